@@ -1,0 +1,242 @@
+//! What goes wrong, said so that its reader can act: a code, a message, the place, related places and help.
+
+use crate::source::{SourceMap, Span};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The result may not be what its author meant.
+    Warning,
+    /// There is no result.
+    Error,
+}
+
+macro_rules! codes {
+    ($($variant:ident $code:literal $text:literal;)*) => {
+        /// Every kind of diagnostic, each described once.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl Code {
+            /// All codes in alphabetical order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code as it is printed.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+
+            /// What it means and what to do about it.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+    };
+}
+
+// One line a code, in alphabetical order of the printed code (a test holds this).
+codes! {
+    AmbiguousArtifact "ambiguous-artifact" "A node has more than one present artifact of one name. Give the alternatives conditions that exclude each other, or enable `unique_artifact_constraint`.";
+    AmbiguousElement "ambiguous-element" "An expression names several elements at once. Name one of them by its position in the list, such as `[node, 0]`.";
+    AmbiguousHosting "ambiguous-hosting" "A present node has more than one present hosting relation. Give the alternatives conditions that exclude each other, or enable `hosting_stack_constraint`.";
+    AmbiguousInput "ambiguous-input" "More than one present topology input has one name. Give the alternatives conditions that exclude each other, or enable `unique_input_constraint`.";
+    AmbiguousOutput "ambiguous-output" "More than one present topology output has one name. Give the alternatives conditions that exclude each other, or enable `unique_output_constraint`.";
+    AmbiguousProperty "ambiguous-property" "An element has more than one present property of one name. Give the alternatives conditions that exclude each other, or enable `unique_property_constraint`.";
+    AmbiguousRelation "ambiguous-relation" "A node has more than one present relation of one name. Give the alternatives conditions that exclude each other, or enable `unique_relation_constraint`.";
+    AmbiguousTechnologies "ambiguous-technologies" "Two variants are equally good and differ in their technologies. Add conditions or weights that prefer one, or disable `optimization_technologies_unique`.";
+    AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
+    AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
+    AmbiguousType "ambiguous-type" "A present element does not have exactly one present type. Give its types conditions of which exactly one holds.";
+    CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
+    CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
+    DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
+    Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
+    ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
+    ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
+    ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
+    ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
+    File "file" "A file cannot be read. Check its path, its size and its permissions.";
+    InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
+    InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
+    InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
+    InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
+    MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
+    MissingInput "missing-input" "A variability input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
+    MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
+    MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
+    MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
+    MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
+    MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
+    Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so the later one was taken.";
+    RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
+    RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
+    RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
+    ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names.";
+    ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
+    Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
+    UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
+    UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
+    UnknownExpression "unknown-expression" "A named expression does not exist.";
+    UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
+    UnknownPreset "unknown-preset" "A variability preset does not exist.";
+    UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
+    UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
+    Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
+    UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
+    UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";
+    VariabilityInputConstraint "variability-input-constraint" "The assigned variability inputs violate a rule between inputs, such as `requires` or `alternatives`.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Code {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text).ok_or(())
+    }
+}
+
+/// A related place and what it has to do with the matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub message: String,
+}
+
+/// One thing that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// What, in one sentence without a full stop.
+    pub message: String,
+    /// Where; nothing for what has no place in a file, such as a flag.
+    pub span: Option<Span>,
+    /// Related places.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self { code, severity: Severity::Error, message: message.into(), span: None, labels: Vec::new(), help: None }
+    }
+
+    /// A warning.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// At this place.
+    pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
+        self.span = span.into();
+        self
+    }
+
+    /// With a related place.
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into() });
+        self
+    }
+
+    /// With advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With advice where there is any.
+    pub fn help_opt(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// One line: `file:line:col: error[code]: message`.
+    pub fn one_line(&self, sources: &SourceMap) -> String {
+        let place = self.span.map(|span| {
+            let at = sources.location(span);
+            format!("{}:{}:{}: ", at.path.display(), at.line, at.column)
+        });
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        format!("{}{severity}[{}]: {}", place.unwrap_or_default(), self.code, self.message)
+    }
+}
+
+/// Diagnostics as a phase finds them: it goes on after the first, so that all are reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.0.push(diagnostic);
+    }
+
+    /// Adds the one in an `Err`, and hands on what is in an `Ok`.
+    pub fn ok<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|diagnostic| self.push(diagnostic)).ok()
+    }
+
+    /// Whether any of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+/// The name in `known` that somebody who wrote `written` most likely meant, as help.
+pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    closest(written, known).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The name in `known` that is closest to `written`, when it is close.
+pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let allowed = (written.chars().count() / 3).clamp(1, 3);
+    let distance = |name: &str| strsim::damerau_levenshtein(written, name);
+    let near = known.into_iter().map(|name| (distance(name), name)).filter(|&(d, _)| d <= allowed);
+    near.min_by_key(|&(d, _)| d).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_sorted() {
+        let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "{codes:?}");
+    }
+
+    #[test]
+    fn suggests_what_is_close_only() {
+        assert_eq!(closest("condtions", ["conditions", "weight"]), Some("conditions"));
+        assert_eq!(closest("x", ["conditions", "weight"]), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Variability expressions: value expressions over inputs, logic expressions over presence.
+
+pub mod operators;
