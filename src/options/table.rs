@@ -207,21 +207,6 @@ options! {
     }
 }
 
-impl Section {
-    #[cfg(test)]
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::General => "General",
-            Self::DefaultConditions => "Default conditions",
-            Self::Pruning => "Pruning",
-            Self::Checks => "Checks",
-            Self::Solver => "Solver",
-            Self::Enricher => "Enricher",
-            Self::Constraints => "Constraints",
-        }
-    }
-}
-
 impl Key {
     pub(super) fn declaration(self) -> Declaration {
         match self {
