@@ -76,12 +76,12 @@ impl Settings {
     }
 
     fn decide_half_by_wider(&self, family: Family, kind: Option<Kind>, half: Half) -> (bool, OptionOrigin) {
-        let both = self.get(Key::Switch(family, kind, None));
-        match (both, kind) {
-            (Some(set), _) => (set.is_on_for(half), set.origin),
-            (None, Some(_)) => self.decide_half(family, None, half),
-            (None, None) => (false, OptionOrigin::BuiltIn),
+        let both = Key::Switch(family, kind, None);
+        if kind.is_some() && self.get(both).is_none() {
+            return self.decide_half(family, None, half);
         }
+        let set = self.decide_plain(both);
+        (set.is_on_for(half), set.origin)
     }
 
     /// A switch of both halves as those halves take it that have no setting of their own.
@@ -127,12 +127,11 @@ impl Settings {
     pub(super) fn read_overrides(overrides: &[(String, String)], modes: &ModeTable, diagnostics: &mut Diagnostics) -> Self {
         let mut settings = Self::default();
         for (name, text) in overrides {
-            let read =
-                find(name).and_then(|key| {
-                    let document = parse(FileId(u32::MAX), text.as_str().into(), &Limits::default())
-                        .map_err(|error| Diagnostic { span: None, labels: Vec::new(), ..error })?;
-                    Ok((key, read_value(key, document.root(), modes)?))
-                });
+            let read = find(name).and_then(|key| {
+                let document = parse(FileId(u32::MAX), text.as_str().into(), &Limits::default())
+                    .map_err(|error| Diagnostic::error(error.code, format!("value of option `{name}`: {}", error.message)))?;
+                Ok((key, read_value(key, document.root(), modes)?))
+            });
             if let Some((key, text)) = diagnostics.ok(read) {
                 settings.0.insert(key, Setting { text, origin: OptionOrigin::CommandLine });
             }

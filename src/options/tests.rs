@@ -484,6 +484,7 @@ fn all_mistakes_of_all_layers_are_reported_without_places_outside_of_files() {
     let found = try_resolve("tosca_variability_1_0", "{pruning: 7, prunning: true}", &overrides).unwrap_err();
     let places: Vec<_> = found.iter().map(|one| one.span.is_some()).collect();
     assert_eq!(places, [true, true, false, false, false], "{found:?}");
+    assert!(found[4].message.starts_with("value of option `checks`: "), "{found:?}");
 }
 
 // ---- Precedence ----
