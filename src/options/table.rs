@@ -127,7 +127,7 @@ options! {
         Mode "mode" (General, Takes::PruningMode, Is("manual")) "Which default conditions and which pruning to begin with.";
         Topology "optimization_topology" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the variant with the least or the most nodes; `true` means `min`.";
         TopologyMode "optimization_topology_mode" (Solver, Takes::Words(TopologyMode::NAMES), Is("weight")) "Measures nodes by their number or by the sum of their weights.";
-        Technologies "optimization_technologies" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Max.as_str()), Is("false")) "Looks for the least or the most of technologies; `true` means `max`.";
+        Technologies "optimization_technologies" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the least or the most of technologies; `true` means `min`.";
         TechnologiesMode "optimization_technologies_mode" (Solver, Takes::Words(TechnologiesMode::NAMES), Is("count")) "Measures technologies by the number of different ones, by the sum of their weights, or by weight first and then by number.";
         AssignPattern "technology_assign_pattern" (Enricher, Takes::Words(AssignPattern::NAMES), Is("vintner")) "Names the type that a technology gives to its node, where its rule has no `assign`: `vintner` for `<type>~<component>[#<artifact>]::<technology>[@<hosting>]`, which existing type libraries use, or `dotted` for the specification's `<type>.<technology>[.<host>]`.";
     }
