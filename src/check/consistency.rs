@@ -114,7 +114,10 @@ impl Checker<'_, '_> {
     /// A present element that has types has exactly one.
     fn types(&mut self) {
         let graph = self.graph;
-        for id in graph.ids().filter(|&id| self.presence.is(id) && !self.is_variability_group(id)) {
+        for id in graph.ids() {
+            if !self.presence.is(id) || self.is_variability_group(id) {
+                continue;
+            }
             let types = graph.types_of(id);
             match self.presence.among(types).count() {
                 1 => {}

@@ -89,7 +89,7 @@ fn generic(element: &str, graph: &Graph<'_>, options: &Options, id: ElementId, h
 }
 
 fn constrained(element: &str, constraint: Constraint, options: &Options) -> String {
-    format!("{element} is bound by `{}` ({})", constraint.key(), named(&options.constraint_origin(constraint)))
+    format!("{element} is bound by `{}` ({})", constraint.as_str(), named(&options.constraint_origin(constraint)))
 }
 
 fn named(origin: &OptionOrigin) -> String {

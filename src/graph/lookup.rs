@@ -15,9 +15,6 @@ pub enum Step {
     In(ElementId, Kind),
 }
 
-/// Elements of one collection.
-pub type Lookup = Vec<ElementId>;
-
 impl<'a> Graph<'a> {
     /// The element that a name or a position means.
     ///
@@ -64,7 +61,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn collection(&self, step: Step) -> Lookup {
+    fn collection(&self, step: Step) -> Vec<ElementId> {
         match step {
             Step::Root(kind) => match kind {
                 Kind::Input => self.inputs.iter().map(|input| input.id).collect(),

@@ -9,9 +9,7 @@ mod references;
 
 pub use build::build;
 pub use element::{
-    ArtifactElement, Element, ElementId, GroupElement, GroupId, Implementation, ImportElement, NodeElement, NodeId, OutputElement,
-    PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target, TechnologyElement, TypeElement,
+    Element, ElementId, Graph, GroupElement, Implementation, NodeElement, NodeId, PropertyElement, RelationElement, RelationId, Requires,
+    Target, TechnologyElement, identifier,
 };
-pub use element::{Graph, InputElement, identifier};
-pub use lookup::{Lookup, Step};
-pub use references::Reference;
+pub use lookup::Step;

@@ -44,8 +44,9 @@ pub(super) fn link(graph: &mut Graph<'_>) {
                 _ => {}
             }
             let target = graph.element(target);
-            if target.kind == Kind::Input {
-                push_new(&mut graph.inputs[target.slot as usize].consumers, reference.from);
+            let (kind, slot) = (target.kind, target.slot as usize);
+            if kind == Kind::Input {
+                push_new(&mut graph.inputs[slot].consumers, reference.from);
             }
         }
     }

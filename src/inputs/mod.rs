@@ -27,6 +27,15 @@ pub use unit::Dimension;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Node, NodeKind};
 
+/// The inputs of one run: what is declared, and what is assigned.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs<'a> {
+    /// The declarations.
+    pub declarations: Declarations<'a>,
+    /// The value of each.
+    pub values: InputValues<'a>,
+}
+
 /// The named entries of a map, or of a list of maps with one entry each; none where there is nothing.
 fn named<'a>(node: Option<Node<'a>>, what: &str, diagnostics: &mut Diagnostics) -> Vec<(&'a str, Node<'a>, Node<'a>)> {
     let mut found = Vec::new();
