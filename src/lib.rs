@@ -1,5 +1,6 @@
 //! Resolves Variability4TOSCA.
 
+pub mod clock;
 pub mod diagnostic;
 pub mod expression;
 pub mod formula;
@@ -9,6 +10,7 @@ pub mod progress;
 mod resolver;
 pub mod solve;
 pub mod source;
+pub mod testing;
 pub mod value;
 pub mod yaml;
 
