@@ -63,7 +63,7 @@ codes! {
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
-    File "file" "A file cannot be read. Check its path, its size and its permissions.";
+    File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";

@@ -2,6 +2,7 @@
 
 mod check;
 mod decimal;
+pub mod clock;
 pub mod diagnostic;
 mod emit;
 mod enrich;
@@ -20,6 +21,7 @@ pub mod source;
 mod technology;
 mod template;
 mod types;
+pub mod testing;
 pub mod value;
 mod variant;
 pub mod yaml;

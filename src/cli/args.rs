@@ -1,0 +1,241 @@
+//! The arguments, and the help that describes them.
+
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use cuvee::diagnostic::{Code, did_you_mean};
+use cuvee::solve::SolverKind;
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA template of that variant out
+#[derive(Debug, Parser)]
+#[command(name = "cuvee", version)]
+#[command(after_help = "Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub messages: Messages,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Resolve one variant of a template
+    Resolve(ResolveArgs),
+    /// Run variability tests
+    Test(TestArgs),
+    /// Show the variability options in effect, and where each comes from
+    Options(OptionsArgs),
+    /// Explain a diagnostic code, or list all of them
+    ExplainCode(ExplainArgs),
+}
+
+/// How diagnostics are shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages")]
+pub struct Messages {
+    /// How to write errors and warnings; json is one object a line
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "human")]
+    pub message_format: MessageFormat,
+    /// Whether to colour them
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Show neither warnings nor progress
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    Human,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct ResolveArgs {
+    /// A service template, a directory that holds one under its usual name, or `-` for standard input
+    pub template: PathBuf,
+    /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
+    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub presets: Vec<String>,
+    /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins over presets
+    #[arg(long = "inputs", value_name = "FILE")]
+    pub inputs_files: Vec<PathBuf>,
+    /// Variability input, its value read as YAML; may be repeated, wins over files [env: CUVEE_INPUT_<NAME>]
+    #[arg(short = 'i', long = "input", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub inputs: Vec<(String, String)>,
+    /// Write the result to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the result
+    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
+    pub format: ResultFormat,
+    /// Variability option, set over the template's; may be repeated
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub now: Option<Zoned>,
+    /// Which solver to use; every solver finds the same variant
+    #[arg(long, value_name = "NAME", default_value = "varisat")]
+    pub solver: Solver,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ResultFormat {
+    Yaml,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    Varisat,
+    Batsat,
+}
+
+impl From<Solver> for SolverKind {
+    fn from(solver: Solver) -> Self {
+        match solver {
+            Solver::Varisat => Self::Varisat,
+            Solver::Batsat => Self::Batsat,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// A directory with a service template and `tests`, a tree of cases, or a single case
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct OptionsArgs {
+    /// A service template, a directory that holds one under its usual name, or `-` for standard input
+    pub template: PathBuf,
+    /// Variability option, set over the template's; may be repeated
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+    /// List also the options that keep their built-in value
+    #[arg(long)]
+    pub all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Human,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The code, as it stands in brackets behind `error` or `warning`
+    #[arg(value_parser = code)]
+    pub code: Option<Code>,
+}
+
+impl Arguments {
+    /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
+    pub fn from_command_line() -> Self {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::parse_words(&words).unwrap_or_else(|error| error.exit())
+    }
+
+    fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
+        let matches = Self::command().color(color(words)).try_get_matches_from(words)?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
+/// The wish for colour before anything is parsed: complaints about the arguments are coloured too.
+fn color(words: &[OsString]) -> ColorChoice {
+    let mut wish = None;
+    for (index, word) in words.iter().enumerate() {
+        let Some(word) = word.to_str() else { continue };
+        match word.strip_prefix("--color") {
+            Some("") => wish = words.get(index + 1).and_then(|next| next.to_str()),
+            Some(rest) => wish = rest.strip_prefix('=').or(wish),
+            None => {}
+        }
+    }
+    wish.and_then(|text| ColorChoice::from_str(text, false).ok()).unwrap_or_default()
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some(_) => Err("the name in front of `=` is missing".into()),
+        None => Err(format!("a name and a value are needed, such as `{text}=true`")),
+    }
+}
+
+fn date(text: &str) -> Result<Zoned, jiff::Error> {
+    cuvee::clock::parse(text, TimeZone::system())
+}
+
+fn code(text: &str) -> Result<Code, String> {
+    let known = || Code::ALL.iter().map(|code| code.as_str());
+    text.parse().map_err(|()| did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments, clap::Error> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        Arguments::parse_words(&words)
+    }
+
+    fn resolve(line: &str) -> ResolveArgs {
+        match parse(line).unwrap().command {
+            Command::Resolve(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn presets_are_repeated_or_separated() {
+        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").presets, ["a", "b", "c"]);
+        assert!(parse("cuvee resolve t --preset a,,b").is_err());
+    }
+
+    #[test]
+    fn assignments_are_split_at_the_first_sign() {
+        let args = resolve("cuvee resolve t -i a=b=c --input d= --option mode=manual");
+        assert_eq!(args.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
+        assert_eq!(args.options, [("mode".into(), "manual".into())]);
+        for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
+            let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
+            assert_eq!(error.kind(), clap::error::ErrorKind::ValueValidation, "{line}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn global_flags_stand_anywhere() {
+        for line in ["cuvee -q --color never resolve t", "cuvee resolve t -q --color=never"] {
+            let messages = parse(line).unwrap().messages;
+            assert!(messages.quiet);
+            assert_eq!(messages.color, ColorChoice::Never);
+        }
+    }
+
+    #[test]
+    fn the_last_wish_for_colour_counts() {
+        let wish = |line: &str| color(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(wish("cuvee --color always --color=never"), ColorChoice::Never);
+        assert_eq!(wish("cuvee --color always"), ColorChoice::Always);
+        assert_eq!(wish("cuvee --color"), ColorChoice::Auto);
+        assert_eq!(wish("cuvee --colors=never"), ColorChoice::Auto);
+    }
+}

@@ -1,0 +1,174 @@
+//! Where results go: standard output, or a file that is replaced as a whole.
+
+use cuvee::diagnostic::{Code, Diagnostic};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+
+/// As many symbolic links in a row as Linux follows.
+const LINKS: usize = 40;
+/// What a shell says of a process that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
+/// The file that is being written. Whoever creates, renames or removes it holds the lock, so that an interrupt finds it settled.
+static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn pending() -> MutexGuard<'static, Option<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on Ctrl-C removes what is half-written and exits.
+pub fn clean_up_on_interrupt() {
+    // Without a handler an interrupt ends the process all the same.
+    let _ = ctrlc::set_handler(|| {
+        let mut pending = pending();
+        discard(&mut pending);
+        // The lock is kept: nothing may be created between here and the end.
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+fn discard(pending: &mut Option<PathBuf>) {
+    if let Some(path) = pending.take() {
+        // There is nobody left to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Writes to standard output; that its reader wants no more is no mistake.
+///
+/// # Errors
+/// A `file` diagnostic for anything else that goes wrong.
+pub fn to_stdout(text: &str) -> Result<(), Diagnostic> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Replaces a file as a whole: it is written beside its place and renamed.
+///
+/// An existing file keeps its permissions, a symbolic link keeps pointing to it, and a device or a pipe is written into.
+///
+/// # Errors
+/// A `file` diagnostic; the old file is untouched then.
+pub fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
+    let written = followed(target).and_then(|place| match fs::metadata(&place) {
+        Ok(meta) if !meta.is_file() => OpenOptions::new().write(true).open(&place)?.write_all(text.as_bytes()),
+        Ok(meta) => {
+            // A file that may not be written may not be replaced either.
+            OpenOptions::new().write(true).open(&place)?;
+            replace(&place, Some(meta.permissions()), text)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(&place, None, text),
+        Err(error) => Err(error),
+    });
+    written.map_err(|error| Diagnostic::error(Code::File, format!("cannot write `{}`: {error}", target.display())))
+}
+
+/// Where the links lead, also when there is nothing yet.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = directory(&path).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn replace(place: &Path, permissions: Option<fs::Permissions>, text: &str) -> io::Result<()> {
+    let mut file = create(directory(place))?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| match permissions {
+        Some(permissions) => file.as_file().set_permissions(permissions),
+        None => Ok(()),
+    });
+    let mut pending = pending();
+    *pending = None;
+    // Dropping the file removes it, where something went wrong.
+    written?;
+    file.persist(place).map(drop).map_err(|error| error.error)
+}
+
+fn create(directory: &Path) -> io::Result<NamedTempFile> {
+    let mut pending = pending();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".cuvee-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What any new file gets; the user's mask is applied to it.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(directory)?;
+    *pending = Some(file.path().to_owned());
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// One test, because what is pending is pending for the whole process.
+    #[test]
+    fn replaces_as_a_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out.yaml");
+        to_file(&target, "one").unwrap();
+        to_file(&target, "two").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "two");
+        assert_eq!(names(dir.path()), ["out.yaml"]);
+
+        let error = to_file(&dir.path().join("no/where.yaml"), "x").unwrap_err();
+        assert_eq!(error.code, Code::File);
+        assert!(error.message.contains("where.yaml`: "), "{}", error.message);
+        assert!(to_file(dir.path(), "x").is_err());
+
+        let half = create(dir.path()).unwrap();
+        assert_eq!(names(dir.path()).len(), 2);
+        discard(&mut pending());
+        assert_eq!(names(dir.path()), ["out.yaml"]);
+        drop(half);
+        assert_eq!(*pending(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_permissions_and_links() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link, loose) = (dir.path().join("out"), dir.path().join("link"), dir.path().join("loose"));
+        fs::write(&target, "old").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("out", &link).unwrap();
+        to_file(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+
+        symlink("fresh", &loose).unwrap();
+        to_file(&loose, "made").unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("fresh")).unwrap(), "made");
+        symlink("round", dir.path().join("round")).unwrap();
+        assert!(to_file(&dir.path().join("round"), "x").unwrap_err().message.ends_with("too many symbolic links"));
+        to_file(Path::new("/dev/null"), "gone").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

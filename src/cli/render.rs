@@ -1,0 +1,402 @@
+//! Diagnostics on standard error: for people as rustc shows them, for programs as one JSON object a line.
+
+use super::args::{MessageFormat, Messages};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
+use anstream::{AutoStream, ColorChoice};
+use cuvee::Failure;
+use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::source::{FileId, SourceMap, Span};
+use memchr::{memchr, memrchr};
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
+use std::process::ExitCode;
+
+/// Places further apart get excerpts of their own, so that only this many lines are looked at between two.
+const APART: usize = 100;
+
+/// Whoever is told what went wrong.
+pub struct Reporter {
+    format: MessageFormat,
+    color: ColorChoice,
+    quiet: bool,
+}
+
+impl Reporter {
+    /// As the flags wish.
+    pub fn new(messages: &Messages) -> Self {
+        let color = match messages.color {
+            clap::ColorChoice::Always => ColorChoice::Always,
+            clap::ColorChoice::Never => ColorChoice::Never,
+            clap::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+        };
+        Self { format: messages.message_format, color, quiet: messages.quiet }
+    }
+
+    /// Whether somebody sits there who would like to know that we are not stuck.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
+    }
+
+    /// Reports what went wrong, and says how to exit.
+    pub fn failed(&self, failure: &Failure) -> ExitCode {
+        self.report(&failure.diagnostics, &failure.sources);
+        ExitCode::FAILURE
+    }
+
+    /// Reports what may be wrong with a result.
+    pub fn warnings(&self, warnings: &[Diagnostic], sources: &SourceMap) {
+        self.report(warnings, sources);
+    }
+
+    fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        let heard = |diagnostic: &&Diagnostic| !self.quiet || diagnostic.severity == Severity::Error;
+        let diagnostics: Vec<_> = diagnostics.iter().filter(heard).collect();
+        let text = match self.format {
+            MessageFormat::Human => human(&diagnostics, sources, self.color != ColorChoice::Never),
+            MessageFormat::Json => json(&diagnostics, sources),
+        };
+        // Whoever closed standard error does not want to know.
+        let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
+    }
+}
+
+/// All diagnostics, a blank line behind each, and how many there are.
+fn human(diagnostics: &[&Diagnostic], sources: &SourceMap, styled: bool) -> String {
+    if diagnostics.is_empty() {
+        return String::new();
+    }
+    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        text.push_str(&renderer.render(&[group(diagnostic, sources)]));
+        text.push_str("\n\n");
+    }
+    text.push_str(&renderer.render(&[Group::with_title(summary(diagnostics))]));
+    text.push('\n');
+    text
+}
+
+fn summary<'a>(diagnostics: &[&Diagnostic]) -> annotate_snippets::Title<'a> {
+    let count = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+    let counted = |count, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    match (count(Severity::Error), count(Severity::Warning)) {
+        (0, warnings) => Level::WARNING.primary_title(counted(warnings, "warning")),
+        (errors, 0) => Level::ERROR.primary_title(counted(errors, "error")),
+        (errors, warnings) => {
+            Level::ERROR.primary_title(format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")))
+        }
+    }
+}
+
+fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(&diagnostic.message).id(diagnostic.code.as_str());
+    let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(normalize_untrusted_str(help))),
+        None => group,
+    }
+}
+
+/// A place to be marked: in which line it is, and the part of it that is in that line.
+struct Mark<'a> {
+    file: FileId,
+    line: usize,
+    range: Range<usize>,
+    /// Nothing for the place of the diagnostic itself.
+    label: Option<&'a str>,
+}
+
+impl<'a> Mark<'a> {
+    fn new(span: Span, label: Option<&'a str>, sources: &SourceMap) -> Self {
+        let text = sources.file(span.file).text();
+        let start = floor(text, span.start as usize);
+        let range = start..floor(text, span.end as usize).clamp(start, line_end(text, start));
+        Self { file: span.file, line: sources.location(span).line, range, label }
+    }
+}
+
+fn floor(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|&index| text.is_char_boundary(index)).unwrap_or_default()
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
+    if text[at..end].ends_with('\r') { end - 1 } else { end }
+}
+
+/// One excerpt for the places that are close together, the diagnostic's own first.
+fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippet<'a, Annotation<'a>>> {
+    let own = diagnostic.span.iter().map(|&span| Mark::new(span, None, sources));
+    let related = diagnostic.labels.iter().map(|label| Mark::new(label.span, Some(&label.message), sources));
+    let mut marks: Vec<_> = own.chain(related).collect();
+    marks.sort_by_key(|mark| (mark.file, mark.range.start));
+    let mut near: Vec<_> = marks.chunk_by(|a, b| a.file == b.file && b.line - a.line <= APART).collect();
+    near.sort_by_key(|marks| marks.iter().all(|mark| mark.label.is_some()));
+    near.into_iter().filter_map(|marks| excerpt(marks, sources)).collect()
+}
+
+fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Snippet<'a, Annotation<'a>>> {
+    let (first, last) = (marks.first()?, marks.last()?);
+    let file = sources.file(first.file);
+    let from = line_start(file.text(), first.range.start);
+    let to = line_end(file.text(), last.range.end);
+    let annotations = marks.iter().map(|mark| {
+        let kind = if mark.label.is_some() { AnnotationKind::Context } else { AnnotationKind::Primary };
+        kind.span(mark.range.start - from..mark.range.end - from).label(mark.label.map(normalize_untrusted_str))
+    });
+    let path = normalize_untrusted_str(&file.path().to_string_lossy());
+    Some(Snippet::source(&file.text()[from..to]).line_start(first.line).path(path).annotations(annotations))
+}
+
+/// A place as it is written to JSON.
+#[derive(Default, Serialize)]
+struct JsonPlace {
+    file: Option<String>,
+    line: Option<usize>,
+    column: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct JsonLabel<'a> {
+    #[serde(flatten)]
+    place: JsonPlace,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonDiagnostic<'a> {
+    severity: Severity,
+    code: &'static str,
+    message: &'a str,
+    #[serde(flatten)]
+    place: JsonPlace,
+    labels: Vec<JsonLabel<'a>>,
+    help: Option<&'a str>,
+}
+
+impl JsonPlace {
+    fn new(span: Span, sources: &SourceMap) -> Self {
+        let at = sources.location(span);
+        Self { file: Some(at.path.to_string_lossy().into_owned()), line: Some(at.line), column: Some(at.column) }
+    }
+}
+
+fn json(diagnostics: &[&Diagnostic], sources: &SourceMap) -> String {
+    let label = |label: &'_ cuvee::diagnostic::Label| JsonPlace::new(label.span, sources);
+    let line = |diagnostic: &&Diagnostic| {
+        let labels = diagnostic.labels.iter().map(|one| JsonLabel { place: label(one), message: &one.message });
+        let object = JsonDiagnostic {
+            severity: diagnostic.severity,
+            code: diagnostic.code.as_str(),
+            message: &diagnostic.message,
+            place: diagnostic.span.map(|span| JsonPlace::new(span, sources)).unwrap_or_default(),
+            labels: labels.collect(),
+            help: diagnostic.help.as_deref(),
+        };
+        // Texts and numbers always serialise.
+        serde_json::to_string(&object).unwrap_or_default() + "\n"
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuvee::diagnostic::Code;
+    use proptest::prelude::*;
+    use snapbox::{assert_data_eq, str};
+
+    const SHOP: &str = "é: 1\r\nnodes:\n  mode: manual\n  shop:\n    condtions: [a,\n      b]\n";
+
+    fn span(sources: &SourceMap, file: FileId, part: &str) -> Span {
+        let start = sources.file(file).text().find(part).unwrap() as u32;
+        Span { file, start, end: start + part.len() as u32 }
+    }
+
+    fn plain(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+        human(&diagnostics.iter().collect::<Vec<_>>(), sources, false)
+    }
+
+    #[test]
+    fn shows_the_place_what_is_related_and_what_to_do() {
+        let mut sources = SourceMap::default();
+        let (shop, types) = (sources.add("shop.yaml", SHOP), sources.add("lib/types.yaml", "node_types: {}\n"));
+        let diagnostic = Diagnostic::error(Code::UnknownKeyword, "unknown keyword `condtions`")
+            .at(span(&sources, shop, "condtions"))
+            .label(span(&sources, shop, "shop"), "of this node")
+            .label(span(&sources, types, "node_types"), "and this type")
+            .help("did you mean `conditions`?");
+        assert_data_eq!(
+            plain(&[diagnostic], &sources),
+            str![[r#"
+error[unknown-keyword]: unknown keyword `condtions`
+ --> shop.yaml:5:5
+  |
+4 |   shop:
+  |   ---- of this node
+5 |     condtions: [a,
+  |     ^^^^^^^^^
+  |
+ ::: lib/types.yaml:1:1
+  |
+1 | node_types: {}
+  | ---------- and this type
+  |
+  = help: did you mean `conditions`?
+
+error: 1 error
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn marks_the_first_line_only_and_counts_columns_in_characters() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("shop.yaml", SHOP);
+        let list = Diagnostic::warning(Code::Duplicate, "a list").at(span(&sources, file, "[a,\n      b]"));
+        let value = Diagnostic::warning(Code::Duplicate, "a value").at(span(&sources, file, "1\r\nnodes"));
+        assert_data_eq!(
+            plain(&[list, value], &sources),
+            str![[r#"
+warning[duplicate]: a list
+ --> shop.yaml:5:16
+  |
+5 |     condtions: [a,
+  |                ^^^
+
+warning[duplicate]: a value
+ --> shop.yaml:1:4
+  |
+1 | é: 1
+  |    ^
+
+warning: 2 warnings
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn a_place_is_not_needed() {
+        let sources = SourceMap::default();
+        let diagnostics = [
+            Diagnostic::error(Code::MissingInput, "input `a` has no value"),
+            Diagnostic::error(Code::UnknownPreset, "unknown preset `x`").help("known is `y`"),
+            Diagnostic::warning(Code::Nondeterminism, "two"),
+        ];
+        assert_data_eq!(
+            plain(&diagnostics, &sources),
+            str![[r#"
+error[missing-input]: input `a` has no value
+
+error[unknown-preset]: unknown preset `x`
+ |
+ = help: known is `y`
+
+warning[nondeterminism]: two
+
+error: 2 errors, 1 warning
+
+"#]]
+        );
+        assert_eq!(plain(&[], &sources), "");
+    }
+
+    #[test]
+    fn distant_places_get_excerpts_of_their_own_and_the_diagnostics_comes_first() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("long.yaml", format!("first: 1\n{}last: 2\n", "x: y\n".repeat(APART)));
+        let diagnostic = Diagnostic::error(Code::Duplicate, "twice")
+            .at(span(&sources, file, "last"))
+            .label(span(&sources, file, "first"), "here before");
+        assert_data_eq!(
+            plain(&[diagnostic], &sources),
+            str![[r#"
+error[duplicate]: twice
+   --> long.yaml:102:1
+    |
+102 | last: 2
+    | ^^^^
+    |
+   ::: long.yaml:1:1
+    |
+  1 | first: 1
+    | ----- here before
+
+error: 1 error
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("long.json", format!("{}needle{}", "é".repeat(5000), "z".repeat(50_000)));
+        let text = plain(&[Diagnostic::error(Code::Syntax, "here").at(span(&sources, file, "needle"))], &sources);
+        assert!(text.contains(" --> long.json:1:5001\n"), "{text}");
+        assert!(text.contains("needle") && text.contains("..."), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 200), "{text}");
+    }
+
+    #[test]
+    fn colours_only_where_they_are_wanted() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("\u{1b}[4m.yaml", "a\u{1b}[31mb: 1\n");
+        let at = Span { file, start: 0, end: 1 };
+        let diagnostic = Diagnostic::error(Code::File, "\u{1b}[31m").at(at).label(at, "\u{1b}[1m").help("\u{1b}[2m");
+        assert!(!human(&[&diagnostic], &sources, false).contains('\u{1b}'));
+        let styled = human(&[&diagnostic], &sources, true);
+        assert!(styled.contains("\u{1b}["));
+        let stripped = anstream::adapter::strip_str(&styled).to_string();
+        assert_eq!(stripped, human(&[&diagnostic], &sources, false));
+    }
+
+    #[test]
+    fn json_is_one_object_a_line_with_every_key() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("shop.yaml", SHOP);
+        let placed = Diagnostic::error(Code::Duplicate, "a \"b\"\nc")
+            .at(span(&sources, file, "1\r"))
+            .label(span(&sources, file, "shop"), "here")
+            .help("rename");
+        let bare = Diagnostic::warning(Code::Nondeterminism, "two");
+        let lines = [
+            r#"{"severity":"error","code":"duplicate","message":"a \"b\"\nc","file":"shop.yaml","line":1,"column":4,"#,
+            r#""labels":[{"file":"shop.yaml","line":4,"column":3,"message":"here"}],"help":"rename"}"#,
+            "\n",
+            r#"{"severity":"warning","code":"nondeterminism","message":"two","file":null,"line":null,"column":null,"#,
+            r#""labels":[],"help":null}"#,
+            "\n",
+        ];
+        assert_eq!(json(&[&placed, &bare], &sources), lines.concat());
+    }
+
+    proptest! {
+        #[test]
+        fn any_span_in_any_text_is_shown(
+            text in "[a é\u{200b}\t\r\n\u{1b}]{0,60}",
+            spans in proptest::collection::vec((0u32..140, 0u32..140), 1..5),
+        ) {
+            let mut sources = SourceMap::default();
+            let file = sources.add("any.yaml", text);
+            let mut spans = spans.into_iter().map(|(start, end)| Span { file, start, end });
+            let mut diagnostic = Diagnostic::error(Code::File, "any").at(spans.next());
+            for span in spans {
+                diagnostic = diagnostic.label(span, "related");
+            }
+            let text = plain(&[diagnostic], &sources);
+            prop_assert!(text.starts_with("error[file]: any\n"));
+        }
+    }
+}

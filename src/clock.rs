@@ -1,0 +1,59 @@
+//! Reading a point in time that somebody wrote down to stand in for the clock.
+
+use jiff::civil::Time;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::TimeZone;
+use jiff::{Error, Zoned};
+
+/// Reads an ISO 8601 date, or date and time, with or without an offset or a zone; midnight where there is no time, and `zone` where
+/// there is neither an offset nor a zone.
+///
+/// ```
+/// use jiff::tz::TimeZone;
+/// let now = cuvee::clock::parse("2024-12-24T18:00+01:00", TimeZone::UTC)?;
+/// assert_eq!(now, cuvee::clock::parse("2024-12-24T17:00", TimeZone::UTC)?);
+/// # Ok::<(), jiff::Error>(())
+/// ```
+///
+/// # Errors
+/// What is malformed, or that a zone is unknown here.
+pub fn parse(text: &str, zone: TimeZone) -> Result<Zoned, Error> {
+    let pieces = Pieces::parse(text)?;
+    if pieces.time_zone_annotation().is_some() && pieces.offset().is_some() {
+        // Only this way is an offset that contradicts its zone found.
+        return text.parse();
+    }
+    let zone = match (pieces.to_time_zone()?, pieces.to_numeric_offset()) {
+        (Some(named), _) => named,
+        (None, Some(offset)) => TimeZone::fixed(offset),
+        (None, None) => zone,
+    };
+    pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight())).to_zoned(zone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> String {
+        parse(text, TimeZone::fixed(jiff::tz::offset(2))).map_or_else(|_| "error".into(), |now| now.timestamp().to_string())
+    }
+
+    #[test]
+    fn reads_every_form() {
+        assert_eq!(at("2024-12-24"), "2024-12-23T22:00:00Z");
+        assert_eq!(at("2024-12-24T18:30"), "2024-12-24T16:30:00Z");
+        assert_eq!(at("2024-12-24 18:30:05"), "2024-12-24T16:30:05Z");
+        assert_eq!(at("2024-12-24T18:30Z"), "2024-12-24T18:30:00Z");
+        assert_eq!(at("2024-12-24T18:30-05:00"), "2024-12-24T23:30:00Z");
+        assert_eq!(at("2024-12-24T18:30[UTC]"), "2024-12-24T18:30:00Z");
+        assert_eq!(at("2024-12-24T18:30+00:00[UTC]"), "2024-12-24T18:30:00Z");
+    }
+
+    #[test]
+    fn refuses_what_is_no_point_in_time() {
+        for text in ["", "now", "2024-13-01", "18:30", "2024-12-24T18:30+05:00[UTC]", "2024-12-24T18:30[No/Where]"] {
+            assert_eq!(at(text), "error", "{text}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The file `test.yaml` of a case.
+
+use crate::clock;
+use crate::diagnostic::did_you_mean;
+use crate::source::Span;
+use crate::value::Value;
+use crate::yaml::{Node, NodeKind};
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+use std::path::PathBuf;
+
+/// What a test asks for; everything is optional.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// What the case shows, for whoever reads that it fails.
+    pub description: Option<String>,
+    /// Variability presets in order.
+    pub presets: Vec<String>,
+    /// Files of inputs in order.
+    pub inputs: Vec<PathBuf>,
+    /// The template.
+    pub template: Option<PathBuf>,
+    /// The template that resolving must give.
+    pub expected: Option<PathBuf>,
+    /// Resolving must fail: a diagnostic code, or text of a message.
+    pub error: Option<String>,
+    /// The code of a warning that must be given.
+    pub warning: Option<String>,
+    /// Text replaced in the strings of the resolved template.
+    pub replace: Vec<(String, String)>,
+    /// Laid over the expected template.
+    pub merge: Option<Value>,
+    /// Variability options.
+    pub options: Vec<(String, String)>,
+    /// What the clock says.
+    pub now: Option<Zoned>,
+}
+
+const KEYS: [&str; 13] = [
+    "name",
+    "description",
+    "descriptions",
+    "presets",
+    "inputs",
+    "template",
+    "expected",
+    "error",
+    "warning",
+    "replace",
+    "merge",
+    "options",
+    "now",
+];
+
+/// What is wrong with a value, and where.
+type Problem = (Span, String);
+
+impl Settings {
+    /// Reads the root of `test.yaml`; an empty file asks for nothing in particular.
+    ///
+    /// # Errors
+    /// Every unknown key, and every value of the wrong shape.
+    pub(super) fn read(root: Node<'_>) -> Result<Self, Vec<Problem>> {
+        let mut settings = Self::default();
+        if root.is_null() {
+            return Ok(settings);
+        }
+        if root.kind() != NodeKind::Mapping {
+            return Err(vec![(root.span(), format!("a test is a map, not {}", root.describe()))]);
+        }
+        let mut problems: Vec<_> = root.entries().filter_map(|(key, value)| settings.set(key, value).err()).collect();
+        if settings.error.is_some() && (settings.expected.is_some() || settings.merge.is_some()) {
+            problems.push((root.span(), "a test that expects an `error` expects no template".into()));
+        }
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    fn set(&mut self, key: Node<'_>, value: Node<'_>) -> Result<(), Problem> {
+        match key.text().unwrap_or_default() {
+            "description" => self.description = Some(text(value)?),
+            "descriptions" => self.description = Some(texts(value)?.join(" ")),
+            "name" => self.description = self.description.take().or(Some(text(value)?)),
+            "presets" => self.presets = texts(value)?,
+            "inputs" => self.inputs = texts(value)?.into_iter().map(PathBuf::from).collect(),
+            "template" => self.template = Some(text(value)?.into()),
+            "expected" => self.expected = Some(text(value)?.into()),
+            "error" => self.error = Some(text(value)?),
+            "warning" => self.warning = Some(text(value)?),
+            "replace" => self.replace = pairs(value)?,
+            "merge" => self.merge = Some(map(value)?.to_value()),
+            "options" => self.options = options(value)?,
+            "now" => self.now = Some(now(value)?),
+            unknown => {
+                let hint = did_you_mean(unknown, KEYS).unwrap_or_else(|| format!("known are {}", KEYS.join(", ")));
+                return Err((key.span(), format!("unknown key `{unknown}`: {hint}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(node: Node<'_>, wanted: &str) -> Problem {
+    (node.span(), format!("expected {wanted}, not {}", node.describe()))
+}
+
+/// A scalar of whatever type: nobody has to quote a preset that is called `1`.
+fn text(node: Node<'_>) -> Result<String, Problem> {
+    let text = if node.is_null() { None } else { node.text() };
+    text.map(str::to_owned).ok_or_else(|| wrong(node, "a string"))
+}
+
+/// A string, or a list of strings.
+fn texts(node: Node<'_>) -> Result<Vec<String>, Problem> {
+    match node.kind() {
+        NodeKind::Sequence => node.items().map(text).collect(),
+        _ => text(node).map(|one| vec![one]).map_err(|_| wrong(node, "a string or a list of strings")),
+    }
+}
+
+fn map(node: Node<'_>) -> Result<Node<'_>, Problem> {
+    if node.kind() == NodeKind::Mapping { Ok(node) } else { Err(wrong(node, "a map")) }
+}
+
+fn options(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
+    map(node)?.entries().map(|(key, value)| Ok((text(key)?, text(value)?))).collect()
+}
+
+fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
+    let pair = |item: Node<'_>| match texts(item)?.try_into() {
+        Ok::<[String; 2], _>([from, to]) if !from.is_empty() => Ok((from, to)),
+        _ => Err(wrong(item, "a pair of what to replace and its replacement")),
+    };
+    match node.kind() {
+        NodeKind::Sequence => node.items().map(pair).collect(),
+        _ => Err(wrong(node, "a list of pairs")),
+    }
+}
+
+/// UTC where nothing else is written, so that a case means the same everywhere.
+fn now(node: Node<'_>) -> Result<Zoned, Problem> {
+    clock::parse(&text(node)?, TimeZone::UTC).map_err(|error| (node.span(), format!("not a date: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceMap;
+    use crate::yaml::{Limits, parse};
+
+    fn read(text: &str) -> Result<Settings, Vec<String>> {
+        let mut sources = SourceMap::default();
+        let file = sources.add("test.yaml", text);
+        let document = parse(file, text.into(), &Limits::default()).unwrap();
+        Settings::read(document.root()).map_err(|problems| {
+            let line = |(span, message)| format!("{}: {message}", sources.location(span).line);
+            problems.into_iter().map(line).collect()
+        })
+    }
+
+    #[test]
+    fn reads_every_key() {
+        let text = "name: n\ndescription: d\npresets: [a, 1]\ninputs: i.yaml\ntemplate: ../t.yaml\nexpected: e.yaml\n\
+                    warning: nondeterminism\nreplace: [[_x, '']]\nmerge: {a: 1}\noptions: {mode: manual, checks: false}\n\
+                    now: 2024-12-24T18:00\n";
+        let settings = read(text).unwrap();
+        assert_eq!(settings.description.as_deref(), Some("d"));
+        assert_eq!(settings.presets, ["a", "1"]);
+        assert_eq!(settings.inputs, [PathBuf::from("i.yaml")]);
+        assert_eq!(settings.template, Some("../t.yaml".into()));
+        assert_eq!(settings.expected, Some("e.yaml".into()));
+        assert_eq!(settings.warning.as_deref(), Some("nondeterminism"));
+        assert_eq!(settings.replace, [("_x".into(), String::new())]);
+        assert_eq!(settings.merge, Some(Value::Map([("a".into(), 1.into())].into())));
+        let options = [("mode".into(), "manual".into()), ("checks".into(), "false".into())];
+        assert_eq!(settings.options, options);
+        assert_eq!(settings.now.unwrap().to_string(), "2024-12-24T18:00:00+00:00[UTC]");
+    }
+
+    #[test]
+    fn takes_one_string_for_a_list_and_nothing_for_everything() {
+        assert_eq!(read("presets: prod").unwrap().presets, ["prod"]);
+        assert_eq!(read("descriptions: [one, two]").unwrap().description.as_deref(), Some("one two"));
+        assert_eq!(read("name: n").unwrap().description.as_deref(), Some("n"));
+        assert!(read("").unwrap().presets.is_empty());
+    }
+
+    #[test]
+    fn reports_every_mistake_with_its_place() {
+        let problems = read("preset: prod\nreplace: [[a]]\nmerge: 1\nnow: soon\ninputs: {}").unwrap_err();
+        assert_eq!(problems[0], "1: unknown key `preset`: did you mean `presets`?");
+        assert_eq!(problems[1], "2: expected a pair of what to replace and its replacement, not a list");
+        assert_eq!(problems[2], "3: expected a map, not a number");
+        assert!(problems[3].starts_with("4: not a date: "), "{}", problems[3]);
+        assert_eq!(problems[4], "5: expected a string or a list of strings, not a map");
+        assert_eq!(read("[]").unwrap_err(), ["1: a test is a map, not a list"]);
+        assert_eq!(read("error: x\nexpected: y").unwrap_err(), ["1: a test that expects an `error` expects no template"]);
+    }
+}
