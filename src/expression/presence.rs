@@ -235,8 +235,8 @@ impl<'a> Evaluator<'_, 'a> {
         let artifact = &graph.artifacts[slot];
         let technologies = graph.node(artifact.node).technologies.iter().copied();
         let manages = |id: &ElementId| {
-            let wanted = graph.technologies[graph.element(*id).slot as usize].artifact;
-            wanted.is_some_and(|wanted| has_artifact_type(graph, self.types, artifact.id, wanted))
+            let wanted = &graph.technologies[graph.element(*id).slot as usize].artifacts;
+            wanted.iter().any(|wanted| has_artifact_type(graph, self.types, artifact.id, wanted))
         };
         let managing: Vec<_> = technologies.filter(manages).collect();
         self.any(&managing)

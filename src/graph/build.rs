@@ -126,7 +126,7 @@ impl<'a> Builder<'a, '_> {
                 id: technology_id,
                 node,
                 weight: technology.weight.unwrap_or(Decimal::ONE),
-                artifact: technology.artifact,
+                artifacts: technology.artifact.into_iter().collect(),
                 requires: Vec::new(),
                 conditions: None,
                 implementations: Vec::new(),

@@ -153,8 +153,8 @@ pub struct TechnologyElement<'a> {
     pub node: NodeId,
     /// What its presence is worth.
     pub weight: Decimal,
-    /// The type of the artifact that it manages.
-    pub artifact: Option<&'a str>,
+    /// The types of the artifacts that it manages.
+    pub artifacts: Vec<&'a str>,
     /// What it needs; nothing for what the author wrote.
     pub requires: Requires,
     /// The further conditions of the rule that it comes from.

@@ -74,7 +74,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             id,
             node,
             weight: candidate.rule.weight,
-            artifact: candidate.rule.artifact,
+            artifacts: candidate.rule.artifact.into_iter().collect(),
             requires: candidate.requires,
             conditions: candidate.rule.conditions,
             implementations: vec![Implementation { requires: Vec::new(), assign: candidate.assign }],
@@ -84,7 +84,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
 }
 
 /// Gives each technology that the author wrote what the candidates of its name say, and a plain implementation as the last.
-fn complete(graph: &mut Graph<'_>, types: &TypeHierarchy<'_>, node: NodeId, candidates: &[Candidate<'_>], options: &Options) {
+fn complete<'a>(graph: &mut Graph<'a>, types: &TypeHierarchy<'_>, node: NodeId, candidates: &[Candidate<'a>], options: &Options) {
     for id in graph.node(node).technologies.clone() {
         let slot = graph.element(id).slot as usize;
         let (name, node_type) = (graph.element(id).name.clone(), type_name(graph, graph.node(node)).to_owned());
@@ -115,6 +115,7 @@ fn complete(graph: &mut Graph<'_>, types: &TypeHierarchy<'_>, node: NodeId, cand
         let technology = &mut graph.technologies[slot];
         technology.weight = weight.unwrap_or(technology.weight);
         technology.implementations = implementations;
+        technology.artifacts.extend(fitting.iter().filter_map(|candidate| candidate.rule.artifact));
     }
 }
 
