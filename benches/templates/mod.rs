@@ -1,0 +1,131 @@
+//! Generated templates, the same on every machine.
+
+use crate::modular::Template;
+use std::fmt::Write;
+
+/// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half: the growth of the pipeline.
+pub fn chain(seed: usize) -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n    variability:\n        inputs:\n            mode:\n                \
+         type: string\n        options:\n            type_default_condition: true\n        expressions:\n",
+    );
+    for (i, kind, value) in (0..seed).flat_map(|i| [(i, "present", "present"), (i, "removed", "absent")]) {
+        line(&mut text, 12, &format!("condition_{i}_{kind}:"));
+        line(&mut text, 16, "equal:");
+        line(&mut text, 20, "- variability_input: mode");
+        line(&mut text, 20, &format!("- {value}"));
+    }
+    line(&mut text, 4, "node_templates:");
+    for i in 0..seed {
+        let next = (i + 1) % seed;
+        for kind in ["present", "removed"] {
+            line(&mut text, 8, &format!("component_{i}_{kind}:"));
+            line(&mut text, 12, &format!("type: component_type_{i}_{kind}"));
+            line(&mut text, 12, "conditions:");
+            line(&mut text, 16, &format!("logic_expression: condition_{i}_{kind}"));
+            if kind == "present" {
+                relations(&mut text, i, next);
+            }
+        }
+    }
+    line(&mut text, 4, "relationship_templates:");
+    for (i, kind) in (0..seed).flat_map(|i| [(i, "present"), (i, "removed")]) {
+        line(&mut text, 8, &format!("relationship_{i}_{kind}:"));
+        line(&mut text, 12, &format!("type: relationship_type_{i}_{kind}"));
+    }
+    text
+}
+
+fn relations(text: &mut String, i: usize, next: usize) {
+    line(text, 12, "requirements:");
+    for kind in ["present", "removed"] {
+        line(text, 16, &format!("- relation_{kind}:"));
+        line(text, 22, &format!("node: component_{next}_{kind}"));
+        line(text, 22, "conditions:");
+        line(text, 26, &format!("logic_expression: condition_{i}_{kind}"));
+        line(text, 22, &format!("relationship: relationship_{i}_{kind}"));
+    }
+}
+
+/// An optimisation problem of the size of real systems, see [`Template`].
+pub fn modular(size: usize, seed: u64) -> String {
+    let template = Template::modular(size, seed);
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0_rc_3\ntopology_template:\n    variability:\n        options:\n            \
+         optimization_topology_unique: false\n            technology_constraint: false\n        constraints:\n",
+    );
+    for (one, other) in &template.excluded {
+        line(&mut text, 12, &format!("- not: {{and: [{{node_presence: node_{one}}}, {{node_presence: node_{other}}}]}}"));
+    }
+    line(&mut text, 4, "node_templates:");
+    for (position, node) in template.nodes.iter().enumerate() {
+        line(&mut text, 8, &format!("node_{position}:"));
+        line(&mut text, 12, "type: component");
+        line(&mut text, 12, &format!("weight: {}.{:02}", node.weight / 100, node.weight % 100));
+        if node.persistent {
+            line(&mut text, 12, "persistent: true");
+        }
+        if !node.hosts.is_empty() {
+            line(&mut text, 12, "requirements:");
+        }
+        for host in &node.hosts {
+            line(&mut text, 16, &format!("- host: node_{host}"));
+        }
+    }
+    text
+}
+
+/// A library of node types, about 1.3 KB each.
+pub fn library(types: usize) -> String {
+    let mut text = String::from("tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n");
+    for i in 0..types {
+        line(&mut text, 4, &format!("library.type_{types}_{i}:"));
+        let parent = if i == 0 { "tosca.nodes.Root".into() } else { format!("library.type_{types}_{}", i / 2) };
+        line(&mut text, 8, &format!("derived_from: {parent}"));
+        line(&mut text, 8, "properties:");
+        for property in 0..10 {
+            line(&mut text, 12, &format!("property_{property}:"));
+            line(&mut text, 16, "type: string");
+            line(&mut text, 16, "description: What the operations of this type read when they are run.");
+        }
+        line(&mut text, 8, "interfaces:");
+        line(&mut text, 12, "Standard:");
+        line(&mut text, 16, "create: playbooks/create.yaml");
+    }
+    text
+}
+
+/// A shop of 25 nodes with a static and an elastic stack.
+pub fn shop() -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0\nimports: [lib/types.yaml]\ntopology_template:\n    variability:\n        inputs:\n            \
+         env: {type: string}\n        options:\n            mode: semantic-loose\n            node_default_condition_mode: incomingnaive-host\n            \
+         hosting_stack_constraint: true\n            relation_default_implied: true\n            optimization_topology: min\n    node_templates:\n",
+    );
+    line(&mut text, 8, "shop:");
+    line(&mut text, 12, "type: library.type_1200_900");
+    line(&mut text, 12, "persistent: true");
+    line(&mut text, 12, "requirements:");
+    for i in 0..8 {
+        line(&mut text, 16, &format!("- service_{i}: service_{i}"));
+    }
+    for (i, stack) in (0..8).flat_map(|i| [(i, None), (i, Some("static")), (i, Some("elastic"))]) {
+        let name = stack.map_or_else(|| format!("service_{i}"), |stack| format!("{stack}_{i}"));
+        line(&mut text, 8, &format!("{name}:"));
+        line(&mut text, 12, &format!("type: library.type_400_{}", 200 + i));
+        if let Some(stack) = stack {
+            line(&mut text, 12, &format!("conditions: {{equal: [{{variability_input: env}}, {stack}]}}"));
+        } else {
+            line(&mut text, 12, &format!("properties: {{port: {}}}", 8080 + i));
+            line(&mut text, 12, "requirements:");
+            line(&mut text, 16, &format!("- host: static_{i}"));
+            line(&mut text, 16, &format!("- host: elastic_{i}"));
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, indent: usize, content: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{:indent$}{content}", "");
+}
