@@ -6,13 +6,14 @@ use super::{Outcome, output, rejected};
 use cuvee::options::OptionOrigin;
 use cuvee::source::SourceMap;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// An option as it is listed.
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
-    value: String,
+    value: Cow<'a, str>,
     origin: String,
     description: &'a str,
 }
@@ -57,7 +58,7 @@ fn origin(origin: &OptionOrigin, sources: &SourceMap) -> String {
 
 fn table(rows: &[Row<'_>]) -> String {
     let names = widest(rows.iter().map(|row| row.name));
-    let values = widest(rows.iter().map(|row| row.value.as_str()));
+    let values = widest(rows.iter().map(|row| &*row.value));
     rows.iter().map(|row| format!("{:names$}  {:values$}  {}\n", row.name, row.value, row.origin)).collect()
 }
 
