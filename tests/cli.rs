@@ -111,10 +111,10 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// In this directory, without what the surroundings say about inputs and colour.
+/// In this directory, without what the surroundings say about inputs, colour and width.
 fn cuvee(dir: &TempDir, line: &str) -> Command {
     let command = Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
-    ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
+    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
 }
 
 fn raw(text: impl Into<String>) -> Data {
@@ -147,8 +147,8 @@ Options:
   -V, --version  Print version
 
 Messages:
-      --message-format <FORMAT>  How to write errors and warnings; json is one object a line [default:
-                                 human] [possible values: human, json]
+      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+                                 [default: human] [possible values: human, json]
       --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
@@ -162,6 +162,38 @@ Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wr
 #[test]
 fn help_names_every_flag_of_resolve() {
     cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+Resolve one variant of a template
+
+Usage: cuvee resolve [OPTIONS] <TEMPLATE>
+
+Arguments:
+  <TEMPLATE>  A service template, a directory that holds one under its usual name, or `-` for
+              standard input
+
+Options:
+      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
+                            win [env: CUVEE_PRESETS]
+      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML); may
+                            be repeated, wins over presets
+  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
+                            files [env: CUVEE_INPUT_<NAME>]
+  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
+                            standard output
+      --format <FORMAT>     Format of the result [default: yaml] [possible values: yaml, json]
+      --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
+      --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
+                            matter
+      --solver <NAME>       Which solver to use; every solver finds the same variant [default:
+                            varisat] [possible values: varisat, batsat]
+  -h, --help                Print help
+
+Messages:
+      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+                                 [default: human] [possible values: human, json]
+      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
+                                 always, never]
+  -q, --quiet                    Show neither warnings nor progress
+
 "#]]);
 }
 
@@ -171,7 +203,7 @@ fn wrong_use_exits_with_2() {
     for (line, complaint) in [
         ("", "[..]Usage: cuvee [OPTIONS] <COMMAND>[..]"),
         ("resolve", "[..]<TEMPLATE>[..]"),
-        ("resolve shop.yaml --presets prod", "[..]'--presets'[..]'--preset'[..]"),
+        ("resolve shop.yaml --presets prod", "[..]similar argument exists: '--preset'"),
         ("resolve shop.yaml -i mode", "[..]`mode=true`[..]"),
         ("resolve shop.yaml -i =prod", "[..]the name in front of `=` is missing[..]"),
         ("resolve shop.yaml --option mode", "[..]`mode=true`[..]"),
@@ -207,7 +239,7 @@ fn explains_codes() {
     let all = cuvee(&dir, "explain-code").assert().success().stderr_eq(raw("")).get_output().stdout.clone();
     let all = String::from_utf8(all).unwrap();
     assert_eq!(all.lines().count(), cuvee::diagnostic::Code::ALL.len());
-    assert!(all.contains("\nunsupported-version           The `tosca_definitions_version` is missing"), "{all}");
+    assert!(all.contains("\nunsupported-version            The `tosca_definitions_version` is missing"), "{all}");
 }
 
 #[test]
@@ -319,7 +351,7 @@ topology_template:
         size: 2
 ";
     let loud = cuvee(&dir, "resolve twice.yaml").assert().success().stdout_eq(raw(result));
-    loud.stderr_eq("warning[nondeterminism]: [..]\n --> twice.yaml:[..]\n...\n\nwarning: 1 warning\n");
+    loud.stderr_eq("warning[nondeterminism]: [..]\n[..]--> twice.yaml:[..]\n...\n\nwarning: 1 warning\n");
     gives(cuvee(&dir, "resolve twice.yaml -q"), result);
     gives(cuvee(&dir, "resolve twice.yaml -q --message-format json"), result);
     cuvee(&dir, "resolve typo.yaml -q").assert().code(1).stderr_eq("error[unknown-keyword]: [..]\n...\nerror: 1 error\n");
