@@ -1,5 +1,7 @@
 //! The binary from outside: what it prints where, what it leaves behind, and how it exits.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
+
 use serde_json::Value;
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::{Data, str};

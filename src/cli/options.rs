@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let row = |name, value: &str| Row { name, value: value.into(), origin: "built-in".into(), description: "" };
+        let row = |name, value: &'static str| Row { name, value: value.into(), origin: "built-in".into(), description: "" };
         assert_eq!(table(&[row("checks", "true"), row("a", "é")]), "checks  true  built-in\na       é     built-in\n");
         assert_eq!(table(&[]), "");
     }

@@ -19,7 +19,7 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     let result = resolver.resolve_with(&mut spinner);
     drop(spinner);
     let resolution = result?;
-    reporter.warnings(resolution.warnings(), resolution.source_map());
+    reporter.report(resolution.warnings(), resolution.source_map());
     let text = match args.format {
         ResultFormat::Yaml => resolution.to_yaml(),
         ResultFormat::Json => resolution.to_json(),
