@@ -1,11 +1,22 @@
 //! The pipeline in one readable function, and the public way into it.
 
-use crate::diagnostic::Diagnostic;
-use crate::options::Options;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::expression::Evaluator;
+use crate::formula::Formula;
+use crate::graph::{self, Graph};
+use crate::inputs::{self, Assignment, Declarations, Inputs, VariabilityPresets};
+use crate::load::{self, Opened};
+use crate::options::{self, Kind, Options};
+use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::solve::SolverKind;
-use crate::source::{FileSystem, OsFiles, SourceMap};
+use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
+use crate::template::{self, Import, ServiceTemplate};
+use crate::types::TypeHierarchy;
 use crate::value::Value;
+use crate::yaml::{self, Document, Limits, Node};
+use crate::{check, emit, enrich, objectives, technology, variant};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,8 +144,12 @@ impl Resolver {
     ///
     /// # Errors
     /// As [`Resolver::resolve`].
-    pub fn resolve_with(&self, _progress: &mut dyn Progress) -> Result<Resolution, Failure> {
-        todo!()
+    pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
+        let mut sources = SourceMap::default();
+        match self.run(&mut sources, progress) {
+            Ok((yaml, elements, warnings)) => Ok(Resolution { yaml, elements, sources, warnings: warnings.0 }),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
     }
 
     /// The effective options of the template, and the files their origins point into.
@@ -142,13 +157,219 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template cannot be read or an option is wrong.
     pub fn effective_options(&self) -> Result<(Options, SourceMap), Failure> {
-        todo!()
+        let mut sources = SourceMap::default();
+        let resolve = |sources: &mut SourceMap| {
+            let opened = self.open(sources)?;
+            let mut diagnostics = Diagnostics::default();
+            let template = template::parse(opened.template.root(), &mut diagnostics);
+            options::resolve(template.version, template.variability.options, &self.options)
+        };
+        match resolve(&mut sources) {
+            Ok(options) => Ok((options, sources)),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+
+    /// The whole pipeline, phase by phase.
+    fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
+        let mut warnings = Diagnostics::default();
+
+        progress.phase("reading");
+        let opened = self.open(sources)?;
+        let template = checked(&mut warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
+        let options = options::resolve(template.version, template.variability.options, &self.options)?;
+        let inputs = self.inputs(&template, sources, &mut warnings)?;
+
+        let nothing = Graph::empty(&template);
+        let no_types = TypeHierarchy::default();
+        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
+        let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
+        checked(&mut warnings, |diagnostics| diagnostics.0.append(&mut check_features(&inputs, &mut early).0))?;
+        let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
+        let imported = load::imports(&*self.files, sources, &opened.base, wanted, &opened.library)?;
+
+        progress.phase("building");
+        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
+        let rule_files = self.referenced(template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
+        let rules = checked(&mut warnings, |diagnostics| {
+            let roots = rule_files.roots(template.variability.qualities);
+            roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
+        })?;
+        let condition_files =
+            self.referenced(template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
+        let type_specific = checked(&mut warnings, |diagnostics| {
+            let roots = condition_files.roots(template.variability.type_specific_conditions);
+            roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
+        })?;
+        let graph = graph::build(&template, &types)?;
+        let graph = technology::assign(graph, &types, &rules, &options)?;
+
+        let mut evaluator = Evaluator::new(&graph, &types, &inputs, self.now.as_ref());
+        let assertions = enrich::enrich(&mut evaluator, &inputs, &type_specific, &options)?;
+        let objectives = objectives::objectives(&mut evaluator, &options)?;
+        let presence = variant::find(&evaluator, &assertions, &objectives, &options, self.solver, progress)?;
+
+        progress.phase("writing");
+        checked(&mut warnings, |diagnostics| *diagnostics = std::mem::take(&mut check::check(&graph, &options, &presence)))?;
+        evaluator.decide(&presence);
+        let document = emit::emit(&mut evaluator, &presence)?;
+        Ok((yaml::write_yaml(&document), Elements::of(&graph, &presence), warnings))
+    }
+
+    fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+        match &self.template {
+            Template::Path(path) => {
+                let path = load::find_template(&*self.files, path)?;
+                load::open(&*self.files, sources, &path, None)
+            }
+            Template::Text { name, text } => load::open(&*self.files, sources, name, Some(text.clone())),
+        }
+    }
+
+    /// The values of variability inputs, layer by layer: presets, environment, files, calls.
+    fn inputs<'a>(
+        &self,
+        template: &ServiceTemplate<'a>,
+        sources: &mut SourceMap,
+        warnings: &mut Diagnostics,
+    ) -> Result<Inputs<'a>, Diagnostics> {
+        checked(warnings, |diagnostics| {
+            let declarations = Declarations::parse(template.variability.inputs, diagnostics);
+            let presets = VariabilityPresets::parse(template.variability.presets, diagnostics);
+            let from_environment = inputs::presets_from_environment(&self.environment);
+            let chosen = if self.presets.is_empty() { &from_environment } else { &self.presets };
+            let mut assignments = presets.assignments(chosen, diagnostics);
+            assignments.extend(inputs::from_environment(&self.environment, &declarations, diagnostics));
+            // Files before single values, each in the order given.
+            let (files, values): (Vec<_>, Vec<_>) = self.inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
+            for source in files.into_iter().chain(values) {
+                let read = self.read_input(source, sources);
+                assignments.extend(diagnostics.ok(read).into_iter().flatten());
+            }
+            let values = inputs::assign(&declarations, assignments, diagnostics);
+            Inputs { declarations, values }
+        })
+    }
+
+    fn read_input(&self, source: &InputSource, sources: &mut SourceMap) -> Result<Vec<Assignment>, Diagnostic> {
+        match source {
+            InputSource::File(path) => {
+                let (id, text) = load::read(&*self.files, sources, path)?;
+                inputs::read_file(path, id, &text, &Limits::default())
+            }
+            InputSource::Value(name, value) => Ok(vec![Assignment::new(name, value.clone())]),
+            InputSource::Text(name, text) => inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment]),
+        }
+    }
+
+    /// The files that a definition names instead of standing in the template; where it says nothing, the optional one.
+    fn referenced(
+        &self,
+        definition: Option<Node<'_>>,
+        defaults: &[&str],
+        base: &Path,
+        sources: &mut SourceMap,
+    ) -> Result<Referenced, Diagnostics> {
+        let files = &*self.files;
+        let Some(node) = definition else {
+            return Ok(Referenced(load::optional(files, sources, base, defaults)?.into_iter().collect()));
+        };
+        let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
+        let read = |name: &str| load::document(files, sources, &base.join(name)).map_err(|error| {
+            if error.span.is_none() { error.at(node.span()) } else { error }
+        });
+        Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
+    }
+}
+
+/// Documents that stand for a definition of the template.
+struct Referenced(Vec<Document>);
+
+impl Referenced {
+    /// Their roots; the definition itself where it names no files.
+    fn roots<'a>(&'a self, definition: Option<Node<'a>>) -> impl Iterator<Item = Node<'a>> {
+        let inline = definition.filter(|_| self.0.is_empty());
+        self.0.iter().map(Document::root).chain(inline)
+    }
+}
+
+const RULE_FILES: [&str; 4] = ["qualities.yaml", "lib/qualities.yaml", "rules.yaml", "lib/rules.yaml"];
+
+const CONDITION_FILES: [&str; 1] = ["type-specific-conditions.yaml"];
+
+/// Runs a phase that collects diagnostics: errors end the run, warnings are kept.
+fn checked<T>(warnings: &mut Diagnostics, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let result = phase(&mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    warnings.0.append(&mut diagnostics.0);
+    Ok(result)
+}
+
+/// Whether an import may be present: unless inputs alone settle that it is not.
+fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
+    let conditions = import.declared.conditional.conditions.map(|conditions| early.conditions(conditions, None));
+    // Whatever cannot be told yet is told, with its error if it has one, when all elements are there.
+    !matches!(conditions, Some(Ok(conditions)) if conditions.iter().any(|&(formula, _)| formula == Formula::FALSE))
+}
+
+fn check_features(inputs: &Inputs<'_>, early: &mut Evaluator<'_, '_>) -> Diagnostics {
+    let value = |(id, declaration): (_, &inputs::Declaration<'_>)| (id, early.input_at(id, declaration.span).ok());
+    let values: FxHashMap<_, _> = inputs.declarations.iter().map(value).collect();
+    inputs::check_features(&inputs.declarations, &|id| values.get(&id).cloned().flatten())
+}
+
+/// The identifiers of elements, held compactly: most callers never ask.
+#[derive(Debug, Default)]
+struct Elements {
+    names: String,
+    elements: Vec<ElementName>,
+}
+
+#[derive(Debug)]
+struct ElementName {
+    kind: Kind,
+    index: u32,
+    container: Option<u32>,
+    end: usize,
+    present: bool,
+}
+
+impl Elements {
+    fn of(graph: &Graph<'_>, presence: &Presence) -> Self {
+        let mut elements = Self::default();
+        for id in graph.ids() {
+            let element = graph.element(id);
+            elements.names.push_str(&element.name);
+            elements.elements.push(ElementName {
+                kind: element.kind,
+                index: element.index,
+                container: element.container.map(|container| container.0),
+                end: elements.names.len(),
+                present: presence.is(id),
+            });
+        }
+        elements
+    }
+
+    fn identifier(&self, position: usize) -> String {
+        let start = position.checked_sub(1).map_or(0, |before| self.elements[before].end);
+        let element = &self.elements[position];
+        let own = graph::identifier(element.kind, &self.names[start..element.end], element.index);
+        match element.container {
+            Some(container) => format!("{own}.{}", self.identifier(container as usize)),
+            None => own,
+        }
     }
 }
 
 /// A resolved variant. Serialises as the resolved template.
 #[derive(Debug)]
 pub struct Resolution {
+    yaml: String,
+    elements: Elements,
     sources: SourceMap,
     warnings: Vec<Diagnostic>,
 }
@@ -156,17 +377,22 @@ pub struct Resolution {
 impl Resolution {
     /// The resolved template as YAML, styled as its author styled it.
     pub fn to_yaml(&self) -> &str {
-        todo!()
+        &self.yaml
     }
 
-    /// The resolved template as JSON.
-    pub fn to_json(&self) -> &str {
-        todo!()
+    /// The resolved template as JSON, indented by two.
+    pub fn to_json(&self) -> String {
+        self.parsed().map_or_else(String::new, |document| yaml::write_json(&yaml::Out::Source(document.root())))
+    }
+
+    /// What was written is read again, so that the forms cannot differ.
+    fn parsed(&self) -> Option<Document> {
+        yaml::parse(FileId(u32::MAX), self.yaml.as_str().into(), &Limits::default()).ok()
     }
 
     /// Every element's identifier (`node.shop`), and whether it is present, in the order of the template.
-    pub fn presence(&self) -> impl ExactSizeIterator<Item = (&str, bool)> {
-        std::iter::empty()
+    pub fn presence(&self) -> impl ExactSizeIterator<Item = (String, bool)> {
+        self.elements.elements.iter().enumerate().map(|(position, element)| (self.elements.identifier(position), element.present))
     }
 
     /// The files that were read, in the order of reading.
@@ -182,6 +408,13 @@ impl Resolution {
     /// Warnings.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+}
+
+impl serde::Serialize for Resolution {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = self.parsed().ok_or_else(|| serde::ser::Error::custom("the result is no YAML"))?;
+        document.root().to_value().serialize(serializer)
     }
 }
 

@@ -21,12 +21,12 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     let resolution = result?;
     reporter.report(resolution.warnings(), resolution.source_map());
     let text = match args.format {
-        ResultFormat::Yaml => resolution.to_yaml(),
-        ResultFormat::Json => resolution.to_json(),
+        ResultFormat::Yaml => std::borrow::Cow::Borrowed(resolution.to_yaml()),
+        ResultFormat::Json => resolution.to_json().into(),
     };
     match &args.output {
-        Some(file) => output::to_file(file, text).map_err(rejected)?,
-        None => output::to_stdout(text).map_err(rejected)?,
+        Some(file) => output::to_file(file, &text).map_err(rejected)?,
+        None => output::to_stdout(&text).map_err(rejected)?,
     }
     Ok(ExitCode::SUCCESS)
 }

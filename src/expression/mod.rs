@@ -1,3 +1,11 @@
 //! Variability expressions: value expressions over inputs, logic expressions over presence.
+//!
+//! Specification: "Variability Expression", "Variability Condition", "Intrinsic Functions".
+//! An expression evaluates to a value, or, where it depends on what is present, to a formula.
 
+mod evaluate;
 pub mod operators;
+mod presence;
+
+pub use evaluate::{Evaluated, Evaluator};
+pub use presence::{Of, has_artifact_type};

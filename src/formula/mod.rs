@@ -3,5 +3,5 @@
 mod arena;
 mod encode;
 
-pub use arena::{Arena, Atom, Formula, View};
-pub use encode::{Cnf, Encoder, Lit, OriginId, Var};
+pub use arena::{Arena, Atom, Evaluator, Formula, View};
+pub use encode::{Clause, Cnf, Encoder, Lit, OriginId, Var};

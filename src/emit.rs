@@ -1,0 +1,359 @@
+//! Builds the resolved document ("Resolve Variability"): what is present, in the order written, without anything of variability.
+
+use crate::diagnostic::Diagnostics;
+use crate::expression::Evaluator;
+use crate::graph::{ElementId, Graph, PropertyElement, RelationElement, Target};
+use crate::presence::Presence;
+use crate::template::{DEFAULT_ARTIFACT_TYPE, Declared, Import, PLAIN_VERSION, PropertyValue, is_keyword};
+use crate::yaml::{Node, NodeKind, Out, OutKey, Scalar};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+type Entry<'a> = (OutKey<'a>, Out<'a>);
+
+/// Builds the resolved document.
+///
+/// # Errors
+/// Whatever is wrong with the value expressions of present properties.
+pub fn emit<'a>(evaluator: &mut Evaluator<'_, 'a>, presence: &Presence) -> Result<Out<'a>, Diagnostics> {
+    let graph = evaluator.graph;
+    let by_position = graph.references.iter().any(|reference| reference.by_position);
+    let mut emitter = Emitter { graph, presence, evaluator, by_position, diagnostics: Diagnostics::default() };
+    let document = emitter.document();
+    if emitter.diagnostics.has_errors() { Err(emitter.diagnostics) } else { Ok(document) }
+}
+
+struct Emitter<'m, 'e, 'a> {
+    graph: &'e Graph<'a>,
+    presence: &'m Presence,
+    evaluator: &'m mut Evaluator<'e, 'a>,
+    /// Whether anything says `get_input: <position>`, which has to become a name.
+    by_position: bool,
+    diagnostics: Diagnostics,
+}
+
+fn key(key: Node<'_>) -> OutKey<'_> {
+    OutKey::Source(key)
+}
+
+fn string<'a>(text: impl Into<Cow<'a, str>>) -> Out<'a> {
+    Out::String(text.into())
+}
+
+fn map<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Out<'a> {
+    Out::Map { entries, like: Some(like) }
+}
+
+/// An empty collection vanishes.
+fn some<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+    (!entries.is_empty()).then(|| map(entries, like))
+}
+
+impl<'a> Emitter<'_, '_, 'a> {
+    fn document(&mut self) -> Out<'a> {
+        let root = self.graph.template.root;
+        let entries = self.entries(root, |this, keyword, value| match keyword {
+            "tosca_definitions_version" => Some(string(PLAIN_VERSION)),
+            "imports" => this.imports(value),
+            "topology_template" => this.topology(value),
+            _ => Some(this.source(value)),
+        });
+        map(entries, root)
+    }
+
+    /// The entries of a map, each as `emit` makes it; nothing leaves it out.
+    fn entries(&mut self, node: Node<'a>, mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>) -> Vec<Entry<'a>> {
+        let emitted = node.entries().filter_map(|(name, value)| Some((key(name), emit(self, name.text().unwrap_or_default(), value)?)));
+        emitted.collect()
+    }
+
+    /// What stays as it is, but for inputs named by position.
+    fn source(&self, node: Node<'a>) -> Out<'a> {
+        if self.by_position { self.named(node) } else { Out::Source(node) }
+    }
+
+    fn named(&self, node: Node<'a>) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Scalar => Out::Source(node),
+            NodeKind::Sequence => {
+                Out::Seq { items: node.items().map(|item| (Some(item), self.named(item))).collect(), like: Some(node) }
+            }
+            NodeKind::Mapping => {
+                let entry = |(name, value): (Node<'a>, Node<'a>)| {
+                    let input = match value.scalar() {
+                        Some(Scalar::Int(index)) if name.text() == Some("get_input") => {
+                            usize::try_from(index).ok().and_then(|index| self.graph.inputs.get(index))
+                        }
+                        _ => None,
+                    };
+                    (key(name), input.map_or_else(|| self.named(value), |input| string(input.parameter.declared.name)))
+                };
+                map(node.entries().map(entry).collect(), node)
+            }
+        }
+    }
+
+    fn topology(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let entries = self.entries(node, |this, keyword, value| match keyword {
+            "variability" => None,
+            "inputs" => this.parameters(graph.inputs.iter().map(|input| (input.id, &input.parameter.declared)), value),
+            "outputs" => this.parameters(graph.outputs.iter().map(|output| (output.id, &output.parameter.declared)), value),
+            "node_templates" => this.nodes(value),
+            "relationship_templates" => this.relationships(value),
+            "groups" => this.groups(value),
+            "policies" => this.policies(value),
+            _ => Some(this.source(value)),
+        });
+        some(entries, node)
+    }
+
+    fn imports(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let present = self.graph.imports.iter().filter(|import| self.presence.is(import.id));
+        let items: Vec<_> = present.map(|import| (Some(import.import.declared.key), import_item(import.import))).collect();
+        (!items.is_empty()).then_some(Out::Seq { items, like: Some(node) })
+    }
+
+    fn parameters<'d>(&mut self, all: impl Iterator<Item = (ElementId, &'d Declared<'a>)>, like: Node<'a>) -> Option<Out<'a>>
+    where
+        'a: 'd,
+    {
+        let mut named = Named::default();
+        for (id, declared) in all {
+            if self.presence.is(id) {
+                let body = self.body(declared.value, |this, _, value| Some(this.source(value)));
+                named.put(declared, body);
+            }
+        }
+        some(named.entries, like)
+    }
+
+    /// The body of an element without keywords of variability.
+    fn body(&mut self, value: Node<'a>, emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>) -> Out<'a> {
+        if value.kind() == NodeKind::Mapping { map(self.body_entries(value, emit), value) } else { self.source(value) }
+    }
+
+    fn body_entries(
+        &mut self,
+        value: Node<'a>,
+        mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
+    ) -> Vec<Entry<'a>> {
+        self.entries(value, |this, keyword, value| if is_keyword(keyword) { None } else { emit(this, keyword, value) })
+    }
+
+    fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut entries = Vec::new();
+        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
+            let assigned = self.assigned_type(node.id);
+            let body = self.body(node.template.declared.value, |this, keyword, value| match keyword {
+                "type" => this.type_of(node.id, value, assigned.clone()),
+                "properties" => this.properties(&node.properties, value),
+                "requirements" => this.requirements(&node.relations.iter().map(|&id| graph.relation(id)).collect::<Vec<_>>(), value),
+                "artifacts" => this.artifacts(&node.artifacts, value),
+                _ => Some(this.source(value)),
+            });
+            entries.push((key(node.template.declared.key), body));
+        }
+        some(entries, like)
+    }
+
+    /// The type that the present technology of a node assigns.
+    fn assigned_type(&self, id: ElementId) -> Option<String> {
+        let node = &self.graph.nodes[self.graph.element(id).slot as usize];
+        let technology = self.presence.among(&node.technologies).last()?;
+        let technology = &self.graph.technologies[self.graph.element(technology).slot as usize];
+        let holds = |alternatives: &Vec<ElementId>| self.presence.among(alternatives).next().is_some();
+        let chosen = technology.implementations.iter().find(|implementation| implementation.requires.iter().all(holds));
+        chosen.map(|implementation| implementation.assign.clone())
+    }
+
+    fn type_of(&self, id: ElementId, value: Node<'a>, assigned: Option<String>) -> Option<Out<'a>> {
+        match assigned {
+            Some(assigned) => Some(string(assigned)),
+            None if value.kind() == NodeKind::Scalar => Some(Out::Source(value)),
+            None => self.presence.type_of(self.graph, id).map(|name| string(name.to_owned())),
+        }
+    }
+
+    fn properties(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut named = Named::default();
+        for id in self.presence.among(ids) {
+            let property = &graph.properties[graph.element(id).slot as usize];
+            if let Some(value) = self.property(property) {
+                named.put(&property.property.declared, value);
+            }
+        }
+        some(named.entries, like)
+    }
+
+    fn property(&mut self, property: &PropertyElement<'a>) -> Option<Out<'a>> {
+        match property.property.value {
+            PropertyValue::Value(value) => Some(self.source(value)),
+            PropertyValue::Expression(expression) => {
+                let value = self.evaluator.value(expression, Some(property.id));
+                self.diagnostics.ok(value).map(Out::Value)
+            }
+        }
+    }
+
+    fn requirements(&mut self, relations: &[&RelationElement<'a>], like: Node<'a>) -> Option<Out<'a>> {
+        let mut items = Vec::new();
+        for (relation, item) in relations.iter().zip(like.items()) {
+            if self.presence.is(relation.id) {
+                let declared = &relation.requirement.declared;
+                let body = self.requirement(relation);
+                items.push((Some(item), map(vec![(key(declared.key), body)], item)));
+            }
+        }
+        (!items.is_empty()).then_some(Out::Seq { items, like: Some(like) })
+    }
+
+    /// What is left with only `node` is written short.
+    fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
+        let value = relation.requirement.declared.value;
+        let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
+        if let (Some((name, node)), None) = (left().next(), left().nth(1)) {
+            if name.text() == Some("node") {
+                return Out::Source(node);
+            }
+        }
+        self.body(value, |this, keyword, value| match keyword {
+            "relationship" if value.kind() == NodeKind::Mapping => Some(this.relationship(relation, value)),
+            _ => Some(this.source(value)),
+        })
+    }
+
+    fn relationship(&mut self, relation: &RelationElement<'a>, value: Node<'a>) -> Out<'a> {
+        self.body(value, |this, keyword, value| match keyword {
+            "type" => this.type_of(relation.id, value, None),
+            "properties" => this.properties(&relation.properties, value),
+            _ => Some(this.source(value)),
+        })
+    }
+
+    fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let used = graph.relations.iter().filter(|relation| self.presence.is(relation.id));
+        let named = used.filter(|relation| relation.requirement.relationship.is_some());
+        let users: FxHashMap<_, _> =
+            named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
+        let mut entries = Vec::new();
+        for template in &graph.template.relationships {
+            if let Some(relation) = users.get(template.name) {
+                entries.push((key(template.key), self.relationship(relation, template.value)));
+            }
+        }
+        some(entries, like)
+    }
+
+    fn artifacts(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut named = Named::default();
+        for id in self.presence.among(ids) {
+            let artifact = &graph.artifacts[graph.element(id).slot as usize];
+            let value = artifact.artifact.declared.value;
+            let mut entries = Vec::new();
+            if artifact.types.is_empty() {
+                entries.push((OutKey::New("type".into()), string(DEFAULT_ARTIFACT_TYPE)));
+            }
+            if value.kind() == NodeKind::Mapping {
+                entries.extend(self.body_entries(value, |this, keyword, value| match keyword {
+                    "type" => this.type_of(id, value, None),
+                    "properties" => this.properties(&artifact.properties, value),
+                    _ => Some(this.source(value)),
+                }));
+            } else {
+                entries.push((OutKey::New("file".into()), self.source(value)));
+            }
+            named.put(&artifact.artifact.declared, map(entries, if value.kind() == NodeKind::Mapping { value } else { like }));
+        }
+        some(named.entries, like)
+    }
+
+    fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut entries = Vec::new();
+        for group in graph.groups.iter().filter(|group| self.presence.is(group.id) && !group.variability) {
+            let body = self.body(group.group.declared.value, |this, keyword, value| match keyword {
+                "type" => this.type_of(group.id, value, None),
+                "properties" => this.properties(&group.properties, value),
+                "members" => {
+                    let present = group.members.iter().filter(|&&(_, member)| this.presence.is(member));
+                    let items = present.map(|(member, _)| (Some(member.item), Out::Source(member.item))).collect();
+                    Some(Out::Seq { items, like: Some(value) })
+                }
+                _ => Some(this.source(value)),
+            });
+            entries.push((key(group.group.declared.key), body));
+        }
+        some(entries, like)
+    }
+
+    fn policies(&mut self, like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut items = Vec::new();
+        for policy in graph.policies.iter().filter(|policy| self.presence.is(policy.id)) {
+            let body = self.body(policy.policy.declared.value, |this, keyword, value| match keyword {
+                "type" => this.type_of(policy.id, value, None),
+                "properties" => this.properties(&policy.properties, value),
+                "targets" => {
+                    let present = policy.targets.iter().filter(|&&(_, target)| this.is_target(target));
+                    Some(Out::Seq { items: present.map(|&(name, _)| (Some(name), Out::Source(name))).collect(), like: Some(value) })
+                }
+                _ => Some(this.source(value)),
+            });
+            let item = like.items().nth(graph.element(policy.id).index as usize);
+            items.push((item, map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like))));
+        }
+        (!items.is_empty()).then_some(Out::Seq { items, like: Some(like) })
+    }
+
+    fn is_target(&self, target: Target) -> bool {
+        match target {
+            Target::Node(node) => self.presence.is(self.graph.node(node).id),
+            Target::Group(group) => {
+                let group = &self.graph.groups[group.0 as usize];
+                self.presence.is(group.id) && !group.variability
+            }
+        }
+    }
+}
+
+/// Entries by name: of two with one name the later one wins, at the place of the first.
+#[derive(Default)]
+struct Named<'a> {
+    entries: Vec<Entry<'a>>,
+    positions: FxHashMap<&'a str, usize>,
+}
+
+impl<'a> Named<'a> {
+    fn put(&mut self, declared: &Declared<'a>, value: Out<'a>) {
+        let entry = (key(declared.key), value);
+        match self.positions.get(declared.name) {
+            Some(&position) => self.entries[position] = entry,
+            None => {
+                self.positions.insert(declared.name, self.entries.len());
+                self.entries.push(entry);
+            }
+        }
+    }
+}
+
+/// What is left with only `file` is written short.
+fn import_item<'a>(import: &'a Import<'a>) -> Out<'a> {
+    let (item, body) = (import.declared.key, import.declared.value);
+    if body.kind() != NodeKind::Mapping {
+        return Out::Source(item);
+    }
+    let left: Vec<_> = body.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword)).collect();
+    let short = match left[..] {
+        [(name, file)] if name.text() == Some("file") => Out::Source(file),
+        _ => map(left.into_iter().map(|(name, value)| (key(name), Out::Source(value))).collect(), body),
+    };
+    match item.entries().next().filter(|_| !item.ptr_eq(body)) {
+        Some((name, _)) => map(vec![(key(name), short)], item),
+        None => short,
+    }
+}

@@ -1,0 +1,103 @@
+//! Why a clause is there.
+
+use crate::graph::{ElementId, Graph};
+use crate::options::{Constraint, Half, OptionOrigin, Options, Part};
+use crate::source::Span;
+
+/// Why a formula is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `present(e) ⇒ condition`: written by the author at this place.
+    Manual(ElementId, Span),
+    /// `present(m) ⇒ condition`: of a variability group that m is a member of.
+    Group(ElementId, ElementId, Span),
+    /// `present(e) ⇒ input`: a variability input is named like the element.
+    Input(ElementId, Span),
+    /// `present(e) ⇒ ¬⋁ present(other alternatives)`
+    DefaultAlternative(ElementId),
+    /// `¬present(e)`: it declares an alternative that nothing selects.
+    NoDefaultAlternative(ElementId),
+    /// `present(t) ⇒` what its technology rule stands on.
+    Technology(ElementId),
+    /// `present(e) ⇒ generic default condition`, by default or by pruning.
+    Generic(ElementId, Half, Option<Part>, By),
+    /// `present(e) ⇒ type-specific default condition`
+    TypeSpecific(ElementId, Span),
+    /// `all conditions of e hold ⇒ present(e)`
+    Definition(ElementId),
+    /// What the atom means that stands for `manual(e)`.
+    ManualDefinition(ElementId),
+    /// `present(container(e)) ∧ manual(e) ⇒ present(e)`
+    Implied(ElementId),
+    /// `present(e) ∧ condition ⇒ target`, at this place.
+    Implies(ElementId, Span),
+    /// A constraint option.
+    Constraint(Constraint, ElementId),
+    /// A variability constraint, at this place.
+    Author(Span),
+}
+
+/// What put a generic default condition there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The element has no conditions of its own.
+    Default,
+    /// Pruning is on.
+    Pruning,
+}
+
+impl Origin {
+    /// Where the reason is to be found, and what it demands.
+    pub fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
+        let (id, place) = match *self {
+            Self::Author(span) => return (span, "this constraint has to hold".into()),
+            Self::Manual(id, span) | Self::Group(id, _, span) | Self::Input(id, span) => (id, span),
+            Self::TypeSpecific(id, span) | Self::Implies(id, span) => (id, span),
+            Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) | Self::Technology(id) => (id, graph.element(id).span),
+            Self::Generic(id, ..) | Self::Definition(id) | Self::ManualDefinition(id) => (id, graph.element(id).span),
+            Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
+        };
+        let element = graph.display(id);
+        let text = match self {
+            Self::Manual(..) => format!("{element} is present only if this holds"),
+            Self::Group(_, group, _) => format!("{element} is present only if this holds, as a member of {}", graph.display(*group)),
+            Self::Input(..) => format!("{element} is present only if the variability input of its name says so"),
+            Self::DefaultAlternative(_) => format!("{element} is the default: present only if no other alternative is"),
+            Self::NoDefaultAlternative(_) => format!("{element} is an alternative that no condition selects"),
+            Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
+            Self::Generic(_, half, part, by) => generic(&element.to_string(), graph, options, id, *half, *part, *by),
+            Self::TypeSpecific(..) => format!("{element} is present only if the default condition of its type holds"),
+            Self::Definition(_) => format!("{element} is present if all of its conditions hold"),
+            Self::ManualDefinition(_) => format!("these are the conditions of {element}"),
+            Self::Implied(_) => format!("{element} is implied: present if its container is and its conditions hold"),
+            Self::Implies(..) => format!("{element} implies this"),
+            Self::Constraint(constraint, _) => constrained(&element.to_string(), *constraint, options),
+            Self::Author(_) => String::new(),
+        };
+        (place, text)
+    }
+}
+
+fn generic(element: &str, graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> String {
+    let kind = graph.element(id).kind;
+    let (word, origin) = match by {
+        By::Default => ("default condition", options.default_condition_origin(kind, half)),
+        By::Pruning => ("pruning", options.pruning_origin(kind, half)),
+    };
+    let part = part.map(|part| format!(" `{}`", part.as_str())).unwrap_or_default();
+    format!("{element} is present only if its {word}{part} holds ({})", named(&origin))
+}
+
+fn constrained(element: &str, constraint: Constraint, options: &Options) -> String {
+    format!("{element} is bound by `{}` ({})", constraint.as_str(), named(&options.constraint_origin(constraint)))
+}
+
+fn named(origin: &OptionOrigin) -> String {
+    match origin {
+        OptionOrigin::BuiltIn => "built in".into(),
+        OptionOrigin::Release(version) => format!("default of {version}"),
+        OptionOrigin::Mode(mode) => format!("mode {mode}"),
+        OptionOrigin::Template(_) => "option of the template".into(),
+        OptionOrigin::CommandLine => "option of this call".into(),
+    }
+}

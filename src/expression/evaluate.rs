@@ -1,0 +1,422 @@
+//! Evaluates expressions: values as far as inputs reach, formulas from there on.
+
+use super::operators::Operator;
+use super::presence;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::formula::{Arena, Atom, Formula};
+use crate::graph::{ElementId, Graph};
+use crate::inputs::{InputId, InputValue, Inputs};
+use crate::presence::Presence;
+use crate::source::Span;
+use crate::types::TypeHierarchy;
+use crate::value::Value;
+use crate::yaml::{Node, NodeKind};
+use rustc_hash::FxHashMap;
+
+/// What an expression evaluates to.
+#[derive(Clone, Debug)]
+pub enum Evaluated {
+    /// A value.
+    Value(Value),
+    /// A boolean that depends on what is present.
+    Logic(Formula),
+}
+
+/// How deep named expressions may need each other; far beyond what people write, and within the stack.
+const MAX_DEPTH: usize = 256;
+
+/// What is being evaluated, to find cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    Expression(usize, Option<ElementId>),
+    Input(InputId),
+}
+
+/// Evaluates the expressions of one template under one assignment of inputs.
+pub struct Evaluator<'e, 'a> {
+    /// The elements.
+    pub graph: &'e Graph<'a>,
+    /// The types.
+    pub types: &'e TypeHierarchy<'a>,
+    /// The formulas.
+    pub arena: Arena,
+    inputs: &'e Inputs<'a>,
+    now: Option<&'e jiff::Zoned>,
+    expressions: FxHashMap<&'a str, usize>,
+    /// Results of named expressions: of those that mention no keyword once, of others once for each user.
+    memo: FxHashMap<(usize, Option<ElementId>), Evaluated>,
+    input_memo: FxHashMap<InputId, Value>,
+    frames: Vec<Frame>,
+    /// Whether the expression at hand mentions SELF and the like.
+    mentions_context: bool,
+    manual: Vec<Option<Formula>>,
+    /// Elements whose manual formula was needed before it was known: an atom of its own stands for it.
+    pending: Vec<ElementId>,
+    /// What is present, once that is solved.
+    presence: Option<&'e Presence>,
+}
+
+impl<'e, 'a> Evaluator<'e, 'a> {
+    /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are errors.
+    pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e jiff::Zoned>) -> Self {
+        let names = graph.template.variability.expressions.iter().enumerate();
+        Self {
+            graph,
+            types,
+            arena: Arena::default(),
+            inputs,
+            now,
+            expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),
+            memo: FxHashMap::default(),
+            input_memo: FxHashMap::default(),
+            frames: Vec::new(),
+            mentions_context: false,
+            manual: vec![None; graph.elements.len()],
+            pending: Vec::new(),
+            presence: None,
+        }
+    }
+
+    /// From now on presence is known, so that every expression has a value.
+    pub fn decide(&mut self, presence: &'e Presence) {
+        self.presence = Some(presence);
+        self.memo.clear();
+    }
+
+    /// The presence of an element.
+    pub fn atom(&mut self, id: ElementId) -> Formula {
+        self.arena.atom(id.into())
+    }
+
+    /// The conjunction of what the author says about an element.
+    pub fn manual(&mut self, id: ElementId) -> Formula {
+        let index = id.0 as usize;
+        if let Some(formula) = self.manual[index] {
+            return formula;
+        }
+        let atom = Atom((self.graph.elements.len() + self.pending.len()) as u32);
+        let formula = self.arena.atom(atom);
+        self.pending.push(id);
+        self.manual[index] = Some(formula);
+        formula
+    }
+
+    /// Says what the manual formula of an element is; the atom that stood for it, if it was needed before.
+    pub fn set_manual(&mut self, id: ElementId, formula: Formula) -> Option<Formula> {
+        let known = self.manual[id.0 as usize].replace(formula);
+        // Whoever asked before holds the atom, so later users may have the formula itself.
+        known.filter(|&atom| atom != formula)
+    }
+
+    /// The number of atoms: one for each element, and one for each manual formula that was needed before it was known.
+    pub fn atoms(&self) -> u32 {
+        (self.graph.elements.len() + self.pending.len()) as u32
+    }
+
+    /// Expressions that have to hold together: one, or a list of them.
+    ///
+    /// # Errors
+    /// As [`Evaluator::condition`].
+    pub fn conditions(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Vec<(Formula, Node<'a>)>, Diagnostic> {
+        if node.kind() != NodeKind::Sequence {
+            return Ok(vec![(self.condition(node, context)?, node)]);
+        }
+        node.items().map(|item| Ok((self.condition(item, context)?, item))).collect()
+    }
+
+    /// An expression read as logic: a boolean as it is, a number when it is more than 0, a string always.
+    ///
+    /// # Errors
+    /// What is wrong with the expression, at its place.
+    pub fn condition(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Formula, Diagnostic> {
+        if let Some(identifier) = node.as_str() {
+            return match self.graph.by_identifier(identifier) {
+                Some(element) => Ok(self.atom(element)),
+                None => Err(Diagnostic::error(Code::InvalidExpression, format!("`{identifier}` is not a condition"))
+                    .at(node.span())
+                    .help("a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or the identifier of an element such as `node.shop`")),
+            };
+        }
+        match self.evaluate(node, context)? {
+            Evaluated::Logic(formula) => Ok(formula),
+            Evaluated::Value(value) => truth(&value).map(Formula::constant).ok_or_else(|| {
+                let message = format!("{} is not a condition", value.describe());
+                Diagnostic::error(Code::InvalidExpression, message).at(node.span()).help("combine conditions with `and` or `or`")
+            }),
+        }
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is solved.
+    pub fn value(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Value, Diagnostic> {
+        match self.evaluate(node, context)? {
+            Evaluated::Value(value) => Ok(value),
+            Evaluated::Logic(_) => Err(Diagnostic::error(Code::InvalidExpression, "this depends on which elements are present")
+                .at(node.span())
+                .help("values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like")),
+        }
+    }
+
+    fn evaluate(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        match node.kind() {
+            NodeKind::Scalar => Ok(Evaluated::Value(node.to_value())),
+            NodeKind::Sequence => {
+                let items = node.items().map(|item| self.value(item, context)).collect::<Result<Vec<_>, _>>()?;
+                Ok(Evaluated::Value(items.into()))
+            }
+            NodeKind::Mapping => {
+                let mut entries = node.entries();
+                match (entries.next(), entries.next()) {
+                    (Some((keyword, operand)), None) => self.operator(keyword, operand, context),
+                    _ => Err(Diagnostic::error(Code::InvalidExpression, "an expression is a map with one operator")
+                        .at(node.span())
+                        .help("combine several with `and: [...]` or `or: [...]`")),
+                }
+            }
+        }
+    }
+
+    fn operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        let name = keyword.text().unwrap_or_default();
+        match name {
+            "variability_input" => return self.input(operand).map(Evaluated::Value),
+            "logic_expression" => return self.named(operand, true, context),
+            "value_expression" => return self.named(operand, false, context),
+            _ => {}
+        }
+        let formula = match self.logical(name, operand, context) {
+            Some(formula) => Some(formula),
+            None => self.presence_operator(name, operand, context),
+        };
+        match formula {
+            Some(formula) => Ok(self.decided(formula?)),
+            None => self.value_operator(keyword, operand, context),
+        }
+    }
+
+    /// A formula that is constant, or whose atoms are decided, is a value.
+    fn decided(&self, formula: Formula) -> Evaluated {
+        let value = formula.as_constant().or_else(|| self.presence.map(|presence| self.arena.eval(formula, &|atom| presence.holds(atom))));
+        value.map_or(Evaluated::Logic(formula), |value| Evaluated::Value(value.into()))
+    }
+
+    /// The logical operators ("Logical Operators"); nothing when the keyword is not one.
+    fn logical(&mut self, keyword: &str, operand: Node<'a>, context: Option<ElementId>) -> Option<Result<Formula, Diagnostic>> {
+        Some(match keyword {
+            "and" => self.until(operand, context, Formula::FALSE).map(|operands| self.arena.and(operands)),
+            "or" => self.until(operand, context, Formula::TRUE).map(|operands| self.arena.or(operands)),
+            "not" => {
+                let mut single = operand.items();
+                let inner = match (single.next(), single.next()) {
+                    (Some(only), None) => only,
+                    _ => operand,
+                };
+                self.condition(inner, context).map(|formula| !formula)
+            }
+            "xor" => self.operands(operand, context).map(|operands| self.arena.xor(operands)),
+            "exo" => self.operands(operand, context).map(|operands| self.arena.exactly_one(operands)),
+            "amo" => self.operands(operand, context).map(|operands| self.arena.at_most_one(operands)),
+            "implies" => self.operands(operand, context).and_then(|operands| match operands[..] {
+                [premise, conclusion] => Ok(self.arena.implies(premise, conclusion)),
+                _ => Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands").at(operand.span())),
+            }),
+            _ => return None,
+        })
+    }
+
+    fn operands(&mut self, list: Node<'a>, context: Option<ElementId>) -> Result<Vec<Formula>, Diagnostic> {
+        self.check_list(list)?;
+        list.items().map(|item| self.condition(item, context)).collect()
+    }
+
+    /// Operands up to the first that settles the whole: what comes behind it does not matter and needs no inputs.
+    fn until(&mut self, list: Node<'a>, context: Option<ElementId>, settled: Formula) -> Result<Vec<Formula>, Diagnostic> {
+        self.check_list(list)?;
+        let mut operands = Vec::with_capacity(list.items().len());
+        for item in list.items() {
+            let formula = self.condition(item, context)?;
+            operands.push(formula);
+            if formula == settled {
+                break;
+            }
+        }
+        Ok(operands)
+    }
+
+    fn check_list(&self, list: Node<'_>) -> Result<(), Diagnostic> {
+        if list.kind() == NodeKind::Sequence {
+            return Ok(());
+        }
+        let message = format!("the operands are a list, not {}", list.describe());
+        Err(Diagnostic::error(Code::InvalidExpression, message).at(list.span()).help("write them as `[a, b]`"))
+    }
+
+    fn value_operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        let name = keyword.text().unwrap_or_default();
+        let Some(operator) = Operator::from_keyword(name) else {
+            let known = ["variability_input", "logic_expression", "value_expression", "and", "or", "not", "xor", "exo", "implies", "amo"];
+            let known = known.into_iter().chain(presence::keywords()).chain(Operator::keywords());
+            return Err(Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
+                .at(keyword.span())
+                .help_opt(did_you_mean(name, known)));
+        };
+        if name == "equal" && operand.kind() == NodeKind::Sequence {
+            return self.equal(operator, operand, context);
+        }
+        let operands = self.value(operand, context)?;
+        self.apply(operator, &operands, operand).map(Evaluated::Value)
+    }
+
+    fn apply(&self, operator: Operator, operands: &Value, at: Node<'_>) -> Result<Value, Diagnostic> {
+        operator.apply(operands, self.now).map_err(|error| Diagnostic::error(Code::InvalidExpression, error.0).at(at.span()))
+    }
+
+    /// `equal` may compare presence too: `equal: [{node_presence: a}, true]`.
+    fn equal(&mut self, operator: Operator, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        let operands = operand.items().map(|item| self.evaluate(item, context)).collect::<Result<Vec<_>, _>>()?;
+        let values: Option<Vec<Value>> = operands.iter().map(|one| if let Evaluated::Value(value) = one { Some(value.clone()) } else { None }).collect();
+        if let Some(values) = values {
+            return self.apply(operator, &values.into(), operand).map(Evaluated::Value);
+        }
+        let as_formula = |one: &Evaluated| match one {
+            Evaluated::Logic(formula) => Some(*formula),
+            Evaluated::Value(Value::Bool(value)) => Some(Formula::constant(*value)),
+            Evaluated::Value(_) => None,
+        };
+        let Some(formulas) = operands.iter().map(as_formula).collect::<Option<Vec<_>>>() else {
+            // A presence is a boolean, and no boolean equals what is not one.
+            return Ok(Evaluated::Value(false.into()));
+        };
+        let pairs: Vec<_> = formulas[1..].iter().map(|&other| self.arena.iff(formulas[0], other)).collect();
+        let formula = self.arena.and(pairs);
+        Ok(self.decided(formula))
+    }
+
+    fn input(&mut self, operand: Node<'a>) -> Result<Value, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        let Some(input) = self.inputs.declarations.id(name) else {
+            return Err(Diagnostic::error(Code::InvalidInput, format!("there is no variability input `{name}`"))
+                .at(operand.span())
+                .help(self.inputs.declarations.suggestion(name)));
+        };
+        self.input_at(input, operand.span())
+    }
+
+    /// The value of a variability input.
+    ///
+    /// # Errors
+    /// `missing-input` at `span` where it has none, and whatever is wrong with its default expression.
+    pub fn input_at(&mut self, input: InputId, span: Span) -> Result<Value, Diagnostic> {
+        match self.inputs.values.get(input) {
+            InputValue::Assigned(value) | InputValue::Default(value) => Ok(value.clone()),
+            InputValue::Expression(expression) => {
+                let expression = *expression;
+                if let Some(value) = self.input_memo.get(&input) {
+                    return Ok(value.clone());
+                }
+                let mentions = self.mentions_context;
+                let value = self.framed(Frame::Input(input), span, |this| this.value(expression, None))?;
+                self.mentions_context = mentions;
+                self.input_memo.insert(input, value.clone());
+                Ok(value)
+            }
+            InputValue::Missing => Err(self.missing(input, span)),
+        }
+    }
+
+    fn missing(&self, input: InputId, span: Span) -> Diagnostic {
+        let declaration = self.inputs.declarations.get(input);
+        let name = declaration.map_or("", |declaration| declaration.name);
+        let error = Diagnostic::error(Code::MissingInput, format!("variability input `{name}` has no value"))
+            .at(span)
+            .help(format!("assign it with `--input {name}=VALUE` or a preset, or declare its `default`"));
+        declaration.into_iter().fold(error, |error, declaration| error.label(declaration.span, "it is declared here"))
+    }
+
+    /// A named expression, evaluated for whoever uses it: SELF means the user.
+    fn named(&mut self, operand: Node<'a>, logic: bool, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        let Some(&index) = self.expressions.get(name) else {
+            let mut known: Vec<_> = self.expressions.keys().copied().collect();
+            known.sort_unstable();
+            return Err(Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
+                .at(operand.span())
+                .help("define it under `variability.expressions`")
+                .help_opt(did_you_mean(name, known)));
+        };
+        let known = self.memo.get(&(index, None));
+        let evaluated = match known.or_else(|| self.memo.get(&(index, context))) {
+            Some(evaluated) => evaluated.clone(),
+            None => self.evaluate_named(index, operand, context)?,
+        };
+        match evaluated {
+            Evaluated::Value(value) if logic => match truth(&value) {
+                Some(truth) => Ok(Evaluated::Value(truth.into())),
+                None => {
+                    let message = format!("expression `{name}` is {}, not a condition", value.describe());
+                    Err(Diagnostic::error(Code::InvalidExpression, message).at(operand.span()).help("use `value_expression`"))
+                }
+            },
+            evaluated => Ok(evaluated),
+        }
+    }
+
+    fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        let (_, expression) = self.graph.template.variability.expressions[index];
+        let outer = std::mem::take(&mut self.mentions_context);
+        let evaluated = self.framed(Frame::Expression(index, context), operand.span(), |this| match expression.as_str() {
+            // A bare string is an identifier where a condition is asked for, and a value otherwise; here it is a value.
+            Some(_) => Ok(Evaluated::Value(expression.to_value())),
+            None => this.evaluate(expression, context),
+        });
+        let user = if self.mentions_context { context } else { None };
+        self.mentions_context |= outer;
+        let evaluated = evaluated?;
+        self.memo.insert((index, user), evaluated.clone());
+        Ok(evaluated)
+    }
+
+    fn framed<T>(&mut self, frame: Frame, at: Span, run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+        if let Some(start) = self.frames.iter().position(|&open| open == frame) {
+            let names: Vec<_> = self.frames[start..].iter().chain([&frame]).map(|&frame| self.frame_name(frame)).collect();
+            let message = format!("an expression needs its own value: {}", names.join(" -> "));
+            return Err(Diagnostic::error(Code::CyclicExpression, message).at(at).help("break the cycle at one of them"));
+        }
+        if self.frames.len() >= MAX_DEPTH {
+            let message = format!("named expressions need each other more than {MAX_DEPTH} levels deep");
+            return Err(Diagnostic::error(Code::InvalidExpression, message).at(at).help("write some of them out"));
+        }
+        self.frames.push(frame);
+        let result = run(self);
+        self.frames.pop();
+        result
+    }
+
+    fn frame_name(&self, frame: Frame) -> String {
+        match frame {
+            Frame::Expression(index, _) => {
+                let (key, _) = self.graph.template.variability.expressions[index];
+                key.text().unwrap_or_default().to_owned()
+            }
+            Frame::Input(input) => self.inputs.declarations.get(input).map_or_else(String::new, |input| format!("input {}", input.name)),
+        }
+    }
+
+    /// Notes that the expression at hand means something else for another element.
+    pub(super) fn note_context(&mut self) {
+        self.mentions_context = true;
+    }
+}
+
+/// A value read as logic.
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(value) => Some(*value),
+        Value::Number(number) => Some(number.as_f64() > 0.0),
+        Value::String(_) => Some(true),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
+    }
+}
+

@@ -1,0 +1,302 @@
+//! From syntax to elements: allocates ids, then resolves every name once.
+
+use super::element::*;
+use super::references;
+use crate::decimal::Decimal;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::options::Kind;
+use crate::source::Span;
+use crate::template::{Conditional, Declared, Member, Property, RelationshipTemplate, Requirement, ServiceTemplate, TypeAssignment};
+use crate::types::{Family, TypeHierarchy};
+use crate::yaml::Node;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// The group types whose conditions go to their members ("Normative Group Types").
+const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
+
+/// The relationship type of hosting.
+const HOSTED_ON: &str = "tosca.relationships.HostedOn";
+
+/// Builds the graph of a template.
+///
+/// # Errors
+/// Names that lead nowhere, relationship templates that are not used exactly once, expressions in the wrong place.
+pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>) -> Result<Graph<'a>, Diagnostics> {
+    let mut builder = Builder { graph: Graph::empty(template), types, relationships: FxHashMap::default(), diagnostics: Diagnostics::default() };
+    builder.relationships = template.relationships.iter().map(|template| (template.name, (template, None))).collect();
+    builder.allocate(template);
+    builder.link_relations();
+    builder.link_groups_and_policies();
+    builder.check_relationships();
+    references::link(&mut builder.graph);
+    if builder.diagnostics.has_errors() { Err(builder.diagnostics) } else { Ok(builder.graph) }
+}
+
+struct Builder<'a, 't> {
+    graph: Graph<'a>,
+    types: &'t TypeHierarchy<'t>,
+    /// Relationship templates by name, with the relation that uses each.
+    relationships: FxHashMap<&'a str, (&'a RelationshipTemplate<'a>, Option<Span>)>,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Builder<'a, '_> {
+    /// Adds an element and returns its id.
+    fn add(&mut self, kind: Kind, declared: &'a Declared<'a>, index: usize, container: Option<ElementId>, slot: usize) -> ElementId {
+        self.add_named(kind, Cow::Borrowed(declared.name), declared.span(), Some(&declared.conditional), index, container, slot)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of an element")]
+    fn add_named(
+        &mut self,
+        kind: Kind,
+        name: Cow<'a, str>,
+        span: Span,
+        conditional: Option<&'a Conditional<'a>>,
+        index: usize,
+        container: Option<ElementId>,
+        slot: usize,
+    ) -> ElementId {
+        let id = ElementId(self.graph.elements.len() as u32);
+        self.graph.elements.push(Element { kind, name, index: index as u32, container, slot: slot as u32, span, conditional });
+        id
+    }
+
+    fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
+        for (index, import) in template.imports.iter().enumerate() {
+            let id = self.add(Kind::Import, &import.declared, index, None, index);
+            self.graph.imports.push(ImportElement { id, import });
+        }
+        for (index, parameter) in template.inputs.iter().enumerate() {
+            let id = self.add(Kind::Input, &parameter.declared, index, None, index);
+            self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
+        }
+        for index in 0..template.nodes.len() {
+            self.allocate_node(template, index);
+        }
+        for (index, group) in template.groups.iter().enumerate() {
+            let id = self.add(Kind::Group, &group.declared, index, None, index);
+            let types = self.allocate_types(&group.types, id);
+            let properties = self.allocate_properties(&group.properties, id);
+            let is_variability = |name: &str| VARIABILITY_GROUPS.iter().any(|group| self.types.is_a(Family::Group, name, group));
+            let variability = group.types.iter().any(|assignment| is_variability(assignment.declared.name));
+            self.graph.group_names.insert(group.declared.name, GroupId(index as u32));
+            self.graph.groups.push(GroupElement { id, group, variability, members: Vec::new(), types, properties });
+        }
+        for (index, policy) in template.policies.iter().enumerate() {
+            let id = self.add(Kind::Policy, &policy.declared, index, None, index);
+            let types = self.allocate_types(&policy.types, id);
+            let properties = self.allocate_properties(&policy.properties, id);
+            self.graph.policies.push(PolicyElement { id, policy, targets: Vec::new(), types, properties });
+        }
+        for (index, parameter) in template.outputs.iter().enumerate() {
+            let id = self.add(Kind::Output, &parameter.declared, index, None, index);
+            self.graph.outputs.push(OutputElement { id, parameter, producers: Vec::new() });
+        }
+    }
+
+    fn allocate_node(&mut self, service: &'a ServiceTemplate<'a>, index: usize) {
+        let template = &service.nodes[index];
+        let node = NodeId(index as u32);
+        let id = self.add(Kind::Node, &template.declared, index, None, index);
+        self.graph.node_names.insert(template.declared.name, node);
+        let types = self.allocate_types(&template.types, id);
+        let properties = self.allocate_properties(&template.properties, id);
+        let relations = template.requirements.iter().enumerate();
+        let relations = relations.map(|(at, requirement)| self.allocate_relation(requirement, at, id, node)).collect();
+        let mut artifacts = Vec::with_capacity(template.artifacts.len());
+        for (at, artifact) in template.artifacts.iter().enumerate() {
+            let slot = self.graph.artifacts.len();
+            let id = self.add(Kind::Artifact, &artifact.declared, at, Some(id), slot);
+            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
+            let (types, properties) = (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
+            let element = &mut self.graph.artifacts[slot];
+            (element.types, element.properties) = (types, properties);
+            artifacts.push(id);
+        }
+        let mut technologies = Vec::with_capacity(template.technologies.len());
+        for (at, technology) in template.technologies.iter().enumerate() {
+            let declared = &technology.declared;
+            let slot = self.graph.technologies.len();
+            let name = Cow::Borrowed(technology.name.as_str());
+            let technology_id =
+                self.add_named(Kind::Technology, name, declared.span(), Some(&declared.conditional), at, Some(id), slot);
+            self.graph.technologies.push(TechnologyElement {
+                id: technology_id,
+                node,
+                weight: technology.weight.unwrap_or(Decimal::ONE),
+                artifacts: technology.artifact.into_iter().collect(),
+                requires: Vec::new(),
+                conditions: None,
+                implementations: Vec::new(),
+            });
+            technologies.push(technology_id);
+        }
+        let managed = template.managed.unwrap_or_else(|| !technologies.is_empty() || !self.is_abstract(&template.types));
+        self.graph.nodes.push(NodeElement { id, template, types, properties, relations, incoming: Vec::new(), artifacts, technologies, managed });
+    }
+
+    fn is_abstract(&self, types: &[TypeAssignment<'_>]) -> bool {
+        matches!(types, [only] if self.types.is_abstract(only.declared.name))
+    }
+
+    fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Vec<ElementId> {
+        let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
+            let slot = self.graph.types.len();
+            let id = self.add(Kind::Type, &assignment.declared, index, Some(container), slot);
+            self.graph.types.push(TypeElement { id });
+            id
+        };
+        types.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_properties(&mut self, properties: &'a [Property<'a>], container: ElementId) -> Vec<ElementId> {
+        let add = |(index, property): (usize, &'a Property<'a>)| {
+            let slot = self.graph.properties.len();
+            let id = self.add(Kind::Property, &property.declared, index, Some(container), slot);
+            self.graph.properties.push(PropertyElement { id, property, consumed: Vec::new() });
+            id
+        };
+        properties.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_relation(&mut self, requirement: &'a Requirement<'a>, index: usize, container: ElementId, source: NodeId) -> RelationId {
+        let slot = self.graph.relations.len();
+        let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
+        let named = requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
+        let relationship = named.or(requirement.inline.as_ref());
+        let hosting = self.is_hosting(requirement.declared.name, relationship);
+        self.graph.relations.push(RelationElement {
+            id,
+            requirement,
+            source,
+            target: None,
+            hosting,
+            relationship,
+            types: Vec::new(),
+            properties: Vec::new(),
+        });
+        if let Some(template) = relationship {
+            let (types, properties) = (self.allocate_types(&template.types, id), self.allocate_properties(&template.properties, id));
+            let relation = &mut self.graph.relations[slot];
+            (relation.types, relation.properties) = (types, properties);
+        }
+        RelationId(slot as u32)
+    }
+
+    /// A relationship template belongs to exactly one relation.
+    fn use_relationship(&mut self, name: Node<'a>, requirement: &Requirement<'_>) -> Option<&'a RelationshipTemplate<'a>> {
+        let text = name.text().unwrap_or_default();
+        let relation = requirement.declared.name;
+        let error = |code, message| Diagnostic::error(code, message).at(name.span());
+        if let Some((template, user)) = self.relationships.get_mut(text) {
+            if let Some(first) = user.replace(name.span()) {
+                let message = format!("relationship template `{text}` is used by more than one relation");
+                let help = "give each relation a relationship template of its own";
+                self.diagnostics.push(
+                    error(Code::ReusedRelationshipTemplate, message).label(first, "it is used here already").help(help),
+                );
+            }
+            return Some(template);
+        }
+        // TOSCA also lets the name of a relationship type stand here.
+        if !self.types.is_defined(Family::Relationship, text) && !text.starts_with("tosca.relationships.") {
+            let message = format!("relation `{relation}` uses a relationship template `{text}` that does not exist");
+            let help = did_you_mean(text, self.relationships.keys().copied());
+            self.diagnostics.push(
+                error(Code::UnknownRelationshipTemplate, message)
+                    .help("define it under `relationship_templates`")
+                    .help_opt(help),
+            );
+        }
+        None
+    }
+
+    /// By type where types tell, by name (`host`, `db_host`, `host_a`) where they do not.
+    fn is_hosting(&self, name: &str, relationship: Option<&RelationshipTemplate<'_>>) -> bool {
+        let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
+        match typed.filter(|name| *name == HOSTED_ON || self.types.is_defined(Family::Relationship, name)) {
+            Some(name) => self.types.is_a(Family::Relationship, name, HOSTED_ON),
+            None => name.split('_').any(|word| word == "host"),
+        }
+    }
+
+    fn link_relations(&mut self) {
+        for slot in 0..self.graph.relations.len() {
+            let requirement = self.graph.relations[slot].requirement;
+            let Some(name) = requirement.target else { continue };
+            let text = name.text().unwrap_or_default();
+            if let Some(&target) = self.graph.node_names.get(text) {
+                self.graph.relations[slot].target = Some(target);
+                self.graph.nodes[target.0 as usize].incoming.push(RelationId(slot as u32));
+            } else if !self.is_left_to_an_orchestrator(requirement, text) {
+                let message = format!("relation `{}` targets a node `{text}` that does not exist", requirement.declared.name);
+                let error = unknown_element(name, message, self.graph.node_names.keys().copied());
+                self.diagnostics.push(error);
+            }
+        }
+    }
+
+    /// `node` may name a type, for an orchestrator to find a node of that type.
+    fn is_left_to_an_orchestrator(&self, requirement: &Requirement<'_>, target: &str) -> bool {
+        requirement.filtered || target.starts_with("tosca.nodes.") || self.types.is_defined(Family::Node, target)
+    }
+
+    fn link_groups_and_policies(&mut self) {
+        for slot in 0..self.graph.groups.len() {
+            let group = self.graph.groups[slot].group;
+            let members = group.members.iter().filter_map(|member| Some((member, self.member(member)?))).collect();
+            self.graph.groups[slot].members = members;
+        }
+        for slot in 0..self.graph.policies.len() {
+            let policy = self.graph.policies[slot].policy;
+            let targets = policy.targets.iter().filter_map(|&name| Some((name, self.policy_target(name)?))).collect();
+            self.graph.policies[slot].targets = targets;
+        }
+    }
+
+    fn member(&mut self, member: &Member<'a>) -> Option<ElementId> {
+        let Some(&node) = self.graph.node_names.get(member.node.text().unwrap_or_default()) else {
+            let message = format!("a group names a node `{}` that does not exist", member.node.text().unwrap_or_default());
+            let error = unknown_element(member.node, message, self.graph.node_names.keys().copied());
+            self.diagnostics.push(error);
+            return None;
+        };
+        let node = self.graph.node(node);
+        let Some(relation) = member.relation else { return Some(node.id) };
+        let found = self.graph.relation_of(node, relation);
+        self.diagnostics.ok(found).map(|relation| self.graph.relation(relation).id)
+    }
+
+    fn policy_target(&mut self, name: Node<'a>) -> Option<Target> {
+        let text = name.text().unwrap_or_default();
+        let node = self.graph.node_names.get(text).map(|&node| Target::Node(node));
+        let target = node.or_else(|| self.graph.group_names.get(text).map(|&group| Target::Group(group)));
+        if target.is_none() {
+            let known = self.graph.node_names.keys().chain(self.graph.group_names.keys()).copied();
+            let error = unknown_element(name, format!("a policy targets `{text}`, which is neither a node nor a group"), known);
+            self.diagnostics.push(error);
+        }
+        target
+    }
+
+    fn check_relationships(&mut self) {
+        for template in &self.graph.template.relationships {
+            if self.relationships.get(template.name).is_some_and(|(_, user)| user.is_none()) {
+                let message = format!("relationship template `{}` is never used", template.name);
+                let help = "name it as the `relationship` of a requirement assignment, or remove it";
+                self.diagnostics.push(Diagnostic::error(Code::UnusedRelationshipTemplate, message).at(template.key.span()).help(help));
+            }
+        }
+    }
+}
+
+/// A name that leads nowhere.
+pub(super) fn unknown_element<'n>(at: Node<'_>, message: String, known: impl Iterator<Item = &'n str>) -> Diagnostic {
+    // Hash order must not reach a message.
+    let mut known: Vec<_> = known.collect();
+    known.sort_unstable();
+    let help = did_you_mean(at.text().unwrap_or_default(), known);
+    Diagnostic::error(Code::UnknownElement, message).at(at.span()).help_opt(help)
+}

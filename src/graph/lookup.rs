@@ -1,0 +1,120 @@
+//! How expressions name elements: by name where one element has it, by position where several do.
+
+use super::build::unknown_element;
+use super::element::{ElementId, Graph, NodeElement, RelationId};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::options::Kind;
+use crate::yaml::{Node, Scalar};
+
+/// What an expression looks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Of the whole template.
+    Root(Kind),
+    /// Of a container.
+    In(ElementId, Kind),
+}
+
+impl<'a> Graph<'a> {
+    /// The element that a name or a position means.
+    ///
+    /// # Errors
+    /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
+    pub fn find(&self, step: Step, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        if let Step::Root(Kind::Node) = step {
+            let known = self.node_names.get(name).map(|&node| self.node(node).id);
+            return known.ok_or_else(|| self.no_such(step, operand));
+        }
+        let collection = self.collection(step);
+        match operand.scalar() {
+            Some(Scalar::Int(index)) => {
+                let found = usize::try_from(index).ok().and_then(|index| collection.get(index).copied());
+                found.ok_or_else(|| self.no_such(step, operand))
+            }
+            Some(_) => self.by_name(step, operand, &collection, name),
+            None => Err(Diagnostic::error(Code::InvalidExpression, "an element is named by its name or its position in a list")
+                .at(operand.span())
+                .help(format!("here stands {}", operand.describe()))),
+        }
+    }
+
+    fn by_name(&self, step: Step, operand: Node<'_>, collection: &[ElementId], name: &str) -> Result<ElementId, Diagnostic> {
+        // Technologies are named in lower case whatever their author typed.
+        let lower = name.to_lowercase();
+        let is_meant = |id: &&ElementId| {
+            let element = self.element(**id);
+            element.name == if element.kind == Kind::Technology { lower.as_str() } else { name }
+        };
+        let mut found = collection.iter().filter(is_meant);
+        match (found.next(), found.next()) {
+            (Some(&only), None) => Ok(only),
+            (None, _) => Err(self.no_such(step, operand)),
+            (Some(&first), Some(&second)) => {
+                let (kind, at) = (self.element(first).kind.as_str(), self.element(first).index);
+                Err(Diagnostic::error(Code::AmbiguousElement, format!("more than one {kind} is named `{name}`"))
+                    .at(operand.span())
+                    .label(self.element(first).span, "the first is here")
+                    .label(self.element(second).span, "another is here")
+                    .help(format!("say which by its position, such as `{at}`")))
+            }
+        }
+    }
+
+    fn collection(&self, step: Step) -> Vec<ElementId> {
+        match step {
+            Step::Root(kind) => match kind {
+                Kind::Input => self.inputs.iter().map(|input| input.id).collect(),
+                Kind::Output => self.outputs.iter().map(|output| output.id).collect(),
+                Kind::Node => self.nodes.iter().map(|node| node.id).collect(),
+                Kind::Group => self.groups.iter().map(|group| group.id).collect(),
+                Kind::Policy => self.policies.iter().map(|policy| policy.id).collect(),
+                Kind::Import => self.imports.iter().map(|import| import.id).collect(),
+                _ => Vec::new(),
+            },
+            Step::In(container, kind) => {
+                let element = self.element(container);
+                let node = (element.kind == Kind::Node).then(|| &self.nodes[element.slot as usize]);
+                match (kind, node) {
+                    (Kind::Type, _) => self.types_of(container).to_vec(),
+                    (Kind::Property, _) => self.properties_of(container).to_vec(),
+                    (Kind::Relation, Some(node)) => node.relations.iter().map(|&id| self.relation(id).id).collect(),
+                    (Kind::Artifact, Some(node)) => node.artifacts.clone(),
+                    (Kind::Technology, Some(node)) => node.technologies.clone(),
+                    _ => Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn no_such(&self, step: Step, operand: Node<'_>) -> Diagnostic {
+        let name = operand.text().unwrap_or_default();
+        let message = match step {
+            Step::Root(kind) => format!("there is no {} `{name}`", kind.as_str()),
+            Step::In(container, kind) => format!("{} has no {} `{name}`", self.display(container), kind.as_str()),
+        };
+        let known = self.collection(step);
+        unknown_element(operand, message, known.iter().map(|&id| &*self.element(id).name))
+    }
+
+    /// The relation of a node that a name or a position means.
+    ///
+    /// # Errors
+    /// As [`Graph::find`].
+    pub(super) fn relation_of(&self, node: &NodeElement<'a>, operand: Node<'_>) -> Result<RelationId, Diagnostic> {
+        self.find(Step::In(node.id, Kind::Relation), operand).map(|id| RelationId(self.element(id).slot))
+    }
+
+    /// The element of an identifier, such as `property.port@0.node.shop`.
+    pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
+        let (kind, _) = identifier.split_once('.')?;
+        let kind = Kind::ALL.iter().copied().find(|candidate| candidate.as_str() == kind)?;
+        if kind == Kind::Node {
+            return self.node_names.get(&identifier["node.".len()..]).map(|&node| self.node(node).id);
+        }
+        // The node, if any, stands last, so only its elements need to be looked at; names may hold dots themselves.
+        let of_kind = self.ids().filter(|&id| self.element(id).kind == kind);
+        let mut candidates = of_kind.filter(|&id| identifier[kind.as_str().len() + 1..].starts_with(&*self.element(id).name) || kind == Kind::Import);
+        candidates.find(|&id| self.identifier(id).to_string() == identifier)
+    }
+}

@@ -1,0 +1,15 @@
+//! The elements of a variable service template, with ids for names.
+//!
+//! After [`build`] no name is looked up any more, except where an expression names an element.
+
+mod build;
+mod element;
+mod lookup;
+mod references;
+
+pub use build::build;
+pub use element::{
+    Element, ElementId, Graph, GroupElement, Implementation, NodeElement, NodeId, PropertyElement, RelationElement, RelationId, Requires,
+    Target, TechnologyElement, identifier,
+};
+pub use lookup::Step;

@@ -1,0 +1,241 @@
+//! Reads files: the template, its library, its imports. Nothing else in the crate does.
+//!
+//! The library is read once, by as many threads as there are cores, and only what resolving needs of it is kept.
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, FileSystem, SourceMap, Span};
+use crate::template::Import;
+use crate::types;
+use crate::yaml::{self, Document, Limits, Node};
+use rustc_hash::FxHashSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The names under which a directory's template is found, the first one first.
+pub const TEMPLATE_NAMES: [&str; 4] = ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
+
+/// The template and the service templates under `lib/` next to it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The template.
+    pub template: Document,
+    /// Where it is: relative paths in it start here.
+    pub base: PathBuf,
+    /// The library, in the order of its paths.
+    pub library: Vec<Document>,
+}
+
+/// Finds the template of a path: the file, or the file of a usual name in the directory.
+///
+/// # Errors
+/// `file` where there is none.
+pub fn find_template(files: &dyn FileSystem, path: &Path) -> Result<PathBuf, Diagnostic> {
+    if !files.is_dir(path) {
+        return Ok(path.to_owned());
+    }
+    let found = TEMPLATE_NAMES.iter().map(|name| path.join(name)).find(|file| files.is_file(file));
+    found.ok_or_else(|| {
+        let message = format!("there is no template in `{}`", path.display());
+        Diagnostic::error(Code::File, message).help(format!("name the file, or call it {}", TEMPLATE_NAMES.join(", ")))
+    })
+}
+
+/// Reads the text of a file into the sources.
+///
+/// # Errors
+/// `file` where it cannot be read or is too large, `syntax` where it is not UTF-8.
+pub fn read(files: &dyn FileSystem, sources: &mut SourceMap, path: &Path) -> Result<(FileId, Arc<str>), Diagnostic> {
+    let text = read_text(files, path)?;
+    let id = sources.add(path, Arc::clone(&text));
+    Ok((id, text))
+}
+
+fn read_text(files: &dyn FileSystem, path: &Path) -> Result<Arc<str>, Diagnostic> {
+    let limit = Limits::default().bytes;
+    let error = |why: &dyn std::fmt::Display| Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", path.display()));
+    // A stream such as `/dev/stdin` has no size to look at; what it gives is measured by the parser.
+    if files.size(path).is_ok_and(|size| size > limit) {
+        return Err(error(&format!("it is larger than {} MiB", limit >> 20)));
+    }
+    let bytes = files.read(path).map_err(|why| error(&why))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text.into()),
+        Err(why) => {
+            let at = why.utf8_error().valid_up_to();
+            let message = format!("`{}` is not UTF-8: byte {at} starts no character", path.display());
+            Err(Diagnostic::error(Code::Syntax, message).help("save the file as UTF-8"))
+        }
+    }
+}
+
+/// Reads and parses a YAML file.
+///
+/// # Errors
+/// As [`read`], and `syntax` at its place.
+pub fn document(files: &dyn FileSystem, sources: &mut SourceMap, path: &Path) -> Result<Document, Diagnostic> {
+    let (id, text) = read(files, sources, path)?;
+    yaml::parse(id, text, &Limits::default())
+}
+
+/// Parses the template, and beside it the library.
+///
+/// # Errors
+/// As [`document`], for every file.
+pub fn open(files: &dyn FileSystem, sources: &mut SourceMap, path: &Path, text: Option<String>) -> Result<Opened, Diagnostics> {
+    let base = path.parent().map(Path::to_owned).unwrap_or_default();
+    let (id, text) = match text {
+        Some(text) => {
+            let text: Arc<str> = text.into();
+            (sources.add(path, Arc::clone(&text)), text)
+        }
+        None => read(files, sources, path)?,
+    };
+    let mut jobs = vec![(id, text)];
+    let mut diagnostics = Diagnostics::default();
+    for file in library_files(files, &base.join("lib")) {
+        // Below `lib/` lie playbooks and scripts too: only what calls itself a service template is one.
+        let text = diagnostics.ok(read_text(files, &file)).filter(|text| text.contains("tosca_definitions_version"));
+        if let Some(text) = text {
+            jobs.push((sources.add(file, Arc::clone(&text)), text));
+        }
+    }
+    let mut parsed = parse_all(&jobs, |index| index == 0).into_iter();
+    let template = parsed.next().and_then(|template| diagnostics.ok(template));
+    let library = parsed.filter_map(|document| diagnostics.ok(document)).collect();
+    match template {
+        Some(template) if !diagnostics.has_errors() => Ok(Opened { template, base, library }),
+        _ => Err(diagnostics),
+    }
+}
+
+/// Every YAML file below a directory, sorted; nothing where there is no such directory.
+fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
+    const DEPTH: usize = 16;
+    let mut found = Vec::new();
+    let mut open = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        for path in files.list(&directory).unwrap_or_default() {
+            if is_yaml(&path) && files.is_file(&path) {
+                found.push(path);
+            } else if depth < DEPTH && path.extension().is_none() && files.is_dir(&path) {
+                open.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// Parses texts on all cores; `whole` says which are wanted whole rather than for their types.
+fn parse_all(jobs: &[(FileId, Arc<str>)], whole: impl Fn(usize) -> bool + Sync) -> Vec<Result<Document, Diagnostic>> {
+    let limits = Limits::default();
+    let parse = |index: usize| {
+        let (id, text) = &jobs[index];
+        let keep: &dyn Fn(&[&str]) -> bool = if whole(index) { &|_| true } else { &types::is_needed };
+        yaml::parse_filtered(*id, Arc::clone(text), &limits, keep)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    if threads < 2 {
+        return (0..jobs.len()).map(parse).collect();
+    }
+    // The largest files first, so that no thread is left alone with one at the end.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].1.len()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((index, parse(index)));
+        }
+        done
+    };
+    let mut done: Vec<_> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|&(index, _)| index);
+    done.into_iter().map(|(_, document)| document).collect()
+}
+
+/// Reads what the template imports, and what that imports, for its types; what is in `library` is there already.
+///
+/// # Errors
+/// `file` at the import's place for every file that does not exist, `syntax` as everywhere.
+pub fn imports<'i>(
+    files: &dyn FileSystem,
+    sources: &mut SourceMap,
+    base: &Path,
+    wanted: impl Iterator<Item = &'i Import<'i>>,
+    library: &[Document],
+) -> Result<Vec<Document>, Diagnostics> {
+    let mut seen: FxHashSet<PathBuf> = sources.files().map(|file| normalize(file.path())).collect();
+    let mut diagnostics = Diagnostics::default();
+    let mut open: Vec<(PathBuf, Span)> =
+        wanted.filter(|import| !import.remote).map(|import| (base.join(import.file), import.declared.span())).collect();
+    for document in library {
+        let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
+        open.extend(imported(document.root(), &directory));
+    }
+    let mut documents = Vec::new();
+    while !open.is_empty() {
+        let mut jobs = Vec::new();
+        for (path, span) in std::mem::take(&mut open) {
+            // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
+            let known = !is_yaml(&path) && !files.is_file(&path);
+            if known || !seen.insert(normalize(&path)) {
+                continue;
+            }
+            let text = read_text(files, &path).map_err(|error| error.at(span).help("relative names start at the importing file"));
+            if let Some(text) = diagnostics.ok(text) {
+                jobs.push((sources.add(path, Arc::clone(&text)), text));
+            }
+        }
+        for document in parse_all(&jobs, |_| false).into_iter().filter_map(|document| diagnostics.ok(document)) {
+            let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
+            open.extend(imported(document.root(), &directory));
+            documents.push(document);
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(documents) }
+}
+
+/// The files that a library imports from beside itself.
+fn imported(root: Node<'_>, directory: &Path) -> Vec<(PathBuf, Span)> {
+    let items = root.get("imports").into_iter().flat_map(Node::items);
+    let local = items.filter(|item| item.get("repository").is_none());
+    let named = local.filter_map(|item| Some((item.as_str().or_else(|| item.get("file")?.as_str())?, item.span())));
+    named.filter(|(file, _)| !file.contains("://")).map(|(file, span)| (directory.join(file), span)).collect()
+}
+
+/// Without `.` and `..`, so that one file has one name.
+fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// Reads the optional file of the first of these names that exists.
+///
+/// # Errors
+/// As [`document`].
+pub fn optional(files: &dyn FileSystem, sources: &mut SourceMap, base: &Path, names: &[&str]) -> Result<Option<Document>, Diagnostic> {
+    let found = names.iter().map(|name| base.join(name)).find(|path| files.is_file(path));
+    found.map(|path| document(files, sources, &path)).transpose()
+}

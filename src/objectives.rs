@@ -1,0 +1,73 @@
+//! What to optimise ("Optimization"): the topology above all, then the technologies.
+
+use crate::decimal::Decimal;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::expression::Evaluator;
+use crate::formula::Formula;
+use crate::graph::{ElementId, Graph};
+use crate::options::{Optimization, Options, TechnologiesMode, TopologyMode};
+
+/// A weighted sum of formulas, to minimise.
+pub type Objective = Vec<(Formula, u64)>;
+
+/// The objectives in the order of their rank.
+///
+/// # Errors
+/// `invalid-template` where weights have so many digits that they cannot be added exactly.
+pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Result<Vec<Objective>, Diagnostic> {
+    let graph = evaluator.graph;
+    let mut objectives = Vec::new();
+    if options.topology() != Optimization::Off {
+        let weight = |decimal| if options.topology_mode() == TopologyMode::Weight { decimal } else { Decimal::ONE };
+        let nodes: Vec<_> = graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
+        objectives.push(weighted(evaluator, &nodes, options.topology())?);
+    }
+    let direction = options.technologies();
+    if direction == Optimization::Off {
+        return Ok(objectives);
+    }
+    let mode = options.technologies_mode();
+    if mode != TechnologiesMode::Count {
+        let technologies: Vec<_> = graph.technologies.iter().map(|technology| (technology.id, technology.weight)).collect();
+        objectives.push(weighted(evaluator, &technologies, direction)?);
+    }
+    match mode {
+        TechnologiesMode::Weight => {}
+        TechnologiesMode::Count => objectives.push(count(evaluator, direction)),
+        // Among the best weights the fewest technologies, whatever the direction of the weights.
+        TechnologiesMode::WeightCount => objectives.push(count(evaluator, Optimization::Min)),
+    }
+    Ok(objectives)
+}
+
+/// Maximising `Σ w·x` is minimising `Σ w·¬x`.
+fn directed(formula: Formula, direction: Optimization) -> Formula {
+    if direction == Optimization::Max { !formula } else { formula }
+}
+
+fn weighted(evaluator: &mut Evaluator<'_, '_>, elements: &[(ElementId, Decimal)], direction: Optimization) -> Result<Objective, Diagnostic> {
+    let scale = elements.iter().map(|(_, weight)| weight.scale()).max().unwrap_or_default();
+    let mut sum = 0u64;
+    let mut objective = Vec::with_capacity(elements.len());
+    for &(id, weight) in elements {
+        let units = weight.units(scale).filter(|&units| sum.checked_add(units).map(|total| sum = total).is_some());
+        let units = units.ok_or_else(|| too_precise(evaluator.graph, id))?;
+        objective.push((directed(evaluator.atom(id), direction), units));
+    }
+    Ok(objective)
+}
+
+fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
+    let message = format!("the weight of {} has too many digits to be added to the others exactly", graph.display(id));
+    Diagnostic::error(Code::InvalidTemplate, message).at(graph.element(id).span).help("round the weights")
+}
+
+/// The number of different technologies in use.
+fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objective {
+    let graph = evaluator.graph;
+    let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> = indexmap::IndexMap::default();
+    for technology in &graph.technologies {
+        by_name.entry(&*graph.element(technology.id).name).or_default().push(technology.id);
+    }
+    by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect()
+}

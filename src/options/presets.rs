@@ -1,0 +1,163 @@
+//! Embedded data: the option defaults of each definitions version, and the tables of pruning modes.
+//!
+//! A new version or mode is a file in `presets/` and a line here.
+
+use super::OptionOrigin;
+use super::settings::Settings;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::source::FileId;
+use crate::yaml::{Document, Limits, Node, parse};
+use std::sync::{Arc, LazyLock};
+
+/// Name and text of files below `presets/`.
+macro_rules! embed {
+    ($($path:literal)*) => {
+        &[$(($path, include_str!(concat!("../../presets/", $path, ".yaml")))),*]
+    };
+}
+
+pub(super) const RELEASES: &[(&str, &str)] = embed![
+    "releases/tosca_variability_1_0"
+    "releases/tosca_variability_1_0_rc_1"
+    "releases/tosca_variability_1_0_rc_2"
+    "releases/tosca_variability_1_0_rc_3"
+];
+
+pub(super) const MODES: &[(&str, &str)] = embed![
+    "modes/complete/manual"
+    "modes/complete/consistent-strict"
+    "modes/complete/consistent-loose"
+    "modes/complete/default"
+    "modes/complete/semantic-strict"
+    "modes/complete/semantic-loose"
+    "modes/core/manual"
+    "modes/core/consistent-strict"
+    "modes/core/consistent-loose"
+    "modes/core/default"
+    "modes/core/semantic-strict"
+    "modes/core/semantic-loose"
+];
+
+/// A pruning mode.
+#[derive(Debug)]
+pub(super) struct Mode {
+    pub(super) name: &'static str,
+    aliases: Vec<String>,
+    pub(super) settings: Settings,
+}
+
+/// The pruning modes that a release knows.
+#[derive(Debug, Default)]
+pub(super) struct ModeTable {
+    name: &'static str,
+    modes: Vec<Mode>,
+}
+
+/// What a definitions version says about options.
+#[derive(Debug)]
+pub(super) struct Release {
+    pub(super) name: &'static str,
+    aliases: Vec<String>,
+    pub(super) modes: Arc<ModeTable>,
+    pub(super) settings: Settings,
+}
+
+impl ModeTable {
+    /// The mode of this name or alias.
+    pub(super) fn find(&self, name: &str) -> Option<&Mode> {
+        self.modes.iter().find(|mode| mode.name == name || mode.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// Every mode, without aliases.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.modes.iter().map(|mode| mode.name).collect()
+    }
+}
+
+static PRESETS: LazyLock<Result<Vec<Release>, Diagnostics>> = LazyLock::new(load);
+
+/// All releases.
+///
+/// # Errors
+/// None while the embedded data is sound, which a test holds.
+pub(super) fn releases() -> Result<&'static [Release], Diagnostics> {
+    match &*PRESETS {
+        Ok(releases) => Ok(releases),
+        // Embedded files are in no source map, so their places would mislead.
+        Err(found) => {
+            Err(Diagnostics(found.0.iter().map(|one| Diagnostic { span: None, labels: Vec::new(), ..one.clone() }).collect()))
+        }
+    }
+}
+
+/// The release of this definitions version.
+///
+/// # Errors
+/// `unsupported-version`.
+pub(super) fn release(version: &str) -> Result<&'static Release, Diagnostics> {
+    let found = releases()?.iter().find(|release| release.versions().any(|name| name == version));
+    Ok(found.ok_or_else(|| {
+        let error = Diagnostic::error(Code::UnsupportedVersion, format!("`{version}` cannot be resolved"));
+        error.help_opt(did_you_mean(version, versions()))
+    })?)
+}
+
+/// Every definitions version that can be resolved.
+pub(super) fn versions() -> impl Iterator<Item = &'static str> {
+    releases().unwrap_or_default().iter().flat_map(Release::versions)
+}
+
+impl Release {
+    fn versions(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name).chain(self.aliases.iter().map(String::as_str))
+    }
+}
+
+fn load() -> Result<Vec<Release>, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let tables = load_modes(&mut diagnostics);
+    let mut releases = Vec::with_capacity(RELEASES.len());
+    for &(path, text) in RELEASES {
+        let Some(document) = diagnostics.ok(read(text)) else { continue };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let asked = document.root().get("modes").and_then(Node::as_str).unwrap_or_default();
+        let Some(modes) = tables.iter().find(|table| table.name == asked).cloned() else {
+            diagnostics.push(Diagnostic::error(Code::InvalidOption, format!("{path}: there are no modes `{asked}`")));
+            continue;
+        };
+        let settings = options(&document, &modes, OptionOrigin::Release(name), &mut diagnostics);
+        releases.push(Release { name, aliases: aliases(&document), modes, settings });
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(releases) }
+}
+
+fn load_modes(diagnostics: &mut Diagnostics) -> Vec<Arc<ModeTable>> {
+    let mut tables: Vec<ModeTable> = Vec::new();
+    for &(path, text) in MODES {
+        let Some(document) = diagnostics.ok(read(text)) else { continue };
+        let mut parts = path.rsplit('/');
+        let (name, table) = (parts.next().unwrap_or(path), parts.next().unwrap_or(path));
+        // A mode knows no modes, so it cannot name another one.
+        let settings = options(&document, &ModeTable::default(), OptionOrigin::Mode(name), diagnostics);
+        let mode = Mode { name, aliases: aliases(&document), settings };
+        match tables.iter_mut().find(|known| known.name == table) {
+            Some(known) => known.modes.push(mode),
+            None => tables.push(ModeTable { name: table, modes: vec![mode] }),
+        }
+    }
+    tables.into_iter().map(Arc::new).collect()
+}
+
+fn read(text: &str) -> Result<Document, Diagnostic> {
+    parse(FileId(u32::MAX), text.into(), &Limits::default())
+}
+
+fn options(document: &Document, modes: &ModeTable, origin: OptionOrigin, diagnostics: &mut Diagnostics) -> Settings {
+    let map = document.root().get("options");
+    map.map(|map| Settings::read(map, modes, |_| origin, diagnostics)).unwrap_or_default()
+}
+
+fn aliases(document: &Document) -> Vec<String> {
+    let list = document.root().get("aliases");
+    list.into_iter().flat_map(Node::items).filter_map(Node::as_str).map(str::to_owned).collect()
+}

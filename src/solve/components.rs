@@ -1,0 +1,125 @@
+//! Splits what propagation left into parts that share no variable: each is solved alone, and costs add up.
+
+use super::propagate::Propagation;
+use crate::formula::{Cnf, Lit, Var};
+
+/// Where the value of a variable comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Propagation fixed it.
+    Fixed,
+    /// No clause is left that mentions it.
+    Free,
+    /// A component, and the variable there.
+    Component(u32, Var),
+}
+
+/// Clauses that share variables with each other and with no others.
+#[derive(Default)]
+pub(super) struct Component {
+    /// Its variables as they are outside.
+    pub vars: Vec<Var>,
+    /// Its clauses as they are outside.
+    pub clauses: Vec<usize>,
+}
+
+pub(super) struct Components {
+    pub places: Vec<Place>,
+    pub components: Vec<Component>,
+}
+
+/// Components of fewer variables are put together: a solver each would cost more than it saves.
+const SMALL: usize = 64;
+
+impl Components {
+    pub fn of(cnf: &Cnf, fixed: &Propagation) -> Self {
+        let mut sets = Sets::new(cnf.vars());
+        let mut mentioned = vec![false; cnf.vars()];
+        let mut residual = Vec::new();
+        for (index, clause) in cnf.clauses().enumerate() {
+            let Some(mut literals) = fixed.residue(clause.literals) else { continue };
+            let Some(first) = literals.next() else { continue };
+            mentioned[first.var().index()] = true;
+            for literal in literals {
+                mentioned[literal.var().index()] = true;
+                sets.unite(first.var(), literal.var());
+            }
+            residual.push((index, first.var()));
+        }
+        let mut found = Self { places: vec![Place::Fixed; cnf.vars()], components: Vec::new() };
+        found.place_vars(fixed, &mut sets, &mentioned);
+        for (index, var) in residual {
+            if let Place::Component(component, _) = found.places[var.index()] {
+                found.components[component as usize].clauses.push(index);
+            }
+        }
+        found
+    }
+
+    fn place_vars(&mut self, fixed: &Propagation, sets: &mut Sets, mentioned: &[bool]) {
+        let mut sizes = vec![0_usize; mentioned.len()];
+        let vars = || (0..mentioned.len() as u32).map(Var);
+        vars().for_each(|var| sizes[sets.find(var).index()] += 1);
+        let mut components: Vec<Option<u32>> = vec![None; mentioned.len()];
+        let (mut gathering, mut gathered) = (None, 0);
+        for var in vars() {
+            if fixed.value(var.positive()).is_some() {
+                continue;
+            }
+            if !mentioned[var.index()] {
+                self.places[var.index()] = Place::Free;
+                continue;
+            }
+            let root = sets.find(var).index();
+            let component = *components[root].get_or_insert_with(|| {
+                let small = sizes[root] < SMALL;
+                if small && gathered < SMALL && let Some(component) = gathering {
+                    gathered += sizes[root];
+                    return component;
+                }
+                self.components.push(Component::default());
+                let component = self.components.len() as u32 - 1;
+                if small {
+                    (gathering, gathered) = (Some(component), sizes[root]);
+                }
+                component
+            });
+            let vars = &mut self.components[component as usize].vars;
+            self.places[var.index()] = Place::Component(component, Var(vars.len() as u32));
+            vars.push(var);
+        }
+    }
+
+    /// A literal of a component as it is there.
+    pub fn inner(&self, literal: Lit) -> Option<Lit> {
+        match self.places[literal.var().index()] {
+            Place::Component(_, var) => Some(var.positive().negate_if(literal.is_negative())),
+            Place::Fixed | Place::Free => None,
+        }
+    }
+}
+
+/// Disjoint sets of variables.
+struct Sets {
+    parents: Vec<Var>,
+}
+
+impl Sets {
+    fn new(vars: usize) -> Self {
+        Self { parents: (0..vars as u32).map(Var).collect() }
+    }
+
+    fn find(&mut self, mut var: Var) -> Var {
+        while self.parents[var.index()] != var {
+            let grandparent = self.parents[self.parents[var.index()].index()];
+            self.parents[var.index()] = grandparent;
+            var = grandparent;
+        }
+        var
+    }
+
+    fn unite(&mut self, a: Var, b: Var) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parents[a.max(b).index()] = a.min(b);
+    }
+}

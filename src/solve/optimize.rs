@@ -1,0 +1,238 @@
+//! Minimises a weighted sum, guided by unsatisfiable cores.
+//!
+//! The cost of a model is written as `lower + Σ wᵢ·xᵢ`. All `xᵢ` are assumed false. Where that fails, the core `{x₁, …, xₙ}` says that at least
+//! one of them is true: with `w` the least weight in it, `Σ w·xᵢ = w + Σₖ₌₂ w·[at least k of them]`, so `lower` rises by `w`, and the sum gets
+//! new terms, one at a time. Once all terms can be false, `lower` is the optimum.
+//!
+//! Heavy terms come first (stratification). Those too heavy for any model as good as the best one known become false for good (hardening).
+
+use super::solver::SatSolver;
+use super::totalizer::Totalizer;
+use crate::formula::Lit;
+
+/// Conflicts spent on an attempt to find a smaller core or a higher bound.
+const ATTEMPT: u64 = 1000;
+
+/// Is told the bounds, and sees the solver right after it found a model that is better than those before.
+pub(super) type Observer<'o> = dyn FnMut(u128, u128, Option<&dyn SatSolver>) + 'o;
+
+/// Finds the least cost, given the cost of some model, and restricts the solver to the models of the least cost.
+pub(super) fn minimize(terms: &[(Lit, u128)], start: u128, solver: &mut dyn SatSolver, observer: &mut Observer<'_>) -> u128 {
+    let mut search = Search::new(terms, start, solver, observer);
+    search.run();
+    search.restrict();
+    search.lower
+}
+
+/// Which count of which sum a literal stands for.
+#[derive(Clone, Copy)]
+struct Output {
+    sum: usize,
+    count: usize,
+}
+
+struct Sum {
+    totalizer: Totalizer,
+    weight: u128,
+}
+
+struct Search<'s> {
+    solver: &'s mut dyn SatSolver,
+    observer: &'s mut Observer<'s>,
+    terms: &'s [(Lit, u128)],
+    lower: u128,
+    upper: u128,
+    /// What each literal costs now, beside `lower`.
+    weights: Vec<u128>,
+    /// The literals that ever had a weight.
+    costly: Vec<Lit>,
+    outputs: Vec<Option<Output>>,
+    sums: Vec<Sum>,
+    /// Cores whose sums are not built yet, each with its weight.
+    cores: Vec<(Vec<Lit>, u128)>,
+}
+
+impl<'s> Search<'s> {
+    fn new(terms: &'s [(Lit, u128)], start: u128, solver: &'s mut dyn SatSolver, observer: &'s mut Observer<'s>) -> Self {
+        let mut search = Self {
+            solver,
+            observer,
+            terms,
+            lower: 0,
+            upper: start,
+            weights: Vec::new(),
+            costly: Vec::new(),
+            outputs: Vec::new(),
+            sums: Vec::new(),
+            cores: Vec::new(),
+        };
+        for &(literal, weight) in terms {
+            search.charge(literal, weight, None);
+        }
+        search
+    }
+
+    fn run(&mut self) {
+        let mut level = self.weights.iter().copied().max().unwrap_or(0);
+        while self.lower < self.upper {
+            let assumptions = self.assumptions(level);
+            if self.solver.solve(&assumptions) {
+                self.record();
+                if self.cores.is_empty() {
+                    level = self.next_level(level);
+                } else {
+                    self.count_cores();
+                }
+            } else {
+                let core = self.smaller(self.solver.core().to_vec());
+                self.relax(core);
+            }
+            self.harden();
+        }
+    }
+
+    /// Lets a literal cost something.
+    fn charge(&mut self, literal: Lit, weight: u128, output: Option<Output>) {
+        if literal.index() >= self.weights.len() {
+            self.weights.resize(literal.index() + 1, 0);
+            self.outputs.resize(literal.index() + 1, None);
+        }
+        self.weights[literal.index()] = weight;
+        self.outputs[literal.index()] = output;
+        self.costly.push(literal);
+    }
+
+    /// All costly literals of at least this weight are false, the heaviest first.
+    fn assumptions(&mut self, level: u128) -> Vec<Lit> {
+        let weights = &self.weights;
+        self.costly.retain(|literal| weights[literal.index()] > 0);
+        let mut heavy: Vec<_> = self.costly.iter().copied().filter(|literal| weights[literal.index()] >= level).collect();
+        heavy.sort_by_key(|literal| (std::cmp::Reverse(weights[literal.index()]), *literal));
+        heavy.iter().map(|&literal| !literal).collect()
+    }
+
+    /// The next lower weight below which the weights are diverse enough to be worth a stage of their own.
+    fn next_level(&self, level: u128) -> u128 {
+        let mut weights: Vec<_> = self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
+        weights.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut met, mut distinct) = (0, 0);
+        for equal in weights.chunk_by(|a, b| a == b) {
+            met += equal.len();
+            distinct += 1;
+            if equal[0] < level && 4 * met > 5 * distinct {
+                return equal[0];
+            }
+        }
+        1
+    }
+
+    /// Takes note of the model that the solver just found.
+    fn record(&mut self) {
+        let cost = self.terms.iter().filter(|(literal, _)| self.solver.is_true(*literal)).map(|(_, weight)| weight).sum();
+        if cost < self.upper {
+            self.upper = cost;
+            (self.observer)(self.lower, self.upper, Some(&*self.solver));
+        }
+    }
+
+    fn raise(&mut self, weight: u128) {
+        self.lower += weight;
+        (self.observer)(self.lower, self.upper, None);
+    }
+
+    /// Tries to shorten a core: the solver may find a shorter one at once, and each literal may turn out not to be needed. Light ones are tried first,
+    /// as the least weight of the core is what it raises the bound by.
+    fn smaller(&mut self, mut core: Vec<Lit>) -> Vec<Lit> {
+        core.sort_by_key(|&literal| (self.weights[(!literal).index()], literal));
+        let mut needed = 0;
+        while needed < core.len() && core.len() > 1 {
+            let mut rest = core.clone();
+            rest.remove(needed);
+            match self.solver.solve_limited(&rest, ATTEMPT) {
+                Some(false) => {
+                    let found = self.solver.core();
+                    let is_left = |literal: &Lit| found.contains(literal);
+                    needed = core[..needed].iter().copied().filter(|literal| is_left(literal)).count();
+                    core.retain(is_left);
+                }
+                Some(true) => {
+                    self.record();
+                    needed += 1;
+                }
+                None => needed += 1,
+            }
+        }
+        core
+    }
+
+    /// Raises the bound by a core, given as the assumptions that fail.
+    fn relax(&mut self, core: Vec<Lit>) {
+        let core: Vec<_> = core.into_iter().map(|literal| !literal).collect();
+        let weight = core.iter().map(|literal| self.weights[literal.index()]).min().unwrap_or(0);
+        self.solver.add_clause(&core);
+        for &literal in &core {
+            self.weights[literal.index()] -= weight;
+            if let Some(output) = self.outputs[literal.index()].take() {
+                self.demand(output.sum, output.count + 1);
+            }
+        }
+        self.raise(weight);
+        if core.len() > 1 {
+            self.cores.push((core, weight));
+        }
+    }
+
+    /// Charges for a count of a sum.
+    fn demand(&mut self, sum: usize, count: usize) {
+        let Sum { totalizer, weight } = &mut self.sums[sum];
+        let weight = *weight;
+        if let Some(literal) = totalizer.at_least(count, self.solver) {
+            self.charge(literal, weight, Some(Output { sum, count }));
+        }
+    }
+
+    /// Replaces the cores by sums, and raises the bound as far as each alone allows.
+    fn count_cores(&mut self) {
+        for (core, weight) in std::mem::take(&mut self.cores) {
+            let mut totalizer = Totalizer::new(&core);
+            let mut count = 2;
+            while let Some(literal) = totalizer.at_least(count, self.solver) {
+                match self.solver.solve_limited(&[!literal], ATTEMPT) {
+                    Some(false) => {
+                        self.solver.add_clause(&[literal]);
+                        self.raise(weight);
+                        count += 1;
+                    }
+                    Some(true) => {
+                        self.record();
+                        break;
+                    }
+                    None => break,
+                }
+            }
+            self.sums.push(Sum { totalizer, weight });
+            self.demand(self.sums.len() - 1, count);
+        }
+    }
+
+    /// What costs more than the best model has above the bound is false in every model that is as good.
+    fn harden(&mut self) {
+        let gap = self.upper - self.lower;
+        for &literal in &self.costly {
+            if self.weights[literal.index()] > gap {
+                self.weights[literal.index()] = 0;
+                self.solver.add_clause(&[!literal]);
+            }
+        }
+    }
+
+    /// Allows only models of the least cost: those in which no costly literal is true.
+    fn restrict(&mut self) {
+        self.count_cores();
+        for &literal in &self.costly {
+            if self.weights[literal.index()] > 0 {
+                self.solver.add_clause(&[!literal]);
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The SAT solvers behind one interface, so that they can be exchanged and checked against each other.
+
+use batsat::SolverInterface;
+use varisat::ExtendFormula;
+
+use super::SolverKind;
+use crate::formula::{Lit, Var};
+
+/// An incremental SAT solver. Its answers depend on nothing but the calls it got.
+pub(super) trait SatSolver {
+    /// A variable that no clause mentions yet; they are numbered from zero.
+    fn new_var(&mut self) -> Var;
+
+    /// Adds a clause for good.
+    fn add_clause(&mut self, clause: &[Lit]);
+
+    /// Whether there is a model in which all assumptions hold; `None` where the solver gave up after this many conflicts.
+    fn solve_limited(&mut self, assumptions: &[Lit], conflicts: u64) -> Option<bool>;
+
+    /// Whether a literal is true in the model that was found last.
+    fn is_true(&self, literal: Lit) -> bool;
+
+    /// After an unsatisfiable answer: assumptions that cannot hold together, with the clauses.
+    fn core(&self) -> &[Lit];
+
+    /// Whether there is a model in which all assumptions hold.
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        loop {
+            if let Some(answer) = self.solve_limited(assumptions, u64::MAX) {
+                return answer;
+            }
+        }
+    }
+}
+
+impl SolverKind {
+    pub(super) fn start(self) -> Box<dyn SatSolver> {
+        match self {
+            Self::Varisat => Box::new(Varisat::default()),
+            Self::Batsat => Box::new(Batsat::default()),
+        }
+    }
+}
+
+/// Varisat has no limit on conflicts, and its cores are verified.
+#[derive(Default)]
+struct Varisat {
+    solver: varisat::Solver<'static>,
+    vars: u32,
+    model: Vec<bool>,
+    core: Vec<Lit>,
+}
+
+impl Varisat {
+    /// The answer, and the model where there is one.
+    fn answer(&mut self, assumptions: &[Lit]) -> bool {
+        self.solver.assume(&assumptions.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
+        // An interrupted run can be continued; no proof is written, so nothing else can fail.
+        let satisfiable = loop {
+            if let Ok(satisfiable) = self.solver.solve() {
+                break satisfiable;
+            }
+        };
+        if satisfiable {
+            self.model.clear();
+            self.model.resize(self.vars as usize, false);
+            for literal in self.solver.model().unwrap_or_default() {
+                if let Some(value) = self.model.get_mut(literal.var().index()) {
+                    *value = literal.is_positive();
+                }
+            }
+        }
+        satisfiable
+    }
+
+    /// The failed core may lack assumptions that are needed: where a model satisfies it, assumptions that the model violates join it.
+    fn verified_core(&mut self, assumptions: &[Lit]) -> Vec<Lit> {
+        let mut core = self.failed_core();
+        while core.len() < assumptions.len() && self.answer(&core) {
+            let violated: Vec<_> = assumptions.iter().copied().filter(|&literal| !self.is_true(literal)).collect();
+            core.extend(violated);
+        }
+        core
+    }
+
+    fn failed_core(&self) -> Vec<Lit> {
+        self.solver.failed_core().unwrap_or_default().iter().map(|&literal| from_varisat(literal)).collect()
+    }
+}
+
+impl SatSolver for Varisat {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        from_varisat(self.solver.new_lit()).var()
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver.add_clause(&clause.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
+    }
+
+    fn solve_limited(&mut self, assumptions: &[Lit], _conflicts: u64) -> Option<bool> {
+        let satisfiable = self.answer(assumptions);
+        if !satisfiable {
+            // Verifying finds models of parts of the assumptions; the last model asked for stays.
+            let model = std::mem::take(&mut self.model);
+            self.core = self.verified_core(assumptions);
+            self.model = model;
+        }
+        Some(satisfiable)
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.model.get(literal.var().index()).copied().unwrap_or(false) != literal.is_negative()
+    }
+
+    fn core(&self) -> &[Lit] {
+        &self.core
+    }
+}
+
+fn to_varisat(literal: Lit) -> varisat::Lit {
+    varisat::Lit::from_index(literal.var().index(), !literal.is_negative())
+}
+
+fn from_varisat(literal: varisat::Lit) -> Lit {
+    Var(literal.var().index() as u32).positive().negate_if(literal.is_negative())
+}
+
+#[derive(Default)]
+struct Batsat {
+    solver: batsat::Solver<Budget>,
+    model: Vec<bool>,
+    core: Vec<Lit>,
+}
+
+/// Stops the search after a number of conflicts.
+#[derive(Default)]
+struct Budget {
+    learnt: u64,
+    most: u64,
+}
+
+impl batsat::Callbacks for Budget {
+    fn on_start(&mut self) {
+        self.learnt = 0;
+    }
+
+    fn on_new_clause(&mut self, _clause: &[batsat::Lit], _kind: batsat::ClauseKind) {
+        self.learnt += 1;
+    }
+
+    fn stop(&self) -> bool {
+        self.learnt > self.most
+    }
+}
+
+impl SatSolver for Batsat {
+    fn new_var(&mut self) -> Var {
+        Var(self.solver.new_var_default().idx())
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver.add_clause_reuse(&mut clause.iter().map(|&literal| to_batsat(literal)).collect());
+    }
+
+    fn solve_limited(&mut self, assumptions: &[Lit], conflicts: u64) -> Option<bool> {
+        self.solver.cb_mut().most = conflicts;
+        let assumptions: Vec<_> = assumptions.iter().map(|&literal| to_batsat(literal)).collect();
+        let answer = self.solver.solve_limited(&assumptions);
+        if answer == batsat::lbool::TRUE {
+            self.model.clear();
+            self.model.extend(self.solver.get_model().iter().map(|&value| value == batsat::lbool::TRUE));
+            Some(true)
+        } else if answer == batsat::lbool::FALSE {
+            // It hands out the clause that the core violates.
+            self.core = self.solver.unsat_core().iter().map(|&literal| !from_batsat(literal)).collect();
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.model.get(literal.var().index()).copied().unwrap_or(false) != literal.is_negative()
+    }
+
+    fn core(&self) -> &[Lit] {
+        &self.core
+    }
+}
+
+fn to_batsat(literal: Lit) -> batsat::Lit {
+    batsat::Lit::new(batsat::Var::unsafe_from_idx(literal.var().0), !literal.is_negative())
+}
+
+fn from_batsat(literal: batsat::Lit) -> Lit {
+    Var(literal.var().idx()).positive().negate_if(!literal.sign())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{KINDS, clauses, holds};
+    use super::*;
+
+    const VARS: u32 = 6;
+
+    proptest! {
+        /// Answers, models and cores, over several calls on the same solver.
+        #[test]
+        fn answers_are_right(clauses in clauses(VARS, 1..24), queries in prop::collection::vec(clauses(VARS, 1..2), 1..6)) {
+            for kind in KINDS {
+                let mut solver = kind.start();
+                (0..VARS).for_each(|var| assert_eq!(solver.new_var(), Var(var)));
+                clauses.iter().for_each(|clause| solver.add_clause(clause));
+                let satisfiable = |assumptions: &[Lit]| (0..1 << VARS).any(|model| {
+                    holds(&clauses, model) && assumptions.iter().all(|&literal| holds(&[vec![literal]], model))
+                });
+                for assumptions in queries.iter().flatten() {
+                    prop_assert_eq!(solver.solve(assumptions), satisfiable(assumptions));
+                    if satisfiable(assumptions) {
+                        let model = (0..VARS).map(|var| u32::from(solver.is_true(Var(var).positive())) << var).sum();
+                        prop_assert!(holds(&clauses, model));
+                        prop_assert!(assumptions.iter().all(|&literal| solver.is_true(literal)));
+                    } else {
+                        prop_assert!(solver.core().iter().all(|literal| assumptions.contains(literal)));
+                        prop_assert!(!satisfiable(solver.core()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Against brute force, with both solvers.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::formula::{Arena, Encoder, Formula, Var};
+
+pub(super) const KINDS: [SolverKind; 2] = [SolverKind::Varisat, SolverKind::Batsat];
+
+/// Clauses over the first variables.
+pub(super) fn clauses(vars: u32, count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<Lit>>> {
+    let literal = (0..2 * vars).prop_map(Lit);
+    prop::collection::vec(prop::collection::vec(literal, 1..5), count)
+}
+
+/// Whether a model, the variables being its bits, satisfies clauses.
+pub(super) fn holds(clauses: &[Vec<Lit>], model: u32) -> bool {
+    clauses.iter().all(|clause| clause.iter().any(|literal| (model >> literal.var().0 & 1 == 1) != literal.is_negative()))
+}
+
+const VARS: u32 = 8;
+
+/// Each clause with its origin; some of the clauses go through formulas that need definitions.
+fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
+    let mut arena = Arena::default();
+    let mut asserted = Vec::new();
+    for (clause, origin) in clauses {
+        let literals: Vec<_> = clause.iter().map(|literal| {
+            let atom = arena.atom(Atom(literal.var().0));
+            if literal.is_negative() { !atom } else { atom }
+        }).collect();
+        // `l` is `¬(l ⊕ a) ⊕ ¬a` for any atom `a`.
+        let twisted = arena.atom(Atom(clause.len() as u32));
+        let odd = arena.xor([literals[0], twisted]);
+        let same = arena.and([literals[0], odd]);
+        let other = arena.and([literals[0], !odd]);
+        asserted.push((literals.into_iter().skip(1).chain([same, other]).collect::<Vec<Formula>>(), OriginId(*origin)));
+    }
+    let mut encoder = Encoder::new(&arena, VARS);
+    for (clause, origin) in asserted {
+        encoder.assert(&clause, origin);
+    }
+    encoder.finish()
+}
+
+fn plain(clauses: &[(Vec<Lit>, u32)]) -> Vec<Vec<Lit>> {
+    clauses.iter().map(|(clause, _)| clause.clone()).collect()
+}
+
+fn cost(objective: &Objective, model: u32) -> u64 {
+    objective.terms.iter().filter(|(literal, _)| holds(&[vec![*literal]], model)).map(|(_, weight)| weight).sum()
+}
+
+fn problem() -> impl Strategy<Value = (Vec<(Vec<Lit>, u32)>, Vec<Objective>, Vec<Atom>)> {
+    let clause = clauses(VARS, 1..2).prop_map(|clauses| clauses.concat());
+    let clauses = prop::collection::vec((clause, 0..12_u32), 0..30);
+    let term = ((0..2 * VARS).prop_map(Lit), 0..6_u64);
+    let objective = prop::collection::vec(term, 0..14).prop_map(|terms| Objective { terms });
+    let preference = Just((0..VARS).map(Atom).collect::<Vec<_>>()).prop_shuffle();
+    (clauses, prop::collection::vec(objective, 0..3), preference)
+}
+
+/// Collects the bounds that it is told, and checks that they only improve.
+#[derive(Default)]
+struct Bounds(Vec<(u64, u64)>);
+
+impl Progress for Bounds {
+    fn bounds(&mut self, objective: usize, lower: u64, upper: u64) {
+        assert!(lower <= upper);
+        if let Some(&(low, high)) = self.0.get(objective) {
+            assert!(low <= lower && upper <= high);
+            self.0[objective] = (lower, upper);
+        } else {
+            assert_eq!(self.0.len(), objective);
+            self.0.push((lower, upper));
+        }
+    }
+}
+
+fn is_present(atom: Atom, model: u32) -> bool {
+    model >> atom.0 & 1 == 1
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn agrees_with_brute_force((clauses, objectives, preference) in problem(), over in prop::collection::vec((0..VARS).prop_map(Atom), 0..4)) {
+        let cnf = encode(&clauses);
+        let plain = plain(&clauses);
+        let models = || (0..1 << VARS).filter(|&model| holds(&plain, model));
+        let costs = |model: u32| objectives.iter().map(|objective| cost(objective, model)).collect::<Vec<_>>();
+        let preferred = |model: u32| preference.iter().map(|&atom| is_present(atom, model)).collect::<Vec<_>>();
+        let best = models().min_by_key(|&model| (costs(model), preferred(model)));
+        for kind in KINDS {
+            let mut bounds = Bounds::default();
+            let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, kind, &mut bounds);
+            let Some(best) = best else {
+                let origins = found.err().unwrap().origins;
+                let conflicts = |without: Option<OriginId>| {
+                    let is_in = |origin| origins.contains(&origin) && Some(origin) != without;
+                    let subset: Vec<_> = clauses.iter().filter(|(_, origin)| is_in(OriginId(*origin))).map(|(clause, _)| clause.clone()).collect();
+                    (0..1 << VARS).all(|model| !holds(&subset, model))
+                };
+                prop_assert!(origins.is_sorted());
+                prop_assert!(conflicts(None));
+                prop_assert!(origins.iter().all(|&origin| !conflicts(Some(origin))));
+                continue;
+            };
+            let mut solution = found.unwrap();
+            prop_assert_eq!(solution.costs(), costs(best));
+            prop_assert_eq!(bounds.0.iter().map(|&(_, upper)| upper).collect::<Vec<_>>(), costs(best));
+            prop_assert_eq!((0..VARS).map(|atom| solution.is_true(Atom(atom))).collect::<Vec<_>>(),
+                (0..VARS).map(|atom| is_present(Atom(atom), best)).collect::<Vec<_>>());
+            let projected = |model: u32| over.iter().copied().filter(|&atom| is_present(atom, model)).collect::<Vec<_>>();
+            let others: Vec<_> = models().filter(|&model| costs(model) == costs(best)).map(projected).filter(|other| *other != projected(best)).collect();
+            for _ in 0..2 {
+                match solution.another(&over) {
+                    Some(other) => prop_assert!(others.contains(&other)),
+                    None => prop_assert!(others.is_empty()),
+                }
+            }
+        }
+    }
+}

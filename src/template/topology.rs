@@ -1,0 +1,164 @@
+//! The service template and its topology template.
+
+use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
+use super::entity::{self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries};
+use super::variability::{self, Variability};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::options::{self, Kind};
+use crate::yaml::{Node, NodeKind};
+
+/// A variable service template ("Service Template").
+#[derive(Clone, Debug)]
+pub struct ServiceTemplate<'a> {
+    /// The whole document.
+    pub root: Node<'a>,
+    /// `tosca_definitions_version`
+    pub version: &'a str,
+    /// `topology_template.variability`
+    pub variability: Variability<'a>,
+    /// `imports`
+    pub imports: Vec<Import<'a>>,
+    /// `topology_template.inputs`
+    pub inputs: Vec<Parameter<'a>>,
+    /// `topology_template.outputs`
+    pub outputs: Vec<Parameter<'a>>,
+    /// `topology_template.node_templates`
+    pub nodes: Vec<NodeTemplate<'a>>,
+    /// `topology_template.relationship_templates`
+    pub relationships: Vec<RelationshipTemplate<'a>>,
+    /// `topology_template.groups`
+    pub groups: Vec<Group<'a>>,
+    /// `topology_template.policies`
+    pub policies: Vec<Policy<'a>>,
+}
+
+/// An import ("Import Definition").
+#[derive(Clone, Debug)]
+pub struct Import<'a> {
+    /// Name (its file), places, variability.
+    pub declared: Declared<'a>,
+    /// The name of its file.
+    pub file: &'a str,
+    /// Whether the file is to be had from a repository or another namespace, so that it is not a path beside the template.
+    pub remote: bool,
+}
+
+/// Parses a service template; what it cannot make sense of is reported and left out.
+pub fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTemplate<'a> {
+    let mut template = ServiceTemplate {
+        root,
+        version: diagnostics.ok(version(root)).unwrap_or_default(),
+        variability: Variability::default(),
+        imports: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        nodes: Vec::new(),
+        relationships: Vec::new(),
+        groups: Vec::new(),
+        policies: Vec::new(),
+    };
+    for (key, value) in root.entries() {
+        match key.text().unwrap_or_default() {
+            "imports" => template.imports = imports(value, diagnostics),
+            "topology_template" => topology(value, &mut template, diagnostics),
+            "tosca_definitions_version" => {}
+            _ => unknown("a service template", key, &[], diagnostics),
+        }
+    }
+    template
+}
+
+fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics.push(invalid(node, "`topology_template` is a map"));
+    }
+    for (key, value) in node.entries() {
+        let keyword = key.text().unwrap_or_default();
+        match keyword {
+            "variability" => template.variability = variability::parse(value, diagnostics),
+            "inputs" => template.inputs = collection(value, keyword, diagnostics, |e, d| entity::parameter(Kind::Input, e, d)),
+            "outputs" => template.outputs = collection(value, keyword, diagnostics, |e, d| entity::parameter(Kind::Output, e, d)),
+            "node_templates" => {
+                template.nodes = collection(value, keyword, diagnostics, entity::node_template);
+                unique("node", template.nodes.iter().map(|node| &node.declared), diagnostics);
+            }
+            "relationship_templates" => {
+                template.relationships = collection(value, keyword, diagnostics, entity::relationship_template);
+            }
+            "groups" => {
+                template.groups = collection(value, keyword, diagnostics, entity::group);
+                unique("group", template.groups.iter().map(|group| &group.declared), diagnostics);
+            }
+            "policies" => template.policies = collection(value, keyword, diagnostics, entity::policy),
+            _ => unknown("a topology template", key, &["description", "substitution_mappings", "workflows"], diagnostics),
+        }
+    }
+}
+
+fn collection<'a, T>(
+    node: Node<'a>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T,
+) -> Vec<T> {
+    let list = entries(node, what, diagnostics);
+    list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
+}
+
+/// In a list a name may come twice without being a duplicate key of the YAML map.
+fn unique<'d, 'a: 'd>(what: &str, declared: impl Iterator<Item = &'d Declared<'a>>, diagnostics: &mut Diagnostics) {
+    let mut seen = rustc_hash::FxHashMap::default();
+    for element in declared {
+        if let Some(first) = seen.insert(element.name, element.span()) {
+            let message = format!("a second {what} is named `{}`", element.name);
+            diagnostics.push(Diagnostic::error(Code::Duplicate, message).at(element.span()).label(first, "the first is here"));
+        }
+    }
+}
+
+fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
+    let error = |message: String| Diagnostic::error(Code::UnsupportedVersion, message);
+    let Some(node) = root.get("tosca_definitions_version") else {
+        let help = "start the template with `tosca_definitions_version: tosca_variability_1_0`";
+        return Err(error("there is no `tosca_definitions_version`".into()).at(root.span()).help(help));
+    };
+    let version = node.text().unwrap_or_default();
+    if options::known_version(version) {
+        return Ok(version);
+    }
+    let known: Vec<_> = options::versions().collect();
+    let help = did_you_mean(version, known.iter().copied()).unwrap_or_else(|| format!("it can be {}", known.join(", ")));
+    Err(error(format!("the definitions version `{version}` cannot be resolved")).at(node.span()).help(help))
+}
+
+fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>> {
+    if node.kind() != NodeKind::Sequence && !node.is_null() {
+        diagnostics.push(invalid(node, "`imports` is a list"));
+    }
+    node.items().filter_map(|item| import(item, diagnostics)).collect()
+}
+
+/// Short `- file`, long `- file: file`, and TOSCA 1.0's `- name: {file: file}`.
+fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a>> {
+    if let Some(file) = item.as_str() {
+        let declared = Declared { name: file, key: item, value: item, conditional: Conditional::default() };
+        return Some(Import { declared, file, remote: file.contains("://") });
+    }
+    let named = item.entries().next().filter(|(_, value)| item.entries().len() == 1 && value.kind() == NodeKind::Mapping);
+    let body = named.map_or(item, |(_, value)| value);
+    let Some(file) = body.get("file").and_then(Node::as_str) else {
+        diagnostics.push(invalid(item, "an import is the name of a file, or a map with `file`"));
+        return None;
+    };
+    let mut conditional = Conditional::default();
+    let mut remote = file.contains("://");
+    for (key, value) in body.entries() {
+        match key.text().unwrap_or_default() {
+            "file" | "namespace_prefix" | "namespace_uri" => {}
+            "repository" => remote = true,
+            _ if conditional.take(Kind::Import, key, value, diagnostics) => {}
+            _ => unknown_in_closed("an import", key, &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"], diagnostics),
+        }
+    }
+    Some(Import { declared: Declared { name: file, key: item, value: body, conditional }, file, remote })
+}

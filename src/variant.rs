@@ -1,0 +1,102 @@
+//! Finds the variant: formulas to clauses, clauses to presence, presence to a unique answer.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::enrich::Assertions;
+use crate::expression::Evaluator;
+use crate::formula::{Atom, Encoder, OriginId};
+use crate::graph::{ElementId, Graph};
+use crate::objectives::Objective;
+use crate::options::{Flag, Kind, Options};
+use crate::presence::Presence;
+use crate::progress::Progress;
+use crate::solve::{self, Conflict, Problem, Solution, SolverKind};
+
+/// Solves the assertions under the objectives.
+///
+/// # Errors
+/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`.
+pub fn find(
+    evaluator: &Evaluator<'_, '_>,
+    assertions: &Assertions,
+    objectives: &[Objective],
+    options: &Options,
+    solver: SolverKind,
+    progress: &mut dyn Progress,
+) -> Result<Presence, Diagnostic> {
+    let graph = evaluator.graph;
+    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
+    for (clause, origin) in assertions.iter() {
+        encoder.assert(clause, origin);
+    }
+    let mut encode = |objective: &Objective| {
+        let terms = objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
+        solve::Objective { terms }
+    };
+    let objectives: Vec<_> = objectives.iter().map(&mut encode).collect();
+    let cnf = encoder.finish();
+    // Nodes first: fewer nodes say more than fewer properties.
+    let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
+    let preference: Vec<Atom> = graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect();
+    progress.phase("solving");
+    let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+    let mut solution = match solve::solve(&problem, solver, progress) {
+        Ok(solution) => solution,
+        Err(conflict) => return Err(unsatisfiable(graph, assertions, options, &conflict)),
+    };
+    let presence = Presence::new((0..evaluator.atoms()).map(|atom| solution.is_true(Atom(atom))).collect());
+    progress.phase("looking for other variants");
+    if options.flag(Flag::OptimizationTopologyUnique) {
+        let nodes: Vec<_> = graph.nodes.iter().map(|node| node.id).collect();
+        unique(graph, &mut solution, &presence, &nodes, Code::AmbiguousTopology, "nodes")?;
+    }
+    if options.flag(Flag::OptimizationTechnologiesUnique) {
+        let technologies: Vec<_> = graph.technologies.iter().map(|technology| technology.id).collect();
+        unique(graph, &mut solution, &presence, &technologies, Code::AmbiguousTechnologies, "technologies")?;
+    }
+    Ok(presence)
+}
+
+/// Names every reason of a minimal conflict at its place.
+fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, conflict: &Conflict) -> Diagnostic {
+    let mut reasons: Vec<_> =
+        conflict.origins.iter().map(|&origin: &OriginId| assertions.origin(origin).explain(graph, options)).collect();
+    reasons.dedup();
+    let count = reasons.len();
+    let diagnostic = Diagnostic::error(Code::Unsatisfiable, format!("no variant fulfils all conditions: these {count} conflict"))
+        .help("each of them could hold without one of the others: drop or weaken any one");
+    let mut reasons = reasons.into_iter();
+    let first = reasons.next();
+    let diagnostic = match first {
+        Some((span, message)) => diagnostic.at(span).label(span, message),
+        None => diagnostic,
+    };
+    reasons.fold(diagnostic, |diagnostic, (span, message)| diagnostic.label(span, message))
+}
+
+/// An error where another variant, as good as this one, differs in these elements.
+fn unique(
+    graph: &Graph<'_>,
+    solution: &mut Solution,
+    presence: &Presence,
+    over: &[ElementId],
+    code: Code,
+    what: &str,
+) -> Result<(), Diagnostic> {
+    let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
+    let Some(other) = solution.another(&atoms) else { return Ok(()) };
+    let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();
+    let only = |here: bool| {
+        let names = over.iter().filter(|id| presence.is(**id) == here && other(id) != here);
+        let names: Vec<_> = names.map(|&id| format!("`{}`", graph.identifier(id))).collect();
+        if names.is_empty() { "nothing besides".into() } else { names.join(", ") }
+    };
+    let message = format!("the result is ambiguous considering {what}: one variant has {}, another has {}", only(true), only(false));
+    let differing = over.iter().filter(|id| presence.is(**id) != other(id));
+    let error = Diagnostic::error(code, message).help("prefer one by conditions, weights or optimisation");
+    const SHOWN: usize = 8;
+    let error = differing.clone().take(SHOWN).fold(error, |error, &id| {
+        let message = if presence.is(id) { "present in one variant only" } else { "present in the other variant only" };
+        error.label(graph.element(id).span, message)
+    });
+    Err(error.at(differing.clone().next().map(|&id| graph.element(id).span)))
+}
