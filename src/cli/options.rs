@@ -29,7 +29,7 @@ pub fn run(args: &OptionsArgs) -> Outcome {
     let rows: Vec<_> = wanted
         .map(|option| Row {
             name: option.name,
-            value: option.value.into_owned(),
+            value: option.value,
             origin: origin(&option.origin, &sources),
             description: option.description,
         })

@@ -7,6 +7,7 @@ use super::{Outcome, output, rejected};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::yaml::Limits;
 use cuvee::{Failure, Resolver};
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +22,7 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     let resolution = result?;
     reporter.report(resolution.warnings(), resolution.source_map());
     let text = match args.format {
-        ResultFormat::Yaml => std::borrow::Cow::Borrowed(resolution.to_yaml()),
+        ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml()),
         ResultFormat::Json => resolution.to_json().into(),
     };
     match &args.output {
