@@ -15,6 +15,8 @@ const SHOP: &str = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
   variability:
+    options:
+      type_default_condition: true
     inputs:
       mode:
         type: string
