@@ -532,7 +532,7 @@ fn tests_that_cannot_run_fail() {
 FAIL t/a
     t/a/test.yaml:1:1: unknown key `preset`: did you mean `presets`?
 FAIL t/b
-    t/b holds no vst.yaml, variable-service-template.yaml, service-template.yaml, template.yaml
+    t/b holds no variable-service-template.yaml, service-template.yaml, template.yaml, vst.yaml
 FAIL t/c
     expected the error `unsatisfiable`, but it resolved
 FAIL t/d
