@@ -23,6 +23,7 @@ mod compare;
 mod settings;
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::load::TEMPLATE_NAMES;
 use crate::source::{FileSystem, SourceMap};
 use crate::yaml::{Document, Limits, parse};
 use crate::{Failure, Resolution, Resolver};
@@ -30,7 +31,6 @@ use settings::Settings;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-const TEMPLATES: [&str; 4] = ["vst.yaml", "variable-service-template.yaml", "service-template.yaml", "template.yaml"];
 const EXPECTED: [&str; 2] = ["est.yaml", "expected.yaml"];
 const INPUTS: [&str; 2] = ["inputs.yaml", "inputs.xml"];
 /// Deeper nobody keeps tests, and a directory linked into itself ends here.
@@ -119,10 +119,10 @@ impl Place {
     /// The case that this directory is, if it is one.
     fn of(dir: &Path, files: &dyn FileSystem) -> Option<Self> {
         let owner = dir.parent().filter(|tests| tests.file_name().is_some_and(|name| name == "tests")).and_then(Path::parent);
-        if let Some(owner) = owner.filter(|owner| first(owner, &TEMPLATES, files).is_some()) {
+        if let Some(owner) = owner.filter(|owner| first(owner, &TEMPLATE_NAMES, files).is_some()) {
             return Some(Self { case: dir.into(), templates: owner.into() });
         }
-        let complete = first(dir, &TEMPLATES, files).is_some() && first(dir, &EXPECTED, files).is_some();
+        let complete = first(dir, &TEMPLATE_NAMES, files).is_some() && first(dir, &EXPECTED, files).is_some();
         (complete || files.is_file(&dir.join("test.yaml"))).then(|| Self { case: dir.into(), templates: dir.into() })
     }
 
@@ -143,8 +143,8 @@ impl Place {
     ) -> Result<(), Vec<String>> {
         let template = match &settings.template {
             Some(path) => self.templates.join(path),
-            None => first(&self.templates, &TEMPLATES, files)
-                .ok_or_else(|| vec![format!("{} holds no {}", self.templates.display(), TEMPLATES.join(", "))])?,
+            None => first(&self.templates, &TEMPLATE_NAMES, files)
+                .ok_or_else(|| vec![format!("{} holds no {}", self.templates.display(), TEMPLATE_NAMES.join(", "))])?,
         };
         let result = self.configured(resolver(template), settings, files).resolve();
         let warned = warned(&result, settings.warning.as_deref());
@@ -210,7 +210,7 @@ fn discover(root: &Path, files: &dyn FileSystem) -> Vec<Result<Place, Case>> {
             continue;
         }
         let tests = dir.join("tests");
-        if first(&dir, &TEMPLATES, files).is_some() && files.is_dir(&tests) {
+        if first(&dir, &TEMPLATE_NAMES, files).is_some() && files.is_dir(&tests) {
             open.push((tests, depth + 1));
             continue;
         }
@@ -328,6 +328,20 @@ mod tests {
         assert_eq!(places("t/group/one", files), [case("t/group/one")]);
         assert!(places("t/group/shared", files).is_empty());
         assert!(places("nowhere", files).is_empty());
+    }
+
+    #[test]
+    fn runs_in_memory() {
+        let version = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
+        let files = MemoryFiles::from([
+            ("shop/template.yaml", format!("{version}description: a shop\n")),
+            ("shop/tests/same/expected.yaml", format!("description: \"a shop\"\n{version}")),
+            ("shop/tests/other/expected.yaml", format!("{version}description: a bar\n")),
+        ]);
+        let report = run("shop", &files);
+        assert_eq!(report.cases[0].problems, [r#"description: expected "a bar", got "a shop""#]);
+        assert_eq!(report.cases[1].problems, [""; 0]);
+        assert_eq!((report.passed(), report.failed()), (1, 1));
     }
 
     #[test]

@@ -6,13 +6,14 @@ use super::{Outcome, output, rejected};
 use cuvee::options::OptionOrigin;
 use cuvee::source::SourceMap;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// An option as it is listed.
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
-    value: String,
+    value: Cow<'a, str>,
     origin: String,
     description: &'a str,
 }
@@ -28,7 +29,7 @@ pub fn run(args: &OptionsArgs) -> Outcome {
     let rows: Vec<_> = wanted
         .map(|option| Row {
             name: option.name,
-            value: option.value.into_owned(),
+            value: option.value,
             origin: origin(&option.origin, &sources),
             description: option.description,
         })
@@ -57,7 +58,7 @@ fn origin(origin: &OptionOrigin, sources: &SourceMap) -> String {
 
 fn table(rows: &[Row<'_>]) -> String {
     let names = widest(rows.iter().map(|row| row.name));
-    let values = widest(rows.iter().map(|row| row.value.as_str()));
+    let values = widest(rows.iter().map(|row| &*row.value));
     rows.iter().map(|row| format!("{:names$}  {:values$}  {}\n", row.name, row.value, row.origin)).collect()
 }
 
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let row = |name, value: &str| Row { name, value: value.into(), origin: "built-in".into(), description: "" };
+        let row = |name, value: &'static str| Row { name, value: value.into(), origin: "built-in".into(), description: "" };
         assert_eq!(table(&[row("checks", "true"), row("a", "é")]), "checks  true  built-in\na       é     built-in\n");
         assert_eq!(table(&[]), "");
     }

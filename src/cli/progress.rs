@@ -1,7 +1,7 @@
 //! A spinner for whoever waits at a terminal.
 
 use cuvee::progress::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Spinner {
 impl Spinner {
     /// One that is never seen unless it is `shown`.
     pub fn new(shown: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(ProgressStyle::default_spinner());
         Self { waiting: shown.then(|| appear_later(bar.clone())).flatten(), bar, phase: "" }
     }
 }

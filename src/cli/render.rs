@@ -44,12 +44,8 @@ impl Reporter {
         ExitCode::FAILURE
     }
 
-    /// Reports what may be wrong with a result.
-    pub fn warnings(&self, warnings: &[Diagnostic], sources: &SourceMap) {
-        self.report(warnings, sources);
-    }
-
-    fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+    /// Reports all of them, except for warnings that nobody wants to hear.
+    pub fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         let heard = |diagnostic: &&Diagnostic| !self.quiet || diagnostic.severity == Severity::Error;
         let diagnostics: Vec<_> = diagnostics.iter().filter(heard).collect();
         let text = match self.format {
@@ -191,9 +187,9 @@ impl JsonPlace {
 }
 
 fn json(diagnostics: &[&Diagnostic], sources: &SourceMap) -> String {
-    let label = |label: &'_ cuvee::diagnostic::Label| JsonPlace::new(label.span, sources);
     let line = |diagnostic: &&Diagnostic| {
-        let labels = diagnostic.labels.iter().map(|one| JsonLabel { place: label(one), message: &one.message });
+        let labels = diagnostic.labels.iter();
+        let labels = labels.map(|label| JsonLabel { place: JsonPlace::new(label.span, sources), message: &label.message });
         let object = JsonDiagnostic {
             severity: diagnostic.severity,
             code: diagnostic.code.as_str(),

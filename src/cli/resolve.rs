@@ -7,6 +7,7 @@ use super::{Outcome, output, rejected};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::yaml::Limits;
 use cuvee::{Failure, Resolver};
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,9 +20,9 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     let result = resolver.resolve_with(&mut spinner);
     drop(spinner);
     let resolution = result?;
-    reporter.warnings(resolution.warnings(), resolution.source_map());
+    reporter.report(resolution.warnings(), resolution.source_map());
     let text = match args.format {
-        ResultFormat::Yaml => std::borrow::Cow::Borrowed(resolution.to_yaml()),
+        ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml()),
         ResultFormat::Json => resolution.to_json().into(),
     };
     match &args.output {

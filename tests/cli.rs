@@ -1,0 +1,577 @@
+//! The binary from outside: what it prints where, what it leaves behind, and how it exits.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
+
+use serde_json::Value;
+use snapbox::cmd::{Command, cargo_bin};
+use snapbox::{Data, str};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+const SHOP: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    options:
+      type_default_condition: true
+    inputs:
+      mode:
+        type: string
+        default: dev
+      backup:
+        type: boolean
+        default: false
+    presets:
+      prod:
+        inputs:
+          mode: prod
+      safe:
+        inputs:
+          backup: true
+    expressions:
+      is_prod:
+        equal:
+          - variability_input: mode
+          - prod
+  node_templates:
+    shop:
+      type: shop
+      properties:
+        size: 1.10
+    monitor:
+      type: monitor
+      conditions:
+        logic_expression: is_prod
+    backup:
+      type: backup
+      conditions:
+        variability_input: backup
+";
+
+const DEV: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    shop:
+      type: shop
+      properties:
+        size: 1.10
+";
+
+const MONITOR: &str = "    monitor:\n      type: monitor\n";
+const BACKUP: &str = "    backup:\n      type: backup\n";
+
+/// Nothing is declared under the key that a keyword was meant to be.
+const TYPO: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  node_templates:
+    shop:
+      type: shop
+      condtions: false
+";
+
+/// Both properties are present, and the check that minds is off.
+const TWICE: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    options:
+      ambiguous_property_check: false
+  node_templates:
+    shop:
+      type: shop
+      properties:
+        - size: 1
+        - size: 2
+";
+
+/// A directory with `shop.yaml`, `typo.yaml` and `twice.yaml`.
+fn workplace() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "shop.yaml", SHOP);
+    write(&dir, "typo.yaml", TYPO);
+    write(&dir, "twice.yaml", TWICE);
+    dir
+}
+
+fn write(dir: &TempDir, name: &str, text: &str) {
+    let path = dir.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn read(dir: &TempDir, name: &str) -> String {
+    fs::read_to_string(dir.path().join(name)).unwrap()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// In this directory, without what the surroundings say about inputs, colour and width.
+fn cuvee(dir: &TempDir, line: &str) -> Command {
+    let command = Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
+    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
+}
+
+fn raw(text: impl Into<String>) -> Data {
+    Data::text(text.into()).raw()
+}
+
+/// Exactly this on standard output, nothing on standard error.
+fn gives(command: Command, expected: &str) {
+    command.assert().success().stdout_eq(raw(expected)).stderr_eq(raw(""));
+}
+
+#[test]
+fn help_names_every_command() {
+    let dir = workplace();
+    cuvee(&dir, "--help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA template of
+that variant out
+
+Usage: cuvee [OPTIONS] <COMMAND>
+
+Commands:
+  resolve       Resolve one variant of a template
+  test          Run variability tests
+  options       Show the variability options in effect, and where each comes from
+  explain-code  Explain a diagnostic code, or list all of them
+  help          Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
+
+Messages:
+      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+                                 [default: human] [possible values: human, json]
+      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
+                                 always, never]
+  -q, --quiet                    Show neither warnings nor progress
+
+Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use.
+
+"#]]);
+    cuvee(&dir, "--version").assert().success().stdout_eq(raw(concat!("cuvee ", env!("CARGO_PKG_VERSION"), "\n")));
+}
+
+#[test]
+fn help_names_every_flag_of_resolve() {
+    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+Resolve one variant of a template
+
+Usage: cuvee resolve [OPTIONS] <TEMPLATE>
+
+Arguments:
+  <TEMPLATE>  A service template, a directory that holds one under its usual name, or `-` for
+              standard input
+
+Options:
+      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
+                            win [env: CUVEE_PRESETS]
+      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML); may
+                            be repeated, wins over presets
+  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
+                            files [env: CUVEE_INPUT_<NAME>]
+  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
+                            standard output
+      --format <FORMAT>     Format of the result [default: yaml] [possible values: yaml, json]
+      --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
+      --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
+                            matter
+      --solver <NAME>       Which solver to use; every solver finds the same variant [default:
+                            varisat] [possible values: varisat, batsat]
+  -h, --help                Print help
+
+Messages:
+      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+                                 [default: human] [possible values: human, json]
+      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
+                                 always, never]
+  -q, --quiet                    Show neither warnings nor progress
+
+"#]]);
+}
+
+#[test]
+fn wrong_use_exits_with_2() {
+    let dir = workplace();
+    for (line, complaint) in [
+        ("", "[..]Usage: cuvee [OPTIONS] <COMMAND>[..]"),
+        ("resolve", "[..]<TEMPLATE>[..]"),
+        ("resolve shop.yaml --presets prod", "[..]similar argument exists: '--preset'"),
+        ("resolve shop.yaml -i mode", "[..]`mode=true`[..]"),
+        ("resolve shop.yaml -i =prod", "[..]the name in front of `=` is missing[..]"),
+        ("resolve shop.yaml --option mode", "[..]`mode=true`[..]"),
+        ("resolve shop.yaml --preset prod,", "[..]--preset[..]"),
+        ("resolve shop.yaml --now soon", "[..]--now[..]"),
+        ("resolve shop.yaml --solver minisat", "[..]varisat, batsat[..]"),
+        ("resolve shop.yaml --format xml", "[..]yaml, json[..]"),
+        ("test", "[..]<DIR>[..]"),
+        ("explain-code unsatisfable", "[..]did you mean `unsatisfiable`?[..]"),
+        ("explain-code nothing", "[..]`cuvee explain-code` lists all codes[..]"),
+    ] {
+        cuvee(&dir, line).assert().code(2).stdout_eq(raw("")).stderr_eq(format!("...\n{complaint}\n...\n"));
+    }
+}
+
+#[test]
+fn complaints_about_arguments_are_coloured_as_wished() {
+    let dir = workplace();
+    let complaint = |line: &str| cuvee(&dir, line).output().unwrap().stderr;
+    assert!(complaint("resolve --color always").contains(&0x1b));
+    assert!(complaint("resolve --color=always").contains(&0x1b));
+    assert!(!complaint("resolve --color never").contains(&0x1b));
+    assert!(!complaint("resolve").contains(&0x1b));
+}
+
+#[test]
+fn explains_codes() {
+    let dir = workplace();
+    gives(
+        cuvee(&dir, "explain-code cyclic-type"),
+        "cyclic-type\n\nA type derives from itself.\n\nBreak the cycle that the message names.\n",
+    );
+    let all = cuvee(&dir, "explain-code").assert().success().stderr_eq(raw("")).get_output().stdout.clone();
+    let all = String::from_utf8(all).unwrap();
+    assert_eq!(all.lines().count(), cuvee::diagnostic::Code::ALL.len());
+    assert!(all.contains("\nunsupported-version            The `tosca_definitions_version` is missing"), "{all}");
+}
+
+#[test]
+fn resolves_by_default_preset_and_input() {
+    let dir = workplace();
+    let (prod, safe) = (format!("{DEV}{MONITOR}"), format!("{DEV}{BACKUP}"));
+    let both = format!("{DEV}{MONITOR}{BACKUP}");
+    gives(cuvee(&dir, "resolve shop.yaml"), DEV);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod"), &prod);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod,safe"), &both);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod --preset safe"), &both);
+    gives(cuvee(&dir, "resolve shop.yaml -i mode=prod --input backup=true --solver batsat"), &both);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod -i mode=dev -i backup=true"), &safe);
+}
+
+#[test]
+fn inputs_come_from_files_and_the_environment() {
+    let dir = workplace();
+    write(&dir, "prod.yaml", "mode: prod\nbackup: true\n");
+    write(&dir, "small.json", "{\"backup\": false}");
+    gives(cuvee(&dir, "resolve shop.yaml --inputs prod.yaml --inputs small.json"), &format!("{DEV}{MONITOR}"));
+    gives(cuvee(&dir, "resolve shop.yaml -i backup=false --inputs prod.yaml"), &format!("{DEV}{MONITOR}"));
+    let both = format!("{DEV}{MONITOR}{BACKUP}");
+    gives(cuvee(&dir, "resolve shop.yaml").env("CUVEE_PRESETS", "prod,safe"), &both);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod").env("CUVEE_INPUT_BACKUP", "true"), &both);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod").env("CUVEE_PRESETS", "safe"), &format!("{DEV}{MONITOR}"));
+}
+
+#[test]
+fn the_template_may_be_a_directory_or_standard_input() {
+    let dir = workplace();
+    write(&dir, "csar/service-template.yaml", SHOP);
+    gives(cuvee(&dir, "resolve csar"), DEV);
+    gives(cuvee(&dir, "resolve -").stdin(SHOP), DEV);
+    let typo = cuvee(&dir, "resolve -").stdin(TYPO).assert().code(1).stdout_eq(raw(""));
+    typo.stderr_eq("error[unknown-keyword]: [..]\n --> <stdin>:6:7\n...\n");
+    let binary = cuvee(&dir, "resolve -").stdin(vec![0xff, 0xfe]).assert().code(1).stdout_eq(raw(""));
+    binary.stderr_eq("error[file]: cannot read standard input: [..]\n\nerror: 1 error\n");
+}
+
+#[test]
+fn json_is_the_same_template() {
+    let dir = workplace();
+    let output = cuvee(&dir, "resolve shop.yaml --format json").assert().success().stderr_eq(raw(""));
+    let expected = serde_json::json!({
+        "tosca_definitions_version": "tosca_simple_yaml_1_3",
+        "topology_template": {"node_templates": {"shop": {"type": "shop", "properties": {"size": 1.1}}}},
+    });
+    let stdout = &output.get_output().stdout;
+    assert_eq!(serde_json::from_slice::<Value>(stdout).unwrap(), expected);
+    assert!(stdout.ends_with(b"}\n"));
+}
+
+#[test]
+fn an_error_shows_the_place_with_a_caret() {
+    let dir = workplace();
+    cuvee(&dir, "resolve typo.yaml").assert().code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+error[unknown-keyword]: [..]`condtions`[..]
+ --> typo.yaml:6:7
+  |
+6 |       condtions: false
+  |       ^^^^^^^^^
+...
+  = help: [..]`conditions`[..]
+
+error: 1 error
+
+"#]]);
+}
+
+#[test]
+fn errors_are_objects_for_programs() {
+    let dir = workplace();
+    let failure = cuvee(&dir, "resolve typo.yaml --message-format json --color always -q").assert().code(1);
+    let output = failure.stdout_eq(raw("")).get_output().clone();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let [line] = stderr.lines().collect::<Vec<_>>()[..] else { panic!("{stderr}") };
+    let object: Value = serde_json::from_str(line).unwrap();
+    let keys: Vec<_> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["code", "column", "file", "help", "labels", "line", "message", "severity"]);
+    assert_eq!(object["severity"], "error");
+    assert_eq!(object["code"], "unknown-keyword");
+    assert_eq!(object["file"], "typo.yaml");
+    assert_eq!((&object["line"], &object["column"]), (&6.into(), &7.into()));
+    assert!(object["labels"].is_array());
+}
+
+#[test]
+fn colour_is_as_wished() {
+    let dir = workplace();
+    let stderr = |line: &str| cuvee(&dir, line).output().unwrap().stderr;
+    assert!(stderr("resolve typo.yaml --color always").contains(&0x1b));
+    assert!(!stderr("resolve typo.yaml --color never").contains(&0x1b));
+    assert!(!stderr("resolve typo.yaml").contains(&0x1b));
+    let forced = cuvee(&dir, "resolve typo.yaml").env("CLICOLOR_FORCE", "1");
+    assert!(forced.output().unwrap().stderr.contains(&0x1b));
+}
+
+#[test]
+fn quiet_silences_warnings_but_not_errors() {
+    let dir = workplace();
+    let result = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    shop:
+      type: shop
+      properties:
+        size: 2
+";
+    let loud = cuvee(&dir, "resolve twice.yaml").assert().success().stdout_eq(raw(result));
+    loud.stderr_eq("warning[nondeterminism]: [..]\n[..]--> twice.yaml:[..]\n...\n\nwarning: 1 warning\n");
+    gives(cuvee(&dir, "resolve twice.yaml -q"), result);
+    gives(cuvee(&dir, "resolve twice.yaml -q --message-format json"), result);
+    cuvee(&dir, "resolve typo.yaml -q").assert().code(1).stderr_eq("error[unknown-keyword]: [..]\n...\nerror: 1 error\n");
+}
+
+#[test]
+fn files_that_are_missing_are_errors() {
+    let dir = workplace();
+    for line in ["resolve none.yaml", "resolve shop.yaml --inputs none.yaml"] {
+        let failure = cuvee(&dir, line).assert().code(1).stdout_eq(raw(""));
+        failure.stderr_eq("error[file]: [..]none.yaml[..]\n...\nerror: 1 error\n");
+    }
+}
+
+#[test]
+fn output_is_written_as_a_whole_or_not_at_all() {
+    let dir = workplace();
+    let before = names(dir.path());
+    cuvee(&dir, "resolve typo.yaml -o out.yaml").assert().code(1).stdout_eq(raw(""));
+    assert_eq!(names(dir.path()), before);
+
+    gives(cuvee(&dir, "resolve shop.yaml -o out.yaml"), "");
+    assert_eq!(read(&dir, "out.yaml"), DEV);
+    gives(cuvee(&dir, "resolve shop.yaml --preset prod -o out.yaml"), "");
+    assert_eq!(read(&dir, "out.yaml"), format!("{DEV}{MONITOR}"));
+
+    cuvee(&dir, "resolve typo.yaml -o out.yaml").assert().code(1).stdout_eq(raw(""));
+    assert_eq!(read(&dir, "out.yaml"), format!("{DEV}{MONITOR}"));
+
+    gives(cuvee(&dir, "resolve shop.yaml -o shop.yaml"), "");
+    assert_eq!(read(&dir, "shop.yaml"), DEV);
+    assert_eq!(names(dir.path()).len(), before.len() + 1);
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let dir = workplace();
+    write(&dir, "taken/file", "");
+    for target in ["no/where.yaml", "taken", "shop.yaml/x"] {
+        let failure = cuvee(&dir, &format!("resolve shop.yaml -o {target}")).assert().code(1).stdout_eq(raw(""));
+        failure.stderr_eq(format!("error[file]: cannot write `{target}`: [..]\n\nerror: 1 error\n"));
+    }
+    assert_eq!(names(&dir.path().join("taken")), ["file"]);
+}
+
+/// What it waits for is there before anything is written, so that the pipe is closed for certain.
+#[test]
+fn a_reader_that_leaves_is_no_mistake() {
+    let dir = workplace();
+    let mut child = waiting_for_standard_input(&dir);
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(SHOP.as_bytes()).unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(stderr, "");
+    assert!(child.wait().unwrap().success());
+}
+
+fn waiting_for_standard_input(dir: &TempDir) -> std::process::Child {
+    std::process::Command::new(cargo_bin!("cuvee"))
+        .current_dir(dir.path())
+        .env_remove("CUVEE_PRESETS")
+        .args(["resolve", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_it_with_130() {
+    let dir = workplace();
+    let mut child = waiting_for_standard_input(&dir);
+    let id = child.id().to_string();
+    while !catches_interrupt(&id) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
+        std::thread::yield_now();
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty());
+    assert_eq!(names(dir.path()), ["shop.yaml", "twice.yaml", "typo.yaml"]);
+}
+
+/// Whether the process handles the second signal, which Ctrl-C sends.
+#[cfg(target_os = "linux")]
+fn catches_interrupt(id: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
+    u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
+}
+
+#[test]
+fn the_clock_and_the_options_are_given() {
+    let dir = workplace();
+    let template =
+        SHOP.replace("          - variability_input: mode\n          - prod\n", "          - weekday: []\n          - tuesday\n");
+    write(&dir, "clock.yaml", &template);
+    gives(cuvee(&dir, "resolve clock.yaml --now 2024-12-24"), &format!("{DEV}{MONITOR}"));
+    gives(cuvee(&dir, "resolve clock.yaml --now 2024-12-25T12:00:00Z[UTC]"), DEV);
+    let wrong = cuvee(&dir, "resolve shop.yaml --option opimization=true").assert().code(1).stdout_eq(raw(""));
+    wrong.stderr_eq("error[invalid-option]: [..]opimization[..]\n...\nerror: 1 error\n");
+}
+
+#[test]
+fn tests_pass_or_say_what_differs() {
+    let dir = workplace();
+    for case in ["pass", "fail"] {
+        write(&dir, &format!("t/group/{case}/template.yaml"), SHOP);
+        write(&dir, &format!("t/group/{case}/test.yaml"), "description: why\npresets: [prod]\n");
+    }
+    write(&dir, "t/group/pass/expected.yaml", &format!("{DEV}{MONITOR}"));
+    write(&dir, "t/group/fail/expected.yaml", &format!("{DEV}{BACKUP}").replace("1.10", "2"));
+    let failed = cuvee(&dir, "test t").assert().code(1).stderr_eq(raw(""));
+    failed.stdout_eq(raw("\
+FAIL t/group/fail (why)
+    topology_template.node_templates.shop.properties.size: expected 2, got 1.10
+    topology_template.node_templates.backup: expected {\"type\":\"backup\"}, got nothing
+    topology_template.node_templates.monitor: expected nothing, got {\"type\":\"monitor\"}
+1 passed, 1 failed
+"));
+    gives(cuvee(&dir, "test t/group/pass"), "1 passed, 0 failed\n");
+    gives(cuvee(&dir, "test t/group/pass t/group/pass"), "2 passed, 0 failed\n");
+}
+
+#[test]
+fn tests_of_a_csar_use_its_template() {
+    let dir = workplace();
+    write(&dir, "csar/service-template.yaml", SHOP);
+    write(&dir, "csar/other.yaml", &SHOP.replace("default: dev", "default: prod"));
+    write(&dir, "csar/tests/input/inputs.yaml", "mode: prod\n");
+    write(&dir, "csar/tests/input/expected.yaml", &format!("{DEV}{MONITOR}").replace("shop", "SHOP"));
+    write(&dir, "csar/tests/input/test.yaml", "replace: [[shop, SHOP]]\n");
+    write(
+        &dir,
+        "csar/tests/other/test.yaml",
+        "template: other.yaml\nexpected: dev.yaml\nmerge:\n  topology_template:\n    node_templates:\n      monitor: {type: monitor}\n",
+    );
+    write(&dir, "csar/tests/other/dev.yaml", DEV);
+    write(&dir, "csar/tests/refused/test.yaml", "presets: nightly\nerror: unknown-preset\n");
+    write(
+        &dir,
+        "csar/tests/told/test.yaml",
+        "template: ../twice.yaml\noptions: {ambiguous_property_check: true}\nerror: ambiguous-property\n",
+    );
+    write(&dir, "csar/tests/warned/test.yaml", "template: ../twice.yaml\nwarning: nondeterminism\nexpected: ../../two.yaml\n");
+    write(&dir, "csar/two.yaml", &DEV.replace("1.10", "2.0"));
+    gives(cuvee(&dir, "test csar"), "5 passed, 0 failed\n");
+    gives(cuvee(&dir, "test csar/tests/other"), "1 passed, 0 failed\n");
+    let inside = Command::new(cargo_bin!("cuvee")).current_dir(dir.path().join("csar/tests/told")).args(["test", "."]);
+    gives(inside, "1 passed, 0 failed\n");
+}
+
+#[test]
+fn tests_that_cannot_run_fail() {
+    let dir = workplace();
+    write(&dir, "t/a/template.yaml", SHOP);
+    write(&dir, "t/a/test.yaml", "preset: prod\n");
+    write(&dir, "t/b/test.yaml", "");
+    write(&dir, "t/c/template.yaml", SHOP);
+    write(&dir, "t/c/test.yaml", "error: unsatisfiable\n");
+    write(&dir, "t/d/template.yaml", TYPO);
+    write(&dir, "t/d/test.yaml", "error: unsatisfiable\n");
+    write(&dir, "t/e/template.yaml", SHOP);
+    write(&dir, "t/e/test.yaml", "");
+    write(&dir, "t/f/template.yaml", SHOP);
+    write(&dir, "t/f/test.yaml", "warning: nondeterminism\n");
+    write(&dir, "t/f/expected.yaml", DEV);
+    let failed = cuvee(&dir, "test t").assert().code(1).stderr_eq(raw(""));
+    failed.stdout_eq(str![[r#"
+FAIL t/a
+    t/a/test.yaml:1:1: unknown key `preset`: did you mean `presets`?
+FAIL t/b
+    t/b holds no variable-service-template.yaml, service-template.yaml, template.yaml, vst.yaml
+FAIL t/c
+    expected the error `unsatisfiable`, but it resolved
+FAIL t/d
+    expected the error `unsatisfiable`, got
+    t/d/template.yaml:6:7: error[unknown-keyword]: [..]
+FAIL t/e
+    neither an `error` nor est.yaml or expected.yaml
+FAIL t/f
+    expected the warning `nondeterminism`, got []
+0 passed, 6 failed
+
+"#]]);
+}
+
+#[test]
+fn no_tests_are_no_success() {
+    let dir = workplace();
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    for (target, why) in [("empty", "it holds no tests"), ("shop.yaml", "not a directory"), ("none", "[..]")] {
+        let failure = cuvee(&dir, &format!("test {target}")).assert().code(1).stdout_eq(raw(""));
+        failure.stderr_eq(format!("error[file]: cannot test `{target}`: {why}\n...\nerror: 1 error\n"));
+    }
+}
+
+#[test]
+fn options_tell_where_they_come_from() {
+    let dir = workplace();
+    let line = "options twice.yaml --option mode=semantic-loose";
+    let list = cuvee(&dir, line).assert().success().stderr_eq(raw("")).get_output().stdout.clone();
+    let list = String::from_utf8(list).unwrap();
+    let row = |name: &str| list.lines().find(|row| row.split_whitespace().next() == Some(name)).unwrap_or_default();
+    assert!(row("ambiguous_property_check").ends_with("twice.yaml:5:33"), "{list}");
+    assert!(row("mode").ends_with("command line"), "{list}");
+    assert!(!list.contains("built-in"), "{list}");
+
+    let all = cuvee(&dir, "options twice.yaml --all --format json").assert().success().stderr_eq(raw(""));
+    let all: Value = serde_json::from_slice(&all.get_output().stdout).unwrap();
+    let option = all.as_array().unwrap().iter().find(|option| option["name"] == "ambiguous_property_check").unwrap();
+    assert_eq!((&option["value"], &option["origin"]), (&"false".into(), &"twice.yaml:5:33".into()));
+    assert!(option["description"].as_str().is_some_and(|text| !text.is_empty()));
+    assert!(all.as_array().unwrap().iter().any(|option| option["origin"] == "built-in"));
+}
