@@ -1,9 +1,27 @@
 //! YAML 1.2 with the place of every node, and a writer that keeps what the author wrote.
+//!
+//! A document is one arena: nodes are records of twenty bytes, scalars are ranges of the source text wherever reading them changes
+//! nothing, and an alias is a node that stands for another one, so the tree is a graph without cycles and nothing is ever copied.
+//! Comments and blank lines lie in a table beside the tree, each with the map entry or list item that it goes with.
+//!
+//! Writing a document back as it was read gives the same bytes for what editors and formatters usually produce. Normalised are:
+//! line ends (`\n`), one line end at the end, blank lines at the end, spaces in blank lines, the indentation of comments (that of the
+//! entry they go with), the spaces behind `-`, more than one space around `:`, values and items that begin on the line below their key
+//! or dash, keys behind `?` that need none, byte order marks, and flow collections with aliases in them (one line, aliases expanded).
+//! Anchors and merge keys vanish, since all aliases are expanded. Comments at a `<<` or inside of a scalar's properties vanish with it.
 
+mod json;
 mod node;
 mod parse;
+mod quote;
+mod scalar;
+
+#[cfg(test)]
+mod tests;
+mod trivia;
 mod write;
 
+pub use json::write_json;
 pub use node::{Document, Node, NodeKind, Scalar};
 pub use parse::{Limits, parse, parse_filtered};
-pub use write::{Out, OutKey, write_json, write_yaml};
+pub use write::{Out, OutKey, write_yaml};
