@@ -1,7 +1,8 @@
 //! The same output trees as JSON.
 
 use super::node::{Node, NodeKind, Scalar};
-use super::write::{Item, Key, Out, number_text};
+use super::quote::is_printable;
+use super::write::{Item, Key, Out, number_text, plain_number};
 use crate::value::{Number, Value};
 
 /// Writes JSON, indented by two. Numbers keep their text where JSON allows it; infinities and what is not a number become strings.
@@ -110,8 +111,7 @@ impl Writer {
         if is_json_number(text) {
             self.out.push_str(text);
         } else if number.as_f64().is_finite() {
-            let bare = number.as_int().map_or_else(|| Number::float(number.as_f64()), Number::int);
-            self.out.push_str(&bare.to_string());
+            self.out.push_str(&plain_number(number));
         } else {
             self.string(text);
         }
@@ -126,7 +126,8 @@ impl Writer {
                 '\n' => self.out.push_str("\\n"),
                 '\r' => self.out.push_str("\\r"),
                 '\t' => self.out.push_str("\\t"),
-                c if c < ' ' => self.out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                // JSON allows more than YAML, but what is written here is to be both.
+                c if !is_printable(c) => self.out.push_str(&format!("\\u{:04x}", u32::from(c))),
                 c => self.out.push(c),
             }
         }

@@ -462,13 +462,16 @@ impl<'t> Builder<'t> {
     }
 
     fn flow_scalar(&mut self, text: &str, plain: bool, place: &Place) -> Result<Record, Stop> {
+        let absent = plain && start(place) == end(place);
+        // What is not there is reported behind the comment of its line; it is where it could be.
+        let at = if absent && !self.nodes.is_empty() { self.gaps.skip_to_absent(start(place)) } else { start(place) };
         self.arrive(place, false);
-        self.end = end(place) as u32;
+        self.end = if absent { at } else { end(place) } as u32;
         self.gaps.end_token(end(place), place.end.line());
         let (shape, typing, quote) = if plain { (Shape::Plain, Typing::Core, 0) } else { (Shape::Quoted, Typing::String, 1) };
-        let record = Record::scalar(start(place) as u32, end(place) as u32, shape, typing);
-        if plain && record.start == record.end {
-            // The text of a scalar that is not there reads `~`.
+        let record = Record::scalar(at as u32, self.end, shape, typing);
+        if absent {
+            // Its text, as reported, is `~`.
             return Ok(record);
         }
         let inner = start(place) + quote..end(place).saturating_sub(quote);
@@ -564,10 +567,13 @@ impl<'t> Builder<'t> {
         let wanted = merge || self.wants(self.text_of(id));
         let Some(frame) = self.frames.last_mut() else { return true };
         frame.merges |= merge;
+        // The source of a flow collection is not what it holds any more.
+        frame.tangled |= !wanted;
         if !wanted && self.omitted == Omitted::Skip {
-            frame.entry = NOBODY;
-            self.gaps.found.truncate(self.gaps.found.iter().rposition(|trivia| trivia.owner != id).map_or(0, |last| last + 1));
-            self.gaps.entry(NOBODY, true);
+            if !frame.flow {
+                frame.entry = NOBODY;
+                self.gaps.disown(id);
+            }
             self.nodes.pop();
             self.tags.pop_if(|(tagged, _)| *tagged == id);
             self.skip = Some(Skip { depth: 0, column: 0 });

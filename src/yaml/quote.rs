@@ -43,7 +43,7 @@ pub(super) fn push_double_quoted(out: &mut String, text: &str) {
 }
 
 /// What may stand in any scalar as it is; what some reader takes for a line break may not.
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,
         '\u{a0}'..='\u{d7ff}' => !matches!(c, '\u{2028}' | '\u{2029}'),

@@ -258,6 +258,10 @@ impl<'a> Node<'a> {
     }
 }
 
+fn is_marker(line: &str) -> bool {
+    line.starts_with("---") || line.starts_with("...")
+}
+
 /// Whether there are line breaks that are no line ends to us.
 fn has_odd_breaks(text: &str) -> bool {
     memchr(b'\r', text.as_bytes()).is_some() && text.replace("\r\n", "").contains('\r')
@@ -338,10 +342,10 @@ impl Writer {
         self.lines_above(spot.owner, root, 0, false);
         let start = self.out.len();
         self.after_indicator(root, spot);
-        if self.out.get(start..) == Some("\n") {
-            // An empty document stays empty.
-            self.out.truncate(start);
-        }
+        // Where the root is absent, there is nothing before its comment, or nothing at all.
+        let written = &self.out[start..];
+        let absent = written.len() - written.trim_start_matches([' ', '\t', '\n']).len();
+        self.out.drain(start..start + absent);
     }
 
     /// A collection that is not empty, one entry a line; the first continues a line when it is `inline`.
@@ -437,7 +441,7 @@ impl Writer {
             (Parent::Key(_), NodeKind::Sequence) => (self.style.list, 0),
             (Parent::Key(_), _) => (self.style.map, 1),
         };
-        let by = value.like().and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
+        let by = value.like().filter(|like| !like.is_flow()).and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
         spot.column + by.filter(|by| *by >= least).unwrap_or(style)
     }
 
@@ -521,6 +525,8 @@ impl Writer {
         let one_line = !record.cooked || memchr(b'\n', source.as_bytes()).is_none();
         match record.shape {
             Shape::Plain if source.is_empty() => self.empty_scalar(record.typing, context),
+            // In the first column this would be the start or the end of a document.
+            Shape::Plain if context == Context::Block(None) && is_marker(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if has_odd_breaks(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain if context == Context::Flow && !fits_plain(text, true) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if one_line => self.out.push_str(source),
@@ -556,7 +562,7 @@ impl Writer {
                 Context::Block(Some(column)) => {
                     column + usize::from(node.kind() == NodeKind::Scalar || !content.starts_with([']', '}']))
                 }
-                Context::Block(None) => 0,
+                Context::Block(None) => usize::from(is_marker(content)),
                 Context::Flow | Context::Key => to + 1,
             };
             if !content.is_empty() {
@@ -749,7 +755,25 @@ fn copied_entry<'a>(key: Key<'_, 'a>, value: Item<'_, 'a>) -> Option<&'a str> {
 pub(super) fn number_text(number: &Number) -> Cow<'_, str> {
     match number.text().filter(|text| matches!(core(text), Scalar::Int(_) | Scalar::Float(_))) {
         Some(text) => Cow::Borrowed(text),
-        None => number.as_int().map_or_else(|| Number::float(number.as_f64()), Number::int).to_string().into(),
+        None => plain_number(number).into(),
+    }
+}
+
+/// A number as every reader of YAML and JSON takes it, finite or not.
+pub(super) fn plain_number(number: &Number) -> String {
+    if let Some(value) = number.as_int() {
+        return value.to_string();
+    }
+    let value = number.as_f64();
+    let text = format!("{value:?}");
+    match text.split_once('e') {
+        // Readers of YAML 1.1 ask for a point and for a sign.
+        Some((number, exponent)) => {
+            let fraction = if number.contains('.') { "" } else { ".0" };
+            let sign = if exponent.starts_with('-') { "" } else { "+" };
+            format!("{number}{fraction}e{sign}{exponent}")
+        }
+        None => Number::float(value).to_string(),
     }
 }
 
