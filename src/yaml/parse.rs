@@ -418,7 +418,11 @@ impl<'t> Builder<'t> {
             _ => raw.to_owned(),
         };
         self.tags.push((self.nodes.len() as u32, written.into()));
-        Ok(Tagged { typing: if raw == "!" && kind == "scalar" { Some(Typing::String) } else { typing }, mark: Record::TAGGED, declared })
+        Ok(Tagged {
+            typing: if raw == "!" && kind == "scalar" { Some(Typing::String) } else { typing },
+            mark: Record::TAGGED,
+            declared,
+        })
     }
 
     // Scalars and aliases.
@@ -441,7 +445,11 @@ impl<'t> Builder<'t> {
         self.nodes.push(record);
         if tag.typing.is_some() && record.typing.read(self.text_of(id)).is_none() {
             let what = format!("{:?}", record.typing).to_lowercase();
-            return Err(self.error(format!("this is not what the tag `!!{what}` says"), self.visible(start(place)), "remove the tag"));
+            return Err(self.error(
+                format!("this is not what the tag `!!{what}` says"),
+                self.visible(start(place)),
+                "remove the tag",
+            ));
         }
         if self.is_key() && !self.keep_key(id) {
             self.set_anchor(anchor, Anchor::Skipped);
@@ -454,13 +462,16 @@ impl<'t> Builder<'t> {
     }
 
     fn flow_scalar(&mut self, text: &str, plain: bool, place: &Place) -> Result<Record, Stop> {
+        let absent = plain && start(place) == end(place);
+        // What is not there is reported behind the comment of its line; it is where it could be.
+        let at = if absent && !self.nodes.is_empty() { self.gaps.skip_to_absent(start(place)) } else { start(place) };
         self.arrive(place, false);
-        self.end = end(place) as u32;
+        self.end = if absent { at } else { end(place) } as u32;
         self.gaps.end_token(end(place), place.end.line());
         let (shape, typing, quote) = if plain { (Shape::Plain, Typing::Core, 0) } else { (Shape::Quoted, Typing::String, 1) };
-        let record = Record::scalar(start(place) as u32, end(place) as u32, shape, typing);
-        if plain && record.start == record.end {
-            // The text of a scalar that is not there reads `~`.
+        let record = Record::scalar(at as u32, self.end, shape, typing);
+        if absent {
+            // Its text, as reported, is `~`.
             return Ok(record);
         }
         let inner = start(place) + quote..end(place).saturating_sub(quote);
@@ -486,7 +497,9 @@ impl<'t> Builder<'t> {
         let stop = match (keeps, content.trim_end()) {
             (true, _) => body + content.rfind('\n').map_or(0, |at| at + 1).max(content.trim_end().len()),
             (false, "") => header.end,
-            (false, trimmed) => body + trimmed.len() + content[trimmed.len()..].find(['\r', '\n']).unwrap_or(content.len() - trimmed.len()),
+            (false, trimmed) => {
+                body + trimmed.len() + content[trimmed.len()..].find(['\r', '\n']).unwrap_or(content.len() - trimmed.len())
+            }
         };
         self.end = stop as u32;
         self.gaps.end_token(stop, 0);
@@ -554,10 +567,13 @@ impl<'t> Builder<'t> {
         let wanted = merge || self.wants(self.text_of(id));
         let Some(frame) = self.frames.last_mut() else { return true };
         frame.merges |= merge;
+        // The source of a flow collection is not what it holds any more.
+        frame.tangled |= !wanted;
         if !wanted && self.omitted == Omitted::Skip {
-            frame.entry = NOBODY;
-            self.gaps.found.truncate(self.gaps.found.iter().rposition(|trivia| trivia.owner != id).map_or(0, |last| last + 1));
-            self.gaps.entry(NOBODY, true);
+            if !frame.flow {
+                frame.entry = NOBODY;
+                self.gaps.disown(id);
+            }
             self.nodes.pop();
             self.tags.pop_if(|(tagged, _)| *tagged == id);
             self.skip = Some(Skip { depth: 0, column: 0 });
@@ -759,7 +775,8 @@ impl<'t> Builder<'t> {
             let record = &self.nodes[key as usize];
             record.shape == Shape::Plain && record.typing == Typing::Core && self.text_of(key) == "<<"
         };
-        let mut seen: HashSet<&str> = own.iter().map(|&[key, _]| key).filter(|&key| !is_merge(key)).map(|key| self.text_of(key)).collect();
+        let mut seen: HashSet<&str> =
+            own.iter().map(|&[key, _]| key).filter(|&key| !is_merge(key)).map(|key| self.text_of(key)).collect();
         let mut merged = Vec::new();
         for &[key, value] in own {
             if !is_merge(key) {
@@ -782,7 +799,9 @@ impl<'t> Builder<'t> {
     fn merged_maps(&self, value: u32) -> Result<Vec<&Record>, Stop> {
         let (_, record) = self.resolved(value);
         let maps = match record.shape {
-            Shape::FlowList | Shape::BlockList => self.children_of(record).iter().map(|&item| (item, self.resolved(item).1)).collect(),
+            Shape::FlowList | Shape::BlockList => {
+                self.children_of(record).iter().map(|&item| (item, self.resolved(item).1)).collect()
+            }
             _ => vec![(value, record)],
         };
         let map = |(id, record): (u32, &'_ Record)| match record.shape {
@@ -790,7 +809,11 @@ impl<'t> Builder<'t> {
             _ => {
                 let own = self.nodes[id as usize];
                 let span = Span { file: self.file, start: own.start, end: own.end };
-                Err(self.error("the value of `<<` is not a map or a list of maps", span, "quote the key if `<<` is meant as a name"))
+                Err(self.error(
+                    "the value of `<<` is not a map or a list of maps",
+                    span,
+                    "quote the key if `<<` is meant as a name",
+                ))
             }
         };
         maps.iter().try_for_each(|&entry| map(entry))?;
@@ -818,7 +841,9 @@ fn advice(kind: &ErrorKind) -> &'static str {
         ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => "indent with spaces",
         ErrorKind::UnknownAnchor => "give what it stands for an anchor (`&name`) further up, or quote the text",
         ErrorKind::UnclosedQuotedScalar => "add the closing quote",
-        ErrorKind::UnclosedFlowCollection { .. } | ErrorKind::MismatchedFlowCollectionEnd { .. } => "close every bracket that is open",
+        ErrorKind::UnclosedFlowCollection { .. } | ErrorKind::MismatchedFlowCollectionEnd { .. } => {
+            "close every bracket that is open"
+        }
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => "quote the text if the colon belongs to it",
         ErrorKind::UnexpectedCharacter { .. } => "quote the text if the character belongs to it",
         ErrorKind::CommentNotSeparated => "put a space before the `#`, or quote the text if it belongs to it",

@@ -43,7 +43,7 @@ pub(super) fn push_double_quoted(out: &mut String, text: &str) {
 }
 
 /// What may stand in any scalar as it is; what some reader takes for a line break may not.
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,
         '\u{a0}'..='\u{d7ff}' => !matches!(c, '\u{2028}' | '\u{2029}'),
@@ -107,13 +107,52 @@ mod tests {
 
     #[test]
     fn quotes_only_what_needs_it() {
-        for text in ["a", "a b", "tosca.nodes.Root", "1.2.3", "-a", "--flag", "a:b", "http://x", "a#b", "é", "x, y", "a [b]", "it's"] {
+        for text in
+            ["a", "a b", "tosca.nodes.Root", "1.2.3", "-a", "--flag", "a:b", "http://x", "a#b", "é", "x, y", "a [b]", "it's"]
+        {
             assert_eq!(written(text), text);
         }
         for text in [
-            "", " a", "a ", "1", "1.10", "true", "null", "~", "yes", "No", "12:30", "2024-01-01", "0o17", "017", "1_000", "=", "<<", "- a",
-            "-", "a: b", "a:", "a #b", "#a", "[a]", "{a}", "*a", "&a", "!a", "|", ">", "%a", "@a", "`a", "? a", ": a", "---", "...", ".inf",
-            "0x1F", "\"a",
+            "",
+            " a",
+            "a ",
+            "1",
+            "1.10",
+            "true",
+            "null",
+            "~",
+            "yes",
+            "No",
+            "12:30",
+            "2024-01-01",
+            "0o17",
+            "017",
+            "1_000",
+            "=",
+            "<<",
+            "- a",
+            "-",
+            "a: b",
+            "a:",
+            "a #b",
+            "#a",
+            "[a]",
+            "{a}",
+            "*a",
+            "&a",
+            "!a",
+            "|",
+            ">",
+            "%a",
+            "@a",
+            "`a",
+            "? a",
+            ": a",
+            "---",
+            "...",
+            ".inf",
+            "0x1F",
+            "\"a",
         ] {
             assert_eq!(written(text), format!("'{text}'"));
         }

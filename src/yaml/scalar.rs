@@ -68,7 +68,8 @@ fn integer(text: &str) -> Option<Scalar<'static>> {
 }
 
 fn based(digits: &str, radix: u32) -> Scalar<'static> {
-    let rounded = || digits.chars().fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit.to_digit(radix).unwrap_or(0)));
+    let rounded =
+        || digits.chars().fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit.to_digit(radix).unwrap_or(0)));
     i64::from_str_radix(digits, radix).map_or_else(|_| Scalar::Float(rounded()), Scalar::Int)
 }
 
@@ -104,8 +105,7 @@ pub(super) fn typed_in_yaml_1_1(text: &str) -> bool {
 
 fn is_switch(text: &str) -> bool {
     let same_case = |word: &str| {
-        text.eq_ignore_ascii_case(word)
-            && (text[1..] == word[1..] || text.bytes().all(|byte| byte.is_ascii_uppercase()))
+        text.eq_ignore_ascii_case(word) && (text[1..] == word[1..] || text.bytes().all(|byte| byte.is_ascii_uppercase()))
     };
     ["y", "n", "yes", "no", "on", "off"].into_iter().any(same_case)
 }
@@ -220,14 +220,49 @@ mod tests {
     #[test]
     fn knows_what_older_readers_would_type() {
         for text in [
-            "y", "Y", "no", "No", "NO", "on", "OFF", "yes", "=", "<<", "1_000", "0b11", "0b1_1", "12:30", "12:30:15.5", "+1:30",
-            "2024-01-01", "2024-1-1", "2024-01-01T10:00:00Z", "2024-01-01 10:00:00 +1", "0x_1F", "1_0.5",
+            "y",
+            "Y",
+            "no",
+            "No",
+            "NO",
+            "on",
+            "OFF",
+            "yes",
+            "=",
+            "<<",
+            "1_000",
+            "0b11",
+            "0b1_1",
+            "12:30",
+            "12:30:15.5",
+            "+1:30",
+            "2024-01-01",
+            "2024-1-1",
+            "2024-01-01T10:00:00Z",
+            "2024-01-01 10:00:00 +1",
+            "0x_1F",
+            "1_0.5",
         ] {
             assert!(typed_in_yaml_1_1(text), "{text}");
         }
-        for text in
-            ["yEs", "nO", "oN", "none", "1.2.3", "a:b", "2024-01", "2024-01-01-x", "-", "--x", "1-2-3", "x_1", "1:a", "one", "<", "1:"]
-        {
+        for text in [
+            "yEs",
+            "nO",
+            "oN",
+            "none",
+            "1.2.3",
+            "a:b",
+            "2024-01",
+            "2024-01-01-x",
+            "-",
+            "--x",
+            "1-2-3",
+            "x_1",
+            "1:a",
+            "one",
+            "<",
+            "1:",
+        ] {
             assert!(!typed_in_yaml_1_1(text), "{text}");
         }
     }

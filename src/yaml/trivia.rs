@@ -136,7 +136,9 @@ impl<'t> Gaps<'t> {
     /// Reads up to `end`, or up to the end of the line that holds the header of a block scalar; returns the place of the header.
     pub(super) fn scan(&mut self, end: usize, header: Option<u8>) -> Option<Range<usize>> {
         let mut whole = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
-        let (mut line_start, mut on_dash, mut found) = (self.at, false, None);
+        let after_dash = self.dash().and_then(|dash| self.text.get(dash as usize..self.at));
+        let mut on_dash = after_dash.is_some_and(|between| !between.contains('\n'));
+        let (mut line_start, mut found) = (self.at, None);
         let mut pieces = Pieces { bytes: self.text.as_bytes(), at: self.at, end };
         while let Some(piece) = pieces.next() {
             match piece {
@@ -206,6 +208,20 @@ impl<'t> Gaps<'t> {
             }
         }
         self.owner = owner;
+    }
+
+    /// The entry that was just reached is left out, and so is what goes with it.
+    pub(super) fn disown(&mut self, owner: u32) {
+        while self.found.pop_if(|trivia| trivia.owner == owner).is_some() {}
+        self.pending = None;
+        self.owner = NOBODY;
+    }
+
+    /// A scalar that is not there is said to be at `start`; returns the end of the token, or of the dash, that it would follow.
+    pub(super) fn skip_to_absent(&mut self, start: usize) -> usize {
+        let before = self.at;
+        self.scan(start, None);
+        self.dash().map_or(before, |dash| dash as usize + 1)
     }
 
     /// The token that was just reached is part of an entry; what opens a block leaves the lines above to its first entry.

@@ -246,13 +246,20 @@ impl<'a> Node<'a> {
         start - line_start(&self.document.text, start)
     }
 
-    /// How many columns the author wrote this further right than its key or its list.
-    fn indented_by(self, beside: Option<Node<'_>>) -> Option<usize> {
-        let beside = beside.filter(|beside| std::ptr::eq(beside.document, self.document))?;
-        let list = beside.kind() == NodeKind::Sequence && beside.record().start <= self.record().start && self.record().end <= beside.record().end;
-        let value = self.id == beside.id + 1 && self.own_record().shape != Shape::Alias;
-        if list || value { self.column().checked_sub(beside.column()) } else { None }
+    /// The column in which the author wrote the key or list that this is the value or an item of, when it is indeed.
+    fn outer_column(self, parent: Parent<'_>) -> Option<usize> {
+        let (outer, holds) = match parent {
+            Parent::Root => return None,
+            Parent::Key(key) => (key?, self.id == key?.id + 1),
+            Parent::List(list) => (list?, list?.record().start <= self.record().start && self.record().end <= list?.record().end),
+        };
+        let here = std::ptr::eq(outer.document, self.document) && self.own_record().shape != Shape::Alias;
+        (holds && here).then(|| outer.column())
     }
+}
+
+fn is_marker(line: &str) -> bool {
+    line.starts_with("---") || line.starts_with("...")
 }
 
 /// Whether there are line breaks that are no line ends to us.
@@ -287,6 +294,33 @@ enum Context {
     Key,
 }
 
+/// What a value belongs to, with the node of the source that has its place there.
+#[derive(Clone, Copy)]
+enum Parent<'a> {
+    Root,
+    Key(Option<Node<'a>>),
+    List(Option<Node<'a>>),
+}
+
+/// Where a value is written.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    /// The column of the block around it.
+    column: usize,
+    parent: Parent<'a>,
+    /// The entry or item whose comments are written with it.
+    owner: Option<Node<'a>>,
+}
+
+impl Spot<'_> {
+    fn context(&self) -> Context {
+        match self.parent {
+            Parent::Root => Context::Block(None),
+            _ => Context::Block(Some(self.column)),
+        }
+    }
+}
+
 struct Writer {
     out: String,
     style: Style,
@@ -297,26 +331,21 @@ const SIMPLE_KEY: usize = 1000;
 
 impl Writer {
     fn root(&mut self, root: Item<'_, '_>) {
-        let owner = root.like();
         if root.is_block() {
             if let Some(tag) = tag_of(root) {
                 self.out.push_str(tag);
                 self.out.push('\n');
             }
-            self.block(root, 0, false);
-        } else {
-            let trivia = owner.map_or(&[][..], Node::trivia);
-            self.lines_above(owner, trivia, root, 0, false);
-            let before = self.out.len();
-            self.after_indicator(root, None, owner, None);
-            // There is no indicator before the root that the space would be for.
-            if self.out.as_bytes().get(before) == Some(&b' ') {
-                self.out.remove(before);
-            }
-            if self.out.get(before..) == Some("\n") {
-                self.out.pop();
-            }
+            return self.block(root, 0, false);
         }
+        let spot = Spot { column: 0, parent: Parent::Root, owner: root.like() };
+        self.lines_above(spot.owner, root, 0, false);
+        let start = self.out.len();
+        self.after_indicator(root, spot);
+        // Where the root is absent, there is nothing before its comment, or nothing at all.
+        let written = &self.out[start..];
+        let absent = written.len() - written.trim_start_matches([' ', '\t', '\n']).len();
+        self.out.drain(start..start + absent);
     }
 
     /// A collection that is not empty, one entry a line; the first continues a line when it is `inline`.
@@ -332,7 +361,7 @@ impl Writer {
             let list = item.like();
             item.each_item(|owner, value| {
                 let trim = first && !starts_source(item, owner);
-                self.item(owner, value, list, column, inline && first, trim);
+                self.item(value, Spot { column, parent: Parent::List(list), owner }, inline && first, trim);
                 first = false;
             });
         }
@@ -341,14 +370,13 @@ impl Writer {
     /// A key, its value, and the comments around them.
     fn entry(&mut self, key: Key<'_, '_>, value: Item<'_, '_>, column: usize, inline: bool, trim: bool) {
         let owner = key.owner();
-        let trivia = owner.map_or(&[][..], Node::trivia);
         if !inline {
-            self.lines_above(owner, trivia, value, column, trim);
-            self.pad(column);
+            self.lines_above(owner, value, column, trim);
+            pad(&mut self.out, column);
         }
         if let Some(source) = copied_entry(key, value) {
             self.out.push_str(source);
-            self.behind(owner, trivia);
+            self.behind(owner);
             self.out.push('\n');
         } else {
             let start = self.out.len();
@@ -356,63 +384,65 @@ impl Writer {
             if self.out.len() - start > SIMPLE_KEY {
                 self.out.insert_str(start, "? ");
                 self.out.push('\n');
-                self.pad(column);
+                pad(&mut self.out, column);
             }
             self.out.push(':');
-            self.after_indicator(value, Some(column), owner, owner);
+            self.after_indicator(value, Spot { column, parent: Parent::Key(owner), owner });
         }
-        self.lines_below(owner, trivia, column);
+        self.lines_below(owner, column);
     }
 
     /// A dash, an item, and the comments around them.
-    fn item(&mut self, owner: Option<Node<'_>>, value: Item<'_, '_>, list: Option<Node<'_>>, column: usize, inline: bool, trim: bool) {
-        let trivia = owner.map_or(&[][..], Node::trivia);
+    fn item(&mut self, value: Item<'_, '_>, spot: Spot<'_>, inline: bool, trim: bool) {
         if !inline {
-            self.lines_above(owner, trivia, value, column, trim);
-            self.pad(column);
+            self.lines_above(spot.owner, value, spot.column, trim);
+            pad(&mut self.out, spot.column);
         }
         self.out.push('-');
-        let alone = trivia.iter().any(|trivia| trivia.place == Place::Behind) || tag_of(value).is_some() || starts_with_lines(value);
-        if value.is_block() && !alone {
+        let commented = spot.owner.is_some_and(|owner| owner.trivia().iter().any(|piece| piece.place == Place::Behind));
+        if value.is_block() && !commented && tag_of(value).is_none() && !starts_with_lines(value) {
             self.out.push(' ');
-            self.block(value, column + 2, true);
+            self.block(value, spot.column + 2, true);
         } else {
-            self.after_indicator(value, Some(column), owner, list);
+            self.after_indicator(value, spot);
         }
-        self.lines_below(owner, trivia, column);
+        self.lines_below(spot.owner, spot.column);
     }
 
-    /// What follows a colon or a dash, to the end of the line and further. `beside` is the key or the list in the source.
-    fn after_indicator(&mut self, value: Item<'_, '_>, column: Option<usize>, owner: Option<Node<'_>>, beside: Option<Node<'_>>) {
-        let trivia = owner.map_or(&[][..], Node::trivia);
+    /// What follows a colon or a dash, to the end of the line and further.
+    fn after_indicator(&mut self, value: Item<'_, '_>, spot: Spot<'_>) {
         let start = self.out.len();
-        self.out.push(' ');
+        if !matches!(spot.parent, Parent::Root) {
+            self.out.push(' ');
+        }
         if value.is_block() {
             self.out.push_str(tag_of(value).unwrap_or_default());
             self.trim_from(start);
-            self.behind(owner, trivia);
+            self.behind(spot.owner);
             self.out.push('\n');
-            self.block(value, self.indented(value, column, beside), false);
-        } else if let Some(lines) = self.block_scalar(value, column, beside) {
-            self.behind(owner, trivia);
+            self.block(value, self.indented(value, spot), false);
+        } else if let Some(lines) = self.block_scalar(value, spot) {
+            self.behind(spot.owner);
             self.out.push('\n');
             self.out.push_str(&lines);
         } else {
-            self.inline(value, Context::Block(column));
+            self.inline(value, spot.context());
             self.trim_from(start);
-            self.behind(owner, trivia);
+            self.behind(spot.owner);
             self.out.push('\n');
         }
     }
 
-    /// The column of a block below a key or a dash in `column`.
-    fn indented(&self, value: Item<'_, '_>, column: Option<usize>, beside: Option<Node<'_>>) -> usize {
-        let list = value.kind() == NodeKind::Sequence;
-        let in_list = beside.is_some_and(|beside| beside.kind() == NodeKind::Sequence);
-        let least = usize::from(!list || in_list);
-        let style = if in_list { 2 } else if list { self.style.list } else { self.style.map };
-        let by = value.like().and_then(|like| like.indented_by(beside)).filter(|by| *by >= least).unwrap_or(style);
-        column.map_or(0, |column| column + by)
+    /// The column of a block below a key or a dash.
+    fn indented(&self, value: Item<'_, '_>, spot: Spot<'_>) -> usize {
+        let (style, least) = match (spot.parent, value.kind()) {
+            (Parent::Root, _) => (0, 0),
+            (Parent::List(_), _) => (2, 1),
+            (Parent::Key(_), NodeKind::Sequence) => (self.style.list, 0),
+            (Parent::Key(_), _) => (self.style.map, 1),
+        };
+        let by = value.like().filter(|like| !like.is_flow()).and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
+        spot.column + by.filter(|by| *by >= least).unwrap_or(style)
     }
 
     // Scalars and flow collections.
@@ -495,6 +525,8 @@ impl Writer {
         let one_line = !record.cooked || memchr(b'\n', source.as_bytes()).is_none();
         match record.shape {
             Shape::Plain if source.is_empty() => self.empty_scalar(record.typing, context),
+            // In the first column this would be the start or the end of a document.
+            Shape::Plain if context == Context::Block(None) && is_marker(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if has_odd_breaks(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain if context == Context::Flow && !fits_plain(text, true) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if one_line => self.out.push_str(source),
@@ -527,12 +559,14 @@ impl Writer {
             self.out.push('\n');
             let content = line.trim_start_matches([' ', '\t']);
             let least = match context {
-                Context::Block(Some(column)) => column + usize::from(node.kind() == NodeKind::Scalar || !content.starts_with([']', '}'])),
-                Context::Block(None) => 0,
+                Context::Block(Some(column)) => {
+                    column + usize::from(node.kind() == NodeKind::Scalar || !content.starts_with([']', '}']))
+                }
+                Context::Block(None) => usize::from(is_marker(content)),
                 Context::Flow | Context::Key => to + 1,
             };
             if !content.is_empty() {
-                self.pad((spaces(line) + to).saturating_sub(from).max(least));
+                pad(&mut self.out, (spaces(line) + to).saturating_sub(from).max(least));
                 self.out.push_str(content);
             }
         }
@@ -541,20 +575,19 @@ impl Writer {
     // Block scalars.
 
     /// Writes the header of a literal or folded scalar, if the value is to be written as one, and returns its lines.
-    fn block_scalar(&mut self, value: Item<'_, '_>, column: Option<usize>, beside: Option<Node<'_>>) -> Option<String> {
-        let column_of_block = column.unwrap_or(0);
-        let style = if beside.is_some_and(|beside| beside.kind() == NodeKind::Sequence) { 2 } else { self.style.map };
+    fn block_scalar(&mut self, value: Item<'_, '_>, spot: Spot<'_>) -> Option<String> {
+        let style = if matches!(spot.parent, Parent::List(_)) { 2 } else { self.style.map };
         match value {
             Item::Source(node) => {
                 let block = SourceBlock::of(node)?;
-                let by = block.column.checked_sub(node.block_column(beside)?).filter(|by| (1..=9).contains(by));
-                let by = by.unwrap_or(style);
+                let by = node.outer_column(spot.parent).and_then(|outer| block.column.checked_sub(outer));
+                let by = by.filter(|by| (1..=9).contains(by)).unwrap_or(style);
                 self.push_tag(value);
-                self.header(block.sign, by, node.text()?);
-                Some(block.lines(column_of_block + by))
+                self.header(block.sign, by, node.text()?, block.keeps);
+                Some(block.lines(spot.column + by))
             }
-            Item::Out(Out::String(text)) => self.literal(text, column_of_block, style),
-            Item::Value(Value::String(text)) => self.literal(text, column_of_block, style),
+            Item::Out(Out::String(text)) => self.literal(text, spot.column, style),
+            Item::Value(Value::String(text)) => self.literal(text, spot.column, style),
             _ => None,
         }
     }
@@ -563,27 +596,27 @@ impl Writer {
         if !fits_literal(text) {
             return None;
         }
-        self.header('|', by, text);
-        let mut lines = Self { out: String::new(), style: self.style };
+        self.header('|', by, text, false);
+        let mut lines = String::with_capacity(text.len() * 2);
         for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
             if !line.is_empty() {
-                lines.pad(column + by);
-                lines.out.push_str(line);
+                pad(&mut lines, column + by);
+                lines.push_str(line);
             }
-            lines.out.push('\n');
+            lines.push('\n');
         }
-        Some(lines.out)
+        Some(lines)
     }
 
-    /// The sign, the indentation where it could not be told from the first line, and what happens to line breaks at the end.
-    fn header(&mut self, sign: char, by: usize, text: &str) {
+    /// The sign, the indentation where the first line cannot tell it, and what happens to line breaks at the end.
+    fn header(&mut self, sign: char, by: usize, text: &str, keeps: bool) {
         self.out.push(sign);
         if text.trim_start_matches('\n').starts_with(' ') {
             self.out.push_str(&by.to_string());
         }
         if !text.ends_with('\n') {
             self.out.push('-');
-        } else if text.ends_with("\n\n") || text == "\n" {
+        } else if keeps {
             self.out.push('+');
         }
     }
@@ -591,9 +624,9 @@ impl Writer {
     // Comments.
 
     /// The comments and blank lines above an entry; the first of its block loses the blank lines that parted it from another one.
-    fn lines_above(&mut self, owner: Option<Node<'_>>, trivia: &[Trivia], value: Item<'_, '_>, column: usize, trim: bool) {
-        let Some(owner) = owner.filter(|_| !trivia.is_empty()) else { return };
-        let start = self.out.len();
+    fn lines_above(&mut self, owner: Option<Node<'_>>, value: Item<'_, '_>, column: usize, trim: bool) {
+        let Some(owner) = owner else { return };
+        let (trivia, start) = (owner.trivia(), self.out.len());
         for (index, piece) in trivia.iter().enumerate() {
             if is_above(piece, trivia.get(index + 1), value) {
                 let lines = owner.document.slice(piece.start, piece.end);
@@ -602,9 +635,9 @@ impl Writer {
         }
     }
 
-    fn lines_below(&mut self, owner: Option<Node<'_>>, trivia: &[Trivia], column: usize) {
+    fn lines_below(&mut self, owner: Option<Node<'_>>, column: usize) {
         let Some(owner) = owner else { return };
-        for piece in trivia.iter().filter(|piece| piece.place == Place::Below) {
+        for piece in owner.trivia().iter().filter(|piece| piece.place == Place::Below) {
             self.lines(owner.document.slice(piece.start, piece.end), column, false);
         }
     }
@@ -615,7 +648,7 @@ impl Writer {
         for line in lines.split_inclusive('\n') {
             let content = line.trim_start().trim_end_matches(['\r', '\n']);
             if !content.is_empty() {
-                self.pad(column);
+                pad(&mut self.out, column);
                 self.out.push_str(content);
                 trim = false;
             }
@@ -626,9 +659,9 @@ impl Writer {
     }
 
     /// The comment on the line of an entry.
-    fn behind(&mut self, owner: Option<Node<'_>>, trivia: &[Trivia]) {
-        let piece = trivia.iter().rfind(|piece| piece.place == Place::Behind);
-        if let Some((owner, piece)) = owner.zip(piece) {
+    fn behind(&mut self, owner: Option<Node<'_>>) {
+        let Some(owner) = owner else { return };
+        if let Some(piece) = owner.trivia().iter().rfind(|piece| piece.place == Place::Behind) {
             let comment = owner.document.slice(piece.start, piece.end);
             if comment.starts_with('#') {
                 self.out.push(' ');
@@ -637,20 +670,20 @@ impl Writer {
         }
     }
 
-    fn pad(&mut self, columns: usize) {
-        const SPACES: &str = "                                                                ";
-        let mut left = columns;
-        while left > 0 {
-            let now = left.min(SPACES.len());
-            self.out.push_str(&SPACES[..now]);
-            left -= now;
-        }
-    }
-
     /// Removes spaces at the end, back to `start`.
     fn trim_from(&mut self, start: usize) {
         let end = self.out.trim_end_matches(' ').len();
         self.out.truncate(end.max(start));
+    }
+}
+
+fn pad(out: &mut String, columns: usize) {
+    const SPACES: &str = "                                                                ";
+    let mut left = columns;
+    while left > 0 {
+        let now = left.min(SPACES.len());
+        out.push_str(&SPACES[..now]);
+        left -= now;
     }
 }
 
@@ -706,7 +739,9 @@ fn copied_entry<'a>(key: Key<'_, 'a>, value: Item<'_, 'a>) -> Option<&'a str> {
     let (Key::Source(key), Item::Source(value)) = (key, value) else { return None };
     let (from, to) = (key.own_record(), value.own_record());
     let simple = |record: &Record| {
-        matches!(record.shape, Shape::Plain | Shape::Quoted) && !record.cooked && record.marks & (Record::TAGGED | Record::TANGLED) == 0
+        matches!(record.shape, Shape::Plain | Shape::Quoted)
+            && !record.cooked
+            && record.marks & (Record::TAGGED | Record::TANGLED) == 0
     };
     if value.id != key.id + 1 || !std::ptr::eq(key.document, value.document) || !simple(from) || !simple(to) {
         return None;
@@ -720,7 +755,25 @@ fn copied_entry<'a>(key: Key<'_, 'a>, value: Item<'_, 'a>) -> Option<&'a str> {
 pub(super) fn number_text(number: &Number) -> Cow<'_, str> {
     match number.text().filter(|text| matches!(core(text), Scalar::Int(_) | Scalar::Float(_))) {
         Some(text) => Cow::Borrowed(text),
-        None => number.as_int().map_or_else(|| Number::float(number.as_f64()), Number::int).to_string().into(),
+        None => plain_number(number).into(),
+    }
+}
+
+/// A number as every reader of YAML and JSON takes it, finite or not.
+pub(super) fn plain_number(number: &Number) -> String {
+    if let Some(value) = number.as_int() {
+        return value.to_string();
+    }
+    let value = number.as_f64();
+    let text = format!("{value:?}");
+    match text.split_once('e') {
+        // Readers of YAML 1.1 ask for a point and for a sign.
+        Some((number, exponent)) => {
+            let fraction = if number.contains('.') { "" } else { ".0" };
+            let sign = if exponent.starts_with('-') { "" } else { "+" };
+            format!("{number}{fraction}e{sign}{exponent}")
+        }
+        None => Number::float(value).to_string(),
     }
 }
 
@@ -729,6 +782,8 @@ struct SourceBlock<'a> {
     sign: char,
     /// The column of its lines.
     column: usize,
+    /// Whether line breaks at its end belong to it.
+    keeps: bool,
     body: &'a str,
 }
 
@@ -741,31 +796,32 @@ impl<'a> SourceBlock<'a> {
             _ => return None,
         };
         let (text, source) = (node.text()?, node.source());
-        let body = source.split_once('\n').map(|(_, body)| body).filter(|_| !has_odd_breaks(source))?;
+        let (header, body) = source.split_once('\n').filter(|_| !has_odd_breaks(source))?;
+        let header = header.split(' ').next().unwrap_or_default();
         let filled = |line: &&str| !line.trim_matches([' ', '\r']).is_empty();
         let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
         // The first line with something in it has the same spaces in the text, less the indentation.
         let column = spaces(body.split('\n').find(filled)?).checked_sub(spaces(text.split('\n').find(filled)?))?;
         let last = text.trim_end_matches('\n').rsplit('\n').next()?;
-        (column > 0 && !last.trim_matches([' ', '\t']).is_empty()).then_some(Self { sign, column, body })
+        (column > 0 && !last.trim_matches([' ', '\t']).is_empty()).then_some(Self {
+            sign,
+            column,
+            keeps: header.contains('+'),
+            body,
+        })
     }
 
     fn lines(&self, column: usize) -> String {
-        let mut lines = Writer { out: String::with_capacity(self.body.len()), style: Style { map: 0, list: 0 } };
+        let mut lines = String::with_capacity(self.body.len());
         for line in self.body.split_inclusive('\n') {
             let line = line.trim_end_matches(['\r', '\n']);
             let indented = line.get(self.column..).filter(|content| !content.is_empty());
             if let Some(content) = indented.filter(|_| line.as_bytes().iter().take(self.column).all(|byte| *byte == b' ')) {
-                lines.pad(column);
-                lines.out.push_str(content);
+                pad(&mut lines, column);
+                lines.push_str(content);
             }
-            lines.out.push('\n');
+            lines.push('\n');
         }
-        lines.out
-    }
-}
-impl Node<'_> {
-    fn block_column(self, beside: Option<Node<'_>>) -> Option<usize> {
-        None
+        lines
     }
 }
