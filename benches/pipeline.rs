@@ -24,7 +24,10 @@ fn main() -> anyhow::Result<()> {
         }
     }
     let directory = tempfile::tempdir()?;
-    println!("{:<22} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7}", "template", "templates", "KB", "yaml ms", "all ms", "ratio", "peak MB", "x file");
+    println!(
+        "{:<22} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7}",
+        "template", "templates", "KB", "yaml ms", "all ms", "ratio", "peak MB", "x file"
+    );
     for seed in [250, 2_500, 10_000, 40_000] {
         let path = write(directory.path(), &format!("chain-{seed}.yaml"), &templates::chain(seed))?;
         row(&format!("chain {seed}"), 4 * seed, &path, &["mode=present"])?;

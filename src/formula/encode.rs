@@ -230,7 +230,13 @@ impl<'f> Encoder<'f> {
     }
 
     /// Moves the disjuncts from `start` on to the literals and conjunctions that they consist of; whether the clause always holds.
-    fn flatten(&mut self, pending: &mut Vec<Formula>, start: usize, literals: &mut Vec<Formula>, conjunctions: &mut Vec<Formula>) -> bool {
+    fn flatten(
+        &mut self,
+        pending: &mut Vec<Formula>,
+        start: usize,
+        literals: &mut Vec<Formula>,
+        conjunctions: &mut Vec<Formula>,
+    ) -> bool {
         literals.clear();
         conjunctions.clear();
         while pending.len() > start
@@ -242,7 +248,9 @@ impl<'f> Encoder<'f> {
                     return true;
                 }
                 View::Constant(false) => {}
-                View::NotAnd(operands) if self.unfold(disjunct, operands) => pending.extend(operands.iter().map(|&operand| !operand)),
+                View::NotAnd(operands) if self.unfold(disjunct, operands) => {
+                    pending.extend(operands.iter().map(|&operand| !operand))
+                }
                 View::Literal(..) | View::NotAnd(_) => literals.push(disjunct),
                 View::And(_) => conjunctions.push(disjunct),
             }

@@ -292,7 +292,8 @@ fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Propert
 /// A property is wrapped when it is a map with `value` or `expression`; any other value is the property's own.
 fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
     let body = entry.value.unwrap_or(entry.key);
-    let plain = |entry: Entry<'a>| Property { declared: entry.declare(Conditional::default()), value: PropertyValue::Value(body) };
+    let plain =
+        |entry: Entry<'a>| Property { declared: entry.declare(Conditional::default()), value: PropertyValue::Value(body) };
     if entry.value.is_none() || body.kind() != NodeKind::Mapping {
         return plain(entry);
     }
@@ -380,7 +381,12 @@ pub(super) fn relationship_template<'a>(entry: Entry<'a>, diagnostics: &mut Diag
                     .at(key.span())
                     .help("it is present with the relation that uses it: put the conditions there"),
             ),
-            _ => unknown("a relationship template", key, &["description", "metadata", "attributes", "interfaces", "copy"], diagnostics),
+            _ => unknown(
+                "a relationship template",
+                key,
+                &["description", "metadata", "attributes", "interfaces", "copy"],
+                diagnostics,
+            ),
         }
     }
     require_type(&template.types, "relationship template", entry.key, diagnostics);
@@ -436,7 +442,8 @@ fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology
     technology
 }
 
-const TECHNOLOGY_KEYS: &[&str] = &["conditions", "weight", "assign", "artifact", "implies", "implied", "default_alternative", "pruning"];
+const TECHNOLOGY_KEYS: &[&str] =
+    &["conditions", "weight", "assign", "artifact", "implies", "implied", "default_alternative", "pruning"];
 
 pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
     let declared = entry.declare(Conditional::default());

@@ -157,7 +157,12 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
             "file" | "namespace_prefix" | "namespace_uri" => {}
             "repository" => remote = true,
             _ if conditional.take(Kind::Import, key, value, diagnostics) => {}
-            _ => unknown_in_closed("an import", key, &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"], diagnostics),
+            _ => unknown_in_closed(
+                "an import",
+                key,
+                &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"],
+                diagnostics,
+            ),
         }
     }
     Some(Import { declared: Declared { name: file, key: item, value: body, conditional }, file, remote })
