@@ -174,6 +174,14 @@ pub(super) fn entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Di
     }
 }
 
+/// The entries of a collection that is a list only.
+pub(super) fn list_entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Diagnostics) -> Vec<Entry<'a>> {
+    if collection.kind() == NodeKind::Mapping {
+        diagnostics.push(invalid(collection, format!("{what} are a list")).help("start each of them with `-`"));
+    }
+    entries(collection, what, diagnostics)
+}
+
 fn single<'a>(item: Node<'a>, what: &str) -> Result<Entry<'a>, Diagnostic> {
     let mut entries = item.entries();
     match (item.kind(), entries.next(), entries.next()) {
@@ -327,10 +335,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
 }
 
 fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Requirement<'a>> {
-    if value.kind() == NodeKind::Mapping {
-        diagnostics.push(invalid(value, "requirements are a list").help("start each requirement with `-`"));
-    }
-    let list = entries(value, "requirements", diagnostics);
+    let list = list_entries(value, "requirements", diagnostics);
     list.into_iter().map(|entry| requirement(entry, diagnostics)).collect()
 }
 
