@@ -40,6 +40,58 @@ impl SolverKind {
     }
 }
 
+/// A solver that remembers its clauses.
+pub(super) struct Recorded {
+    solver: Box<dyn SatSolver>,
+    vars: usize,
+    literals: Vec<Lit>,
+    ends: Vec<usize>,
+}
+
+impl Recorded {
+    pub fn new(solver: Box<dyn SatSolver>) -> Self {
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new() }
+    }
+
+    pub fn vars(&self) -> usize {
+        self.vars
+    }
+
+    pub fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.literals[start..end])
+    }
+}
+
+impl SatSolver for Recorded {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        self.solver.new_var()
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.literals.extend_from_slice(clause);
+        self.ends.push(self.literals.len());
+        self.solver.add_clause(clause);
+    }
+
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        self.solver.solve(assumptions)
+    }
+
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.solver.attempt(assumptions)
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.solver.is_true(literal)
+    }
+
+    fn core(&self) -> &[Lit] {
+        self.solver.core()
+    }
+}
+
 /// Varisat cannot be stopped, so each attempt is a search; its cores are verified.
 #[derive(Default)]
 struct Varisat {
