@@ -138,7 +138,8 @@ impl Template {
             assert(&conditions.iter().map(|&condition| !condition).chain([element]).collect::<Vec<_>>());
         }
         constraints.iter().for_each(|constraint| assert(constraint));
-        let terms = self.nodes.iter().zip(&elements).map(|(node, (present, _))| (encoder.literal(*present), node.weight)).collect();
+        let terms =
+            self.nodes.iter().zip(&elements).map(|(node, (present, _))| (encoder.literal(*present), node.weight)).collect();
         Encoded { cnf: encoder.finish(), objective: Objective { terms }, preference: (0..next).map(Atom).collect() }
     }
 }

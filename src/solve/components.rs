@@ -73,7 +73,10 @@ impl Components {
             let root = sets.find(var).index();
             let component = *components[root].get_or_insert_with(|| {
                 let small = sizes[root] < SMALL;
-                if small && gathered < SMALL && let Some(component) = gathering {
+                if small
+                    && gathered < SMALL
+                    && let Some(component) = gathering
+                {
                     gathered += sizes[root];
                     return component;
                 }

@@ -86,7 +86,8 @@ struct Question {
 impl Question {
     fn new(index: &Index<'_>, origins: &[OriginId], kind: SolverKind) -> Self {
         let solver = kind.start();
-        let mut question = Self { solver, selectors: FxHashMap::default(), origins: FxHashMap::default(), vars: FxHashMap::default() };
+        let mut question =
+            Self { solver, selectors: FxHashMap::default(), origins: FxHashMap::default(), vars: FxHashMap::default() };
         let mut used = Vec::new();
         for &origin in origins {
             let selector = question.solver.new_var().positive();

@@ -34,7 +34,8 @@ struct Guess<'p> {
 
 impl<'p> Guess<'p> {
     fn new(preference: &'p [Lit], propagator: Propagator) -> Self {
-        let positions = preference.iter().enumerate().map(|(position, &literal)| (literal, position)).collect();
+        // Of one that is there twice, the first place counts.
+        let positions = preference.iter().enumerate().rev().map(|(position, &literal)| (literal, position)).collect();
         Self { preference, positions, propagator, known: Vec::new(), decided: Vec::new() }
     }
 

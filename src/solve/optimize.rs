@@ -110,7 +110,8 @@ impl<'s> Search<'s> {
 
     /// The next lower weight below which the weights are diverse enough to be worth a stage of their own.
     fn next_level(&self, level: u128) -> u128 {
-        let mut weights: Vec<_> = self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
+        let mut weights: Vec<_> =
+            self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
         let (mut met, mut distinct) = (0, 0);
         for equal in weights.chunk_by(|a, b| a == b) {

@@ -17,7 +17,13 @@ pub(super) struct Part {
 
 impl Part {
     /// A first model, if there is one.
-    pub fn start(cnf: &Cnf, components: &Components, fixed: &Propagation, component: &Component, kind: SolverKind) -> Option<Self> {
+    pub fn start(
+        cnf: &Cnf,
+        components: &Components,
+        fixed: &Propagation,
+        component: &Component,
+        kind: SolverKind,
+    ) -> Option<Self> {
         let mut solver = Recorded::new(kind.start());
         for _ in &component.vars {
             solver.new_var();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::formula::{Arena, Encoder, Formula, Var};
+use crate::formula::{Arena, Encoder, Formula};
 
 pub(super) const KINDS: [SolverKind; 2] = [SolverKind::Varisat, SolverKind::Batsat];
 
@@ -25,10 +25,13 @@ fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
     let mut arena = Arena::default();
     let mut asserted = Vec::new();
     for (clause, origin) in clauses {
-        let literals: Vec<_> = clause.iter().map(|literal| {
-            let atom = arena.atom(Atom(literal.var().0));
-            if literal.is_negative() { !atom } else { atom }
-        }).collect();
+        let literals: Vec<_> = clause
+            .iter()
+            .map(|literal| {
+                let atom = arena.atom(Atom(literal.var().0));
+                if literal.is_negative() { !atom } else { atom }
+            })
+            .collect();
         // `l` is `¬(l ⊕ a) ⊕ ¬a` for any atom `a`.
         let twisted = arena.atom(Atom(clause.len() as u32));
         let odd = arena.xor([literals[0], twisted]);
