@@ -58,7 +58,7 @@ fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Conflict> {
 fn no_restriction_is_cheaper() -> Result<(), Conflict> {
     let best = optimum(&modular::Template::modular(64, 1).encode(), SolverKind::default())?.costs()[0];
     let mut dearer = 0;
-    for node in 0..modular::Template::modular(64, 1).nodes.len() {
+    for node in (0..modular::Template::modular(64, 1).nodes.len()).step_by(3) {
         let mut restricted = modular::Template::modular(64, 1);
         // What excludes itself is absent.
         restricted.excluded.push((node, node));
