@@ -28,8 +28,8 @@ pub(super) struct Components {
     pub components: Vec<Component>,
 }
 
-/// Components of fewer variables are put together: a solver each would cost more than it saves.
-const SMALL: usize = 64;
+/// Components of fewer variables are put together: a solver each would cost more than it saves. Tests have few variables.
+const SMALL: usize = if cfg!(test) { 3 } else { 64 };
 
 impl Components {
     pub fn of(cnf: &Cnf, fixed: &Propagation) -> Self {

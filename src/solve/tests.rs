@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::formula::{Arena, Encoder, Formula, Var};
+use crate::formula::{Arena, Encoder, Formula};
 
 pub(super) const KINDS: [SolverKind; 2] = [SolverKind::Varisat, SolverKind::Batsat];
 
@@ -21,7 +21,7 @@ pub(super) fn holds(clauses: &[Vec<Lit>], model: u32) -> bool {
 const VARS: u32 = 8;
 
 /// Each clause with its origin; some of the clauses go through formulas that need definitions.
-fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
+fn encode(clauses: &[Origined]) -> Cnf {
     let mut arena = Arena::default();
     let mut asserted = Vec::new();
     for (clause, origin) in clauses {
@@ -46,7 +46,7 @@ fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
     encoder.finish()
 }
 
-fn plain(clauses: &[(Vec<Lit>, u32)]) -> Vec<Vec<Lit>> {
+fn plain(clauses: &[Origined]) -> Vec<Vec<Lit>> {
     clauses.iter().map(|(clause, _)| clause.clone()).collect()
 }
 
@@ -54,7 +54,10 @@ fn cost(objective: &Objective, model: u32) -> u64 {
     objective.terms.iter().filter(|(literal, _)| holds(&[vec![*literal]], model)).map(|(_, weight)| weight).sum()
 }
 
-fn problem() -> impl Strategy<Value = (Vec<(Vec<Lit>, u32)>, Vec<Objective>, Vec<Atom>)> {
+/// A clause with its origin.
+type Origined = (Vec<Lit>, u32);
+
+fn problem() -> impl Strategy<Value = (Vec<Origined>, Vec<Objective>, Vec<Atom>)> {
     let clause = clauses(VARS, 1..2).prop_map(|clauses| clauses.concat());
     let clauses = prop::collection::vec((clause, 0..12_u32), 0..30);
     let term = ((0..2 * VARS).prop_map(Lit), 0..6_u64);

@@ -34,12 +34,7 @@ impl Totalizer {
         Self { nodes }
     }
 
-    /// How many literals it counts.
-    pub fn size(&self) -> usize {
-        self.nodes.last().map_or(0, |root| root.size)
-    }
-
-    /// A literal that is true where at least `count` literals are, for a count from one to the size.
+    /// A literal that is true where at least `count` literals are, for a count from one to the number of literals.
     pub fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
         let root = self.nodes.len().checked_sub(1)?;
         self.extend(root, count, solver);
@@ -84,7 +79,6 @@ mod tests {
                     let literals: Vec<_> =
                         (0..size).map(|position| solver.new_var().positive().negate_if(position % 2 == 1)).collect();
                     let mut totalizer = Totalizer::new(&literals);
-                    assert_eq!(totalizer.size(), size);
                     assert!(totalizer.at_least(first, &mut *solver).is_some());
                     let outputs: Vec<_> = (1..=size).map(|count| totalizer.at_least(count, &mut *solver).unwrap()).collect();
                     assert_eq!(totalizer.at_least(size + 1, &mut *solver), None);
