@@ -1,5 +1,6 @@
 //! The entities of a topology template, one parser each.
 
+use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, boolean, invalid, unknown, unknown_in_closed};
 use crate::decimal::Decimal;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -294,16 +295,31 @@ const ELEMENT_KEYS: &[&str] = &[
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
+    if value.kind() == NodeKind::Mapping && is_plain(value) {
+        return list.into_iter().map(Property::plain).collect();
+    }
     list.into_iter().map(|entry| property(entry, diagnostics)).collect()
+}
+
+/// Whether the template says of itself that it is plain TOSCA: what is a map with `value` there is the property's own map,
+/// or else a resolved template could not be resolved again without a change.
+fn is_plain(node: Node<'_>) -> bool {
+    node.document().root().get("tosca_definitions_version").and_then(Node::text) == Some(PLAIN_VERSION)
+}
+
+impl<'a> Property<'a> {
+    /// A property whose value is all that stands behind its name.
+    fn plain(entry: Entry<'a>) -> Self {
+        let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
+        Self { declared: entry.declare(Conditional::default()), value }
+    }
 }
 
 /// A property is wrapped when it is a map with `value` or `expression`; any other value is the property's own.
 fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
     let body = entry.value.unwrap_or(entry.key);
-    let plain =
-        |entry: Entry<'a>| Property { declared: entry.declare(Conditional::default()), value: PropertyValue::Value(body) };
     if entry.value.is_none() || body.kind() != NodeKind::Mapping {
-        return plain(entry);
+        return Property::plain(entry);
     }
     let (value, expression) = (body.get("value"), body.get("expression"));
     if value.is_none() && expression.is_none() {
@@ -314,7 +330,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
             let help = "add `value` or `expression`, or wrap the map as `value` if it is the property's own value";
             diagnostics.push(Diagnostic::error(Code::InvalidTemplate, message).at(entry.key.span()).help(help));
         }
-        return plain(entry);
+        return Property::plain(entry);
     }
     let mut conditional = Conditional::default();
     for (key, item) in body.entries() {
