@@ -18,10 +18,10 @@ const RUNS: usize = 7;
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     // The child of a measurement: does one thing once and says how much memory it took.
-    if let [_, mode, path, inputs @ ..] = &args[..] {
-        if mode == "yaml" || mode == "resolve" {
-            return child(mode, Path::new(path), inputs);
-        }
+    if let [_, mode, path, inputs @ ..] = &args[..]
+        && (mode == "yaml" || mode == "resolve")
+    {
+        return child(mode, Path::new(path), inputs);
     }
     let directory = tempfile::tempdir()?;
     println!(

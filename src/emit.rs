@@ -221,10 +221,10 @@ impl<'a> Emitter<'_, '_, 'a> {
     fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
         let value = relation.requirement.declared.value;
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
-        if let (Some((name, node)), None) = (left().next(), left().nth(1)) {
-            if name.text() == Some("node") {
-                return Out::Source(node);
-            }
+        if let (Some((name, node)), None) = (left().next(), left().nth(1))
+            && name.text() == Some("node")
+        {
+            return Out::Source(node);
         }
         self.body(value, |this, keyword, value| match keyword {
             "relationship" if value.kind() == NodeKind::Mapping => Some(this.relationship(relation, value)),

@@ -1,5 +1,7 @@
 //! Optimisation problems of the size of real systems: both solvers agree.
 
+#[path = "../benches/modular/encode.rs"]
+mod encode;
 #[path = "../benches/modular/mod.rs"]
 mod modular;
 
@@ -21,7 +23,7 @@ impl Progress for Bounds {
     }
 }
 
-fn optimum(encoded: &modular::Encoded, kind: SolverKind) -> Result<Solution, Conflict> {
+fn optimum(encoded: &encode::Encoded, kind: SolverKind) -> Result<Solution, Conflict> {
     let problem =
         Problem { cnf: &encoded.cnf, objectives: std::slice::from_ref(&encoded.objective), preference: &encoded.preference };
     let mut bounds = Bounds::default();
@@ -30,7 +32,7 @@ fn optimum(encoded: &modular::Encoded, kind: SolverKind) -> Result<Solution, Con
     Ok(solution)
 }
 
-fn satisfies(encoded: &modular::Encoded, solution: &Solution) -> bool {
+fn satisfies(encoded: &encode::Encoded, solution: &Solution) -> bool {
     // All variables of this problem but those of definitions are atoms, so clauses over atoms alone can be checked.
     let atoms = encoded.cnf.atoms() as u32;
     encoded
@@ -43,7 +45,7 @@ fn satisfies(encoded: &modular::Encoded, solution: &Solution) -> bool {
 #[test]
 fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Conflict> {
     for seed in 1..4 {
-        let encoded = modular::Template::modular(64, seed).encode();
+        let encoded = encode::encode(&modular::Template::modular(64, seed));
         let mut first = optimum(&encoded, SolverKind::Varisat)?;
         let mut second = optimum(&encoded, SolverKind::Batsat)?;
         assert_eq!(first.costs(), second.costs());
@@ -56,13 +58,13 @@ fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Conflict> {
 
 #[test]
 fn no_restriction_is_cheaper() -> Result<(), Conflict> {
-    let best = optimum(&modular::Template::modular(64, 1).encode(), SolverKind::default())?.costs()[0];
+    let best = optimum(&encode::encode(&modular::Template::modular(64, 1)), SolverKind::default())?.costs()[0];
     let mut dearer = 0;
     for node in (0..modular::Template::modular(64, 1).nodes.len()).step_by(3) {
         let mut restricted = modular::Template::modular(64, 1);
         // What excludes itself is absent.
         restricted.excluded.push((node, node));
-        let encoded = restricted.encode();
+        let encoded = encode::encode(&restricted);
         let objectives = std::slice::from_ref(&encoded.objective);
         match solve(&Problem { cnf: &encoded.cnf, objectives, preference: &[] }, SolverKind::default(), &mut ()) {
             Ok(solution) => {

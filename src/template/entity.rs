@@ -474,6 +474,7 @@ pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Grou
         match key.text().unwrap_or_default() {
             "type" => group.types = types(value, diagnostics),
             "properties" => group.properties = properties(value, diagnostics),
+            "members" if value.kind() != NodeKind::Sequence => diagnostics.push(invalid(value, "`members` is a list")),
             "members" => group.members = value.items().filter_map(|item| diagnostics.ok(member(item))).collect(),
             _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
             _ => unknown("a group", key, &["description", "metadata", "attributes", "interfaces"], diagnostics),

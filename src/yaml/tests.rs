@@ -410,7 +410,7 @@ mod writing {
             out,
             "- - k: |2\n       x\n      y\n    f: [a,\n      b]\n    q: \"one\n      two\" # c\n    p: one\n      two\n"
         );
-        assert_eq!(value(&out), value(&format!("- - {{k: \" x\\ny\\n\", f: [a, b], q: one two, p: one two}}")));
+        assert_eq!(value(&out), value("- - {k: \" x\\ny\\n\", f: [a, b], q: one two, p: one two}"));
     }
 
     #[test]
