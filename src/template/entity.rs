@@ -330,13 +330,18 @@ const ELEMENT_KEYS: &[&str] = &[
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
-    if value.kind() == NodeKind::Mapping && is_plain(value) {
-        return list.into_iter().map(Property::plain).collect();
-    }
-    list.into_iter().map(|entry| property(entry, diagnostics)).collect()
+    let plain = value.kind() == NodeKind::Mapping && is_plain(value);
+    let parse = |entry: Entry<'a>| if plain && !has_conditions(entry) { Property::plain(entry) } else { property(entry, diagnostics) };
+    list.into_iter().map(parse).collect()
 }
 
-/// Whether the template says of itself that it is plain TOSCA: what is a map with `value` there is the property's own map,
+/// Whether an entry has keywords that only a wrapped property has.
+fn has_conditions(entry: Entry<'_>) -> bool {
+    let keys = entry.value.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
+    keys.into_iter().any(|key| ELEMENT_KEYS.contains(&key))
+}
+
+/// Whether the template says of itself that it is plain TOSCA: what is just a map with `value` there is the property's own map,
 /// or else a resolved template could not be resolved again without a change.
 fn is_plain(node: Node<'_>) -> bool {
     node.document().root().get("tosca_definitions_version").and_then(Node::text) == Some(PLAIN_VERSION)
