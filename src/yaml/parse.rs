@@ -6,7 +6,6 @@ use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines}
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Span};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as Place, StructureStyle, Tag};
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -215,23 +214,24 @@ impl<'t> Builder<'t> {
         let limit = self.limits.depth as usize + 8;
         let options = granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit };
         for next in Parser::new_from_str_with_options(self.text, options) {
-            let (event, place) = next.map_err(|error| self.malformed(&error))?;
-            if self.skip.is_some() {
-                self.skip_event(&event, &place);
-            } else {
-                self.event(event, &place)?;
+            // Events are large, so they are not moved.
+            match &next {
+                Ok((event, place)) if self.skip.is_some() => self.skip_event(event, place),
+                Ok((event, place)) => self.event(event, place)?,
+                Err(error) => return Err(self.malformed(error)),
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, event: Event<'t>, place: &Place) -> Result<(), Stop> {
+    fn event(&mut self, event: &Event<'_>, place: &Place) -> Result<(), Stop> {
+        let is_flow = |style: &StructureStyle| *style == StructureStyle::Flow;
         match event {
-            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, place),
-            Event::MappingStart(style, anchor, tag) => self.open(true, style == StructureStyle::Flow, anchor, tag, place),
-            Event::SequenceStart(style, anchor, tag) => self.open(false, style == StructureStyle::Flow, anchor, tag, place),
+            Event::Scalar(text, style, anchor, tag) => self.scalar(text, *style, *anchor, tag.as_deref(), place),
+            Event::MappingStart(style, anchor, tag) => self.open(true, is_flow(style), *anchor, tag.as_deref(), place),
+            Event::SequenceStart(style, anchor, tag) => self.open(false, is_flow(style), *anchor, tag.as_deref(), place),
             Event::MappingEnd | Event::SequenceEnd => self.close(place),
-            Event::Alias(anchor) => self.alias(anchor, place),
+            Event::Alias(anchor) => self.alias(*anchor, place),
             Event::DocumentStart(..) if self.nodes.is_empty() => Ok(()),
             Event::DocumentStart(..) => {
                 Err(self.error("there is a second document in this file", self.visible(start(place)), "keep one document a file"))
@@ -393,7 +393,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Reads the tag of the node that is about to be added.
-    fn tag(&mut self, tag: Option<Cow<'t, Tag>>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
+    fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
         let Some(tag) = tag else { return Ok(Tagged::default()) };
         let tag_span = place.tag_span().map_or(self.span(place), |span| self.span(&span));
         let typing = match (kind, tag.core_suffix()) {
@@ -425,18 +425,11 @@ impl<'t> Builder<'t> {
 
     // Scalars and aliases.
 
-    fn scalar(
-        &mut self,
-        text: Cow<'t, str>,
-        style: ScalarStyle,
-        anchor: usize,
-        tag: Option<Cow<'t, Tag>>,
-        place: &Place,
-    ) -> Result<(), Stop> {
+    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, tag: Option<&Tag>, place: &Place) -> Result<(), Stop> {
         let tag = self.tag(tag, "scalar", place)?;
         let record = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(&text, style == ScalarStyle::Folded, place)?,
-            _ => self.flow_scalar(&text, style == ScalarStyle::Plain, place)?,
+            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(text, style == ScalarStyle::Folded, place)?,
+            _ => self.flow_scalar(text, style == ScalarStyle::Plain, place)?,
         };
         let id = self.nodes.len() as u32;
         let record = Record { typing: tag.typing.unwrap_or(record.typing), marks: tag.mark, ..record };
@@ -597,7 +590,7 @@ impl<'t> Builder<'t> {
     }
 
     /// An event of an entry that is left out.
-    fn skip_event(&mut self, event: &Event<'t>, place: &Place) {
+    fn skip_event(&mut self, event: &Event<'_>, place: &Place) {
         let Some(skip) = &mut self.skip else { return };
         match event {
             Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) => {
@@ -629,7 +622,7 @@ impl<'t> Builder<'t> {
 
     // Collections.
 
-    fn open(&mut self, map: bool, flow: bool, anchor: usize, tag: Option<Cow<'t, Tag>>, place: &Place) -> Result<(), Stop> {
+    fn open(&mut self, map: bool, flow: bool, anchor: usize, tag: Option<&Tag>, place: &Place) -> Result<(), Stop> {
         let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
         if self.is_key() {
             return Err(self.error("this map key is not a scalar", self.visible(start(place)), "use a string as key"));
