@@ -28,7 +28,8 @@ fn results_are_as_their_authors_wrote_them() {
 
 /// The first line that differs; nothing where all bytes are equal.
 fn difference(expected: &str, got: &str) -> Option<String> {
-    let same = expected.split_inclusive('\n').zip(got.split_inclusive('\n')).take_while(|(wanted, found)| wanted == found).count();
+    let same =
+        expected.split_inclusive('\n').zip(got.split_inclusive('\n')).take_while(|(wanted, found)| wanted == found).count();
     let (wanted, found) = (line(expected, same), line(got, same));
     (expected != got).then(|| format!("line {}: expected {wanted:?}, got {found:?}", same + 1))
 }
