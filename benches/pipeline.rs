@@ -18,13 +18,16 @@ const RUNS: usize = 7;
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     // The child of a measurement: does one thing once and says how much memory it took.
-    if let [_, mode, path, inputs @ ..] = &args[..] {
-        if mode == "yaml" || mode == "resolve" {
-            return child(mode, Path::new(path), inputs);
-        }
+    if let [_, mode, path, inputs @ ..] = &args[..]
+        && (mode == "yaml" || mode == "resolve")
+    {
+        return child(mode, Path::new(path), inputs);
     }
     let directory = tempfile::tempdir()?;
-    println!("{:<22} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7}", "template", "templates", "KB", "yaml ms", "all ms", "ratio", "peak MB", "x file");
+    println!(
+        "{:<22} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7}",
+        "template", "templates", "KB", "yaml ms", "all ms", "ratio", "peak MB", "x file"
+    );
     for seed in [250, 2_500, 10_000, 40_000] {
         let path = write(directory.path(), &format!("chain-{seed}.yaml"), &templates::chain(seed))?;
         row(&format!("chain {seed}"), 4 * seed, &path, &["mode=present"])?;

@@ -62,8 +62,13 @@ impl<'a> Emitter<'_, '_, 'a> {
     }
 
     /// The entries of a map, each as `emit` makes it; nothing leaves it out.
-    fn entries(&mut self, node: Node<'a>, mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>) -> Vec<Entry<'a>> {
-        let emitted = node.entries().filter_map(|(name, value)| Some((key(name), emit(self, name.text().unwrap_or_default(), value)?)));
+    fn entries(
+        &mut self,
+        node: Node<'a>,
+        mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
+    ) -> Vec<Entry<'a>> {
+        let emitted =
+            node.entries().filter_map(|(name, value)| Some((key(name), emit(self, name.text().unwrap_or_default(), value)?)));
         emitted.collect()
     }
 
@@ -149,7 +154,9 @@ impl<'a> Emitter<'_, '_, 'a> {
             let body = self.body(node.template.declared.value, |this, keyword, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
                 "properties" => this.properties(&node.properties, value),
-                "requirements" => this.requirements(&node.relations.iter().map(|&id| graph.relation(id)).collect::<Vec<_>>(), value),
+                "requirements" => {
+                    this.requirements(&node.relations.iter().map(|&id| graph.relation(id)).collect::<Vec<_>>(), value)
+                }
                 "artifacts" => this.artifacts(&node.artifacts, value),
                 _ => Some(this.source(value)),
             });
@@ -214,10 +221,10 @@ impl<'a> Emitter<'_, '_, 'a> {
     fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
         let value = relation.requirement.declared.value;
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
-        if let (Some((name, node)), None) = (left().next(), left().nth(1)) {
-            if name.text() == Some("node") {
-                return Out::Source(node);
-            }
+        if let (Some((name, node)), None) = (left().next(), left().nth(1))
+            && name.text() == Some("node")
+        {
+            return Out::Source(node);
         }
         self.body(value, |this, keyword, value| match keyword {
             "relationship" if value.kind() == NodeKind::Mapping => Some(this.relationship(relation, value)),
@@ -237,8 +244,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         let graph = self.graph;
         let used = graph.relations.iter().filter(|relation| self.presence.is(relation.id));
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
-        let users: FxHashMap<_, _> =
-            named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
+        let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
         let mut entries = Vec::new();
         for template in &graph.template.relationships {
             if let Some(relation) = users.get(template.name) {
@@ -300,7 +306,10 @@ impl<'a> Emitter<'_, '_, 'a> {
                 "properties" => this.properties(&policy.properties, value),
                 "targets" => {
                     let present = policy.targets.iter().filter(|&&(_, target)| this.is_target(target));
-                    Some(Out::Seq { items: present.map(|&(name, _)| (Some(name), Out::Source(name))).collect(), like: Some(value) })
+                    Some(Out::Seq {
+                        items: present.map(|&(name, _)| (Some(name), Out::Source(name))).collect(),
+                        like: Some(value),
+                    })
                 }
                 _ => Some(this.source(value)),
             });

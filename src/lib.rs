@@ -1,8 +1,8 @@
 //! Resolves Variability4TOSCA.
 
 mod check;
-mod decimal;
 pub mod clock;
+mod decimal;
 pub mod diagnostic;
 mod emit;
 mod enrich;
@@ -20,8 +20,8 @@ pub mod solve;
 pub mod source;
 mod technology;
 mod template;
-mod types;
 pub mod testing;
+mod types;
 pub mod value;
 mod variant;
 pub mod yaml;

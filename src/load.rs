@@ -235,7 +235,12 @@ fn normalize(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// As [`document`].
-pub fn optional(files: &dyn FileSystem, sources: &mut SourceMap, base: &Path, names: &[&str]) -> Result<Option<Document>, Diagnostic> {
+pub fn optional(
+    files: &dyn FileSystem,
+    sources: &mut SourceMap,
+    base: &Path,
+    names: &[&str],
+) -> Result<Option<Document>, Diagnostic> {
     let found = names.iter().map(|name| base.join(name)).find(|path| files.is_file(path));
     found.map(|path| document(files, sources, &path)).transpose()
 }

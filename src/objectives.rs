@@ -45,7 +45,11 @@ fn directed(formula: Formula, direction: Optimization) -> Formula {
     if direction == Optimization::Max { !formula } else { formula }
 }
 
-fn weighted(evaluator: &mut Evaluator<'_, '_>, elements: &[(ElementId, Decimal)], direction: Optimization) -> Result<Objective, Diagnostic> {
+fn weighted(
+    evaluator: &mut Evaluator<'_, '_>,
+    elements: &[(ElementId, Decimal)],
+    direction: Optimization,
+) -> Result<Objective, Diagnostic> {
     let scale = elements.iter().map(|(_, weight)| weight.scale()).max().unwrap_or_default();
     let mut sum = 0u64;
     let mut objective = Vec::with_capacity(elements.len());

@@ -275,9 +275,10 @@ impl Resolver {
             return Ok(Referenced(load::optional(files, sources, base, defaults)?.into_iter().collect()));
         };
         let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
-        let read = |name: &str| load::document(files, sources, &base.join(name)).map_err(|error| {
-            if error.span.is_none() { error.at(node.span()) } else { error }
-        });
+        let read = |name: &str| {
+            load::document(files, sources, &base.join(name))
+                .map_err(|error| if error.span.is_none() { error.at(node.span()) } else { error })
+        };
         Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
     }
 }

@@ -90,7 +90,8 @@ fn unique(
         let names: Vec<_> = names.map(|&id| format!("`{}`", graph.identifier(id))).collect();
         if names.is_empty() { "nothing besides".into() } else { names.join(", ") }
     };
-    let message = format!("the result is ambiguous considering {what}: one variant has {}, another has {}", only(true), only(false));
+    let message =
+        format!("the result is ambiguous considering {what}: one variant has {}, another has {}", only(true), only(false));
     let differing = over.iter().filter(|id| presence.is(**id) != other(id));
     let error = Diagnostic::error(code, message).help("prefer one by conditions, weights or optimisation");
     const SHOWN: usize = 8;

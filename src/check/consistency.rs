@@ -21,15 +21,16 @@ impl Checker<'_, '_> {
         for relation in graph.relations.iter().filter(|relation| self.presence.is(relation.id)) {
             let source = graph.node(relation.source).id;
             let target = relation.target.map(|target| graph.node(target).id);
-            let ends = [(Check::RelationSource, Code::RelationSource, "source", Some(source)),
-                (Check::RelationTarget, Code::RelationTarget, "target", target)];
+            let ends = [
+                (Check::RelationSource, Code::RelationSource, "source", Some(source)),
+                (Check::RelationTarget, Code::RelationTarget, "target", target),
+            ];
             for (check, code, end, node) in ends {
                 if let Some(node) = node.filter(|&node| self.options.check(check) && !self.presence.is(node)) {
                     let message = format!("the {end} of {} is absent: {}", graph.display(relation.id), graph.display(node));
-                    self.error(code, relation.id, message).labels.push(Label {
-                        span: graph.element(node).span,
-                        message: format!("this {end} is absent"),
-                    });
+                    self.error(code, relation.id, message)
+                        .labels
+                        .push(Label { span: graph.element(node).span, message: format!("this {end} is absent") });
                 }
             }
         }
@@ -70,7 +71,8 @@ impl Checker<'_, '_> {
             let present: Vec<_> = graph.hosting(node).map(|relation| relation.id).filter(|&id| self.presence.is(id)).collect();
             if present.len() > 1 {
                 let message = format!("{} has more than one hosting relation", graph.display(node.id));
-                let labels = present.iter().map(|&id| Label { span: graph.element(id).span, message: "this one is present".into() });
+                let labels =
+                    present.iter().map(|&id| Label { span: graph.element(id).span, message: "this one is present".into() });
                 self.error(Code::AmbiguousHosting, node.id, message).labels.extend(labels);
             }
         }
@@ -145,7 +147,11 @@ impl Checker<'_, '_> {
                 1 => {}
                 // Nothing could deploy the node, whether that is checked or not.
                 0 if node.managed => {
-                    self.error(Code::ExpectedTechnology, node.id, format!("{} has no present technology", graph.display(node.id)));
+                    self.error(
+                        Code::ExpectedTechnology,
+                        node.id,
+                        format!("{} has no present technology", graph.display(node.id)),
+                    );
                 }
                 0 => {}
                 _ if self.options.check(Check::AmbiguousTechnology) => {
@@ -153,7 +159,8 @@ impl Checker<'_, '_> {
                     self.error(Code::AmbiguousTechnology, node.id, message);
                 }
                 _ => {
-                    let message = format!("{} has more than one present technology: the last one was taken", graph.display(node.id));
+                    let message =
+                        format!("{} has more than one present technology: the last one was taken", graph.display(node.id));
                     self.warning(Code::Nondeterminism, node.id, message);
                 }
             }

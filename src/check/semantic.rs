@@ -18,14 +18,22 @@ impl Checker<'_, '_> {
         if self.options.check(Check::UnconsumedInput) {
             for input in graph.inputs.iter().filter(|input| self.presence.is(input.id)) {
                 if self.presence.among(&input.consumers).next().is_none() {
-                    self.error(Code::UnconsumedInput, input.id, format!("{} is consumed by no present element", graph.display(input.id)));
+                    self.error(
+                        Code::UnconsumedInput,
+                        input.id,
+                        format!("{} is consumed by no present element", graph.display(input.id)),
+                    );
                 }
             }
         }
         if self.options.check(Check::UnproducedOutput) {
             for output in graph.outputs.iter().filter(|output| self.presence.is(output.id)) {
                 if self.presence.among(&output.producers).next().is_none() {
-                    self.error(Code::UnproducedOutput, output.id, format!("{} is produced by no present element", graph.display(output.id)));
+                    self.error(
+                        Code::UnproducedOutput,
+                        output.id,
+                        format!("{} is produced by no present element", graph.display(output.id)),
+                    );
                 }
             }
         }
@@ -34,7 +42,11 @@ impl Checker<'_, '_> {
     /// Of what a present node has in the variable template, something is left.
     fn expect(&mut self, check: Check, code: Code, node: ElementId, elements: &[ElementId], what: &str) {
         if !elements.is_empty() && self.options.check(check) && self.presence.among(elements).next().is_none() {
-            let message = format!("{} is expected to have a present {what}: it has {}, all absent", self.graph.display(node), elements.len());
+            let message = format!(
+                "{} is expected to have a present {what}: it has {}, all absent",
+                self.graph.display(node),
+                elements.len()
+            );
             self.error(code, node, message);
         }
     }

@@ -162,7 +162,10 @@ impl<'a> Context<'_, '_, 'a> {
 }
 
 /// Groups of two and more elements that share container and name, in order.
-fn by_name<'g, 'a: 'g>(ids: impl Iterator<Item = ElementId>, element: impl Fn(ElementId) -> &'g Element<'a>) -> Vec<Vec<ElementId>> {
+fn by_name<'g, 'a: 'g>(
+    ids: impl Iterator<Item = ElementId>,
+    element: impl Fn(ElementId) -> &'g Element<'a>,
+) -> Vec<Vec<ElementId>> {
     let mut positions: FxHashMap<(Option<ElementId>, &str), usize> = FxHashMap::default();
     let mut groups: Vec<Vec<ElementId>> = Vec::new();
     for id in ids {

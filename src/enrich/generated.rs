@@ -49,8 +49,8 @@ impl<'a> Context<'_, '_, 'a> {
             return Some(By::Pruning);
         }
         let (wide, narrow) = settings.map_or((None, None), |s| own(s.default_condition, s.default_halves));
-        let enabled =
-            wide.unwrap_or(options.default_condition_enabled(kind)) && narrow.unwrap_or(options.default_condition_half(kind, half));
+        let enabled = wide.unwrap_or(options.default_condition_enabled(kind))
+            && narrow.unwrap_or(options.default_condition_half(kind, half));
         (enabled && unconditional).then_some(By::Default)
     }
 
@@ -66,7 +66,9 @@ impl<'a> Context<'_, '_, 'a> {
         let applies = (0..2).any(|half| condition.halves[half] && taken[half].is_some());
         if applies {
             match self.evaluator.conditions(condition.conditions, Some(id)) {
-                Ok(found) => list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::TypeSpecific(id, node.span())))),
+                Ok(found) => {
+                    list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::TypeSpecific(id, node.span()))))
+                }
                 Err(error) => self.diagnostics.push(error),
             }
         }
@@ -127,7 +129,8 @@ impl<'a> Context<'_, '_, 'a> {
     fn mode(&mut self, id: ElementId) -> Vec<Part> {
         let element = self.evaluator.graph.element(id);
         let own = element.conditional.and_then(|conditional| conditional.settings()?.default_condition_mode);
-        let parsed = own.map(|mode| parse_mode(element.kind, mode.text().unwrap_or_default()).map_err(|error| error.at(mode.span())));
+        let parsed =
+            own.map(|mode| parse_mode(element.kind, mode.text().unwrap_or_default()).map_err(|error| error.at(mode.span())));
         match parsed {
             Some(parsed) => self.diagnostics.ok(parsed).unwrap_or_default(),
             None => self.options.mode(element.kind).to_vec(),
@@ -142,7 +145,8 @@ impl<'a> Context<'_, '_, 'a> {
             Kind::Node => {
                 let node = &graph.nodes[element.slot as usize];
                 let of = node_part(part)?;
-                exists(of, node, graph.hosting(node).any(|relation| relation.target.is_some())).then(|| self.evaluator.presence(of, id))
+                exists(of, node, graph.hosting(node).any(|relation| relation.target.is_some()))
+                    .then(|| self.evaluator.presence(of, id))
             }
             Kind::Technology if part == Part::Other => {
                 let technology = &graph.technologies[element.slot as usize];

@@ -70,7 +70,9 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
     fn of_group(&mut self, id: ElementId, group: &GroupElement<'a>, list: &mut Vec<(Formula, Origin)>) {
         let Some(node) = group.group.declared.conditional.conditions else { return };
         match self.evaluator.conditions(node, Some(id)) {
-            Ok(found) => list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::Group(id, group.id, node.span())))),
+            Ok(found) => {
+                list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::Group(id, group.id, node.span()))))
+            }
             Err(error) => self.diagnostics.push(error),
         }
     }
@@ -109,9 +111,8 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
     /// For each default alternative the others of its scope; at most one of a scope is the default.
     fn default_alternatives(&mut self) -> FxHashMap<ElementId, Vec<ElementId>> {
         let graph = self.evaluator.graph;
-        let is_default = |id: ElementId| {
-            graph.element(id).conditional.and_then(|conditional| conditional.default_alternative()) == Some(true)
-        };
+        let is_default =
+            |id: ElementId| graph.element(id).conditional.and_then(|conditional| conditional.default_alternative()) == Some(true);
         let mut scopes: FxHashMap<_, (ElementId, Vec<ElementId>)> =
             graph.ids().filter(|&id| is_default(id)).map(|id| (scope(graph.element(id)), (id, Vec::new()))).collect();
         if scopes.is_empty() {

@@ -108,7 +108,8 @@ impl Context<'_, '_, '_> {
     /// Nodes that are kept by their incoming relations and their hosts keep each other: something has to start.
     fn check_persistent(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);
-        let by_default = options.default_condition_enabled(Kind::Node) && options.default_condition_half(Kind::Node, Half::Semantic);
+        let by_default =
+            options.default_condition_enabled(Kind::Node) && options.default_condition_half(Kind::Node, Half::Semantic);
         let by_pruning = options.pruning_enabled(Kind::Node) && options.pruning_half(Kind::Node, Half::Semantic);
         let mode = options.mode(Kind::Node);
         let circular = mode.contains(&Part::Host) && mode.iter().any(|part| matches!(part, Part::Incoming | Part::IncomingNaive));
@@ -117,7 +118,8 @@ impl Context<'_, '_, '_> {
         if options.check(Check::Persistent) {
             let message = "a node default condition mode with `incoming` and `host` requires at least one persistent node";
             let help = "declare `persistent: true` at a node that is used from outside, such as by its users";
-            self.diagnostics.push(Diagnostic::error(Code::MissingPersistentNode, message).at(graph.element(first.id).span).help(help));
+            self.diagnostics
+                .push(Diagnostic::error(Code::MissingPersistentNode, message).at(graph.element(first.id).span).help(help));
         }
     }
 }

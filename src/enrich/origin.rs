@@ -60,7 +60,9 @@ impl Origin {
         let element = graph.display(id);
         let text = match self {
             Self::Manual(..) => format!("{element} is present only if this holds"),
-            Self::Group(_, group, _) => format!("{element} is present only if this holds, as a member of {}", graph.display(*group)),
+            Self::Group(_, group, _) => {
+                format!("{element} is present only if this holds, as a member of {}", graph.display(*group))
+            }
             Self::Input(..) => format!("{element} is present only if the variability input of its name says so"),
             Self::DefaultAlternative(_) => format!("{element} is the default: present only if no other alternative is"),
             Self::NoDefaultAlternative(_) => format!("{element} is an alternative that no condition selects"),

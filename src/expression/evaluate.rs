@@ -198,7 +198,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     /// A formula that is constant, or whose atoms are decided, is a value.
     fn decided(&self, formula: Formula) -> Evaluated {
-        let value = formula.as_constant().or_else(|| self.presence.map(|presence| self.arena.eval(formula, &|atom| presence.holds(atom))));
+        let value = formula
+            .as_constant()
+            .or_else(|| self.presence.map(|presence| self.arena.eval(formula, &|atom| presence.holds(atom))));
         value.map_or(Evaluated::Logic(formula), |value| Evaluated::Value(value.into()))
     }
 
@@ -253,10 +255,16 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Err(Diagnostic::error(Code::InvalidExpression, message).at(list.span()).help("write them as `[a, b]`"))
     }
 
-    fn value_operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+    fn value_operator(
+        &mut self,
+        keyword: Node<'a>,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
         let name = keyword.text().unwrap_or_default();
         let Some(operator) = Operator::from_keyword(name) else {
-            let known = ["variability_input", "logic_expression", "value_expression", "and", "or", "not", "xor", "exo", "implies", "amo"];
+            let known =
+                ["variability_input", "logic_expression", "value_expression", "and", "or", "not", "xor", "exo", "implies", "amo"];
             let known = known.into_iter().chain(presence::keywords()).chain(Operator::keywords());
             return Err(Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
                 .at(keyword.span())
@@ -276,7 +284,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// `equal` may compare presence too: `equal: [{node_presence: a}, true]`.
     fn equal(&mut self, operator: Operator, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         let operands = operand.items().map(|item| self.evaluate(item, context)).collect::<Result<Vec<_>, _>>()?;
-        let values: Option<Vec<Value>> = operands.iter().map(|one| if let Evaluated::Value(value) = one { Some(value.clone()) } else { None }).collect();
+        let values: Option<Vec<Value>> =
+            operands.iter().map(|one| if let Evaluated::Value(value) = one { Some(value.clone()) } else { None }).collect();
         if let Some(values) = values {
             return self.apply(operator, &values.into(), operand).map(Evaluated::Value);
         }
@@ -378,7 +387,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Ok(evaluated)
     }
 
-    fn framed<T>(&mut self, frame: Frame, at: Span, run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+    fn framed<T>(
+        &mut self,
+        frame: Frame,
+        at: Span,
+        run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>,
+    ) -> Result<T, Diagnostic> {
         if let Some(start) = self.frames.iter().position(|&open| open == frame) {
             let names: Vec<_> = self.frames[start..].iter().chain([&frame]).map(|&frame| self.frame_name(frame)).collect();
             let message = format!("an expression needs its own value: {}", names.join(" -> "));
@@ -400,7 +414,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let (key, _) = self.graph.template.variability.expressions[index];
                 key.text().unwrap_or_default().to_owned()
             }
-            Frame::Input(input) => self.inputs.declarations.get(input).map_or_else(String::new, |input| format!("input {}", input.name)),
+            Frame::Input(input) => {
+                self.inputs.declarations.get(input).map_or_else(String::new, |input| format!("input {}", input.name))
+            }
         }
     }
 
@@ -419,4 +435,3 @@ fn truth(value: &Value) -> Option<bool> {
         Value::Null | Value::List(_) | Value::Map(_) => None,
     }
 }
-

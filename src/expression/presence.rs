@@ -105,13 +105,23 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
 
 impl<'a> Evaluator<'_, 'a> {
     /// The formula of a presence operator; nothing when the keyword is not one.
-    pub(super) fn presence_operator(&mut self, keyword: &str, operand: Node<'a>, context: Option<ElementId>) -> Option<Result<Formula, Diagnostic>> {
+    pub(super) fn presence_operator(
+        &mut self,
+        keyword: &str,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Option<Result<Formula, Diagnostic>> {
         let operator = OPERATORS.iter().find(|operator| operator.keyword == keyword)?;
         Some(self.operand_element(operator, operand, context).map(|element| self.presence(operator.of, element)))
     }
 
     /// Follows the operands from the outermost element to the one that is asked about.
-    fn operand_element(&mut self, operator: &PresenceOperator, operand: Node<'a>, context: Option<ElementId>) -> Result<ElementId, Diagnostic> {
+    fn operand_element(
+        &mut self,
+        operator: &PresenceOperator,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<ElementId, Diagnostic> {
         let is_list = operand.kind() == NodeKind::Sequence;
         let mut operands = operand.items().chain((!is_list).then_some(operand));
         let wrong = || {

@@ -183,8 +183,20 @@ pub struct Encoder<'f> {
     vars: Vec<Option<Var>>,
     /// Which conjunctions were unfolded into an asserted clause: bit 0 as they are, bit 1 negated.
     unfolded: Vec<u8>,
+    work: Work,
     clause: Vec<Lit>,
     stack: Vec<Formula>,
+}
+
+/// Memory for [`Encoder::assert`], which is called too often to ask for new memory each time.
+#[derive(Default)]
+struct Work {
+    /// Clauses still to be flattened, one after the other, and how long each is.
+    pending: Vec<Formula>,
+    lengths: Vec<usize>,
+    /// What the clause in work consists of.
+    literals: Vec<Formula>,
+    conjunctions: Vec<Formula>,
 }
 
 impl<'f> Encoder<'f> {
@@ -195,6 +207,7 @@ impl<'f> Encoder<'f> {
             cnf: Cnf { atoms, vars: atoms, ..Cnf::default() },
             vars: vec![None; arena.size()],
             unfolded: vec![0; arena.size()],
+            work: Work::default(),
             clause: Vec::new(),
             stack: Vec::new(),
         }
@@ -205,32 +218,35 @@ impl<'f> Encoder<'f> {
     /// Disjunctions among them are merged into the clause; where one conjunction is left beside literals, the clause is repeated for each of
     /// its operands.
     pub fn assert(&mut self, clause: &[Formula], origin: OriginId) {
-        let mut pending = clause.to_vec();
-        let mut lengths = vec![clause.len()];
-        let (mut literals, mut conjunctions) = (Vec::new(), Vec::new());
-        while let Some(length) = lengths.pop() {
-            let start = pending.len() - length;
-            if self.flatten(&mut pending, start, &mut literals, &mut conjunctions) {
+        let mut work = std::mem::take(&mut self.work);
+        work.pending.extend_from_slice(clause);
+        work.lengths.push(clause.len());
+        while let Some(length) = work.lengths.pop() {
+            if self.flatten(&mut work, length) {
                 continue;
             }
+            let Work { pending, lengths, literals, conjunctions } = &mut work;
             if let [conjunction] = conjunctions[..]
                 && let View::And(operands) = self.arena.view(conjunction)
                 && literals.len() <= REPEATED
                 && self.unfold(conjunction, operands)
             {
                 for &operand in operands.iter().rev() {
-                    pending.extend_from_slice(&literals);
+                    pending.extend_from_slice(literals);
                     pending.push(operand);
                     lengths.push(literals.len() + 1);
                 }
                 continue;
             }
-            self.emit(literals.iter().chain(&conjunctions), origin);
+            self.emit(literals.iter().chain(&*conjunctions), origin);
         }
+        self.work = work;
     }
 
-    /// Moves the disjuncts from `start` on to the literals and conjunctions that they consist of; whether the clause always holds.
-    fn flatten(&mut self, pending: &mut Vec<Formula>, start: usize, literals: &mut Vec<Formula>, conjunctions: &mut Vec<Formula>) -> bool {
+    /// Moves the last pending disjuncts to the literals and conjunctions that they consist of; whether one of them always holds.
+    fn flatten(&mut self, work: &mut Work, length: usize) -> bool {
+        let Work { pending, literals, conjunctions, .. } = work;
+        let start = pending.len() - length;
         literals.clear();
         conjunctions.clear();
         while pending.len() > start
@@ -242,7 +258,9 @@ impl<'f> Encoder<'f> {
                     return true;
                 }
                 View::Constant(false) => {}
-                View::NotAnd(operands) if self.unfold(disjunct, operands) => pending.extend(operands.iter().map(|&operand| !operand)),
+                View::NotAnd(operands) if self.unfold(disjunct, operands) => {
+                    pending.extend(operands.iter().map(|&operand| !operand))
+                }
                 View::Literal(..) | View::NotAnd(_) => literals.push(disjunct),
                 View::And(_) => conjunctions.push(disjunct),
             }
@@ -440,16 +458,25 @@ mod tests {
 
     const ATOMS: u32 = 4;
 
-    /// A recipe for formulas: each step combines earlier ones.
-    fn recipe() -> impl Strategy<Value = (Vec<(u8, Vec<(u8, bool)>)>, Vec<Vec<(u8, bool)>>)> {
-        let reference = (any::<u8>(), any::<bool>());
-        let step = (0..5_u8, prop::collection::vec(reference.clone(), 0..5));
-        (prop::collection::vec(step, 1..12), prop::collection::vec(prop::collection::vec(reference, 0..4), 1..5))
+    /// An earlier formula, and whether it is negated.
+    type Reference = (u8, bool);
+
+    #[derive(Clone, Debug)]
+    struct Recipe {
+        /// Each combines earlier formulas by an operator.
+        steps: Vec<(u8, Vec<Reference>)>,
+        asserted: Vec<Vec<Reference>>,
+    }
+
+    fn recipe() -> impl Strategy<Value = Recipe> {
+        let references = |most| prop::collection::vec((any::<u8>(), any::<bool>()), 0..most);
+        let steps = prop::collection::vec((0..5_u8, references(5)), 1..12);
+        (steps, prop::collection::vec(references(4), 1..5)).prop_map(|(steps, asserted)| Recipe { steps, asserted })
     }
 
     proptest! {
         #[test]
-        fn models_are_those_of_the_formulas((steps, asserted) in recipe()) {
+        fn models_are_those_of_the_formulas(Recipe { steps, asserted } in recipe()) {
             let mut arena = Arena::default();
             let mut formulas: Vec<_> = (0..ATOMS).map(|atom| arena.atom(Atom(atom))).collect();
             let pick = |formulas: &[Formula], (index, negate): (u8, bool)| {

@@ -6,7 +6,9 @@ use crate::decimal::Decimal;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::Kind;
 use crate::source::Span;
-use crate::template::{Conditional, Declared, Member, Property, RelationshipTemplate, Requirement, ServiceTemplate, TypeAssignment};
+use crate::template::{
+    Conditional, Declared, Member, Property, RelationshipTemplate, Requirement, ServiceTemplate, TypeAssignment,
+};
 use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -23,7 +25,12 @@ const HOSTED_ON: &str = "tosca.relationships.HostedOn";
 /// # Errors
 /// Names that lead nowhere, relationship templates that are not used exactly once, expressions in the wrong place.
 pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>) -> Result<Graph<'a>, Diagnostics> {
-    let mut builder = Builder { graph: Graph::empty(template), types, relationships: FxHashMap::default(), diagnostics: Diagnostics::default() };
+    let mut builder = Builder {
+        graph: Graph::empty(template),
+        types,
+        relationships: FxHashMap::default(),
+        diagnostics: Diagnostics::default(),
+    };
     builder.relationships = template.relationships.iter().map(|template| (template.name, (template, None))).collect();
     builder.allocate(template);
     builder.link_relations();
@@ -43,7 +50,14 @@ struct Builder<'a, 't> {
 
 impl<'a> Builder<'a, '_> {
     /// Adds an element and returns its id.
-    fn add(&mut self, kind: Kind, declared: &'a Declared<'a>, index: usize, container: Option<ElementId>, slot: usize) -> ElementId {
+    fn add(
+        &mut self,
+        kind: Kind,
+        declared: &'a Declared<'a>,
+        index: usize,
+        container: Option<ElementId>,
+        slot: usize,
+    ) -> ElementId {
         self.add_named(kind, Cow::Borrowed(declared.name), declared.span(), Some(&declared.conditional), index, container, slot)
     }
 
@@ -110,7 +124,8 @@ impl<'a> Builder<'a, '_> {
             let slot = self.graph.artifacts.len();
             let id = self.add(Kind::Artifact, &artifact.declared, at, Some(id), slot);
             self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
-            let (types, properties) = (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
+            let (types, properties) =
+                (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
             let element = &mut self.graph.artifacts[slot];
             (element.types, element.properties) = (types, properties);
             artifacts.push(id);
@@ -134,7 +149,17 @@ impl<'a> Builder<'a, '_> {
             technologies.push(technology_id);
         }
         let managed = template.managed.unwrap_or_else(|| !technologies.is_empty() || !self.is_abstract(&template.types));
-        self.graph.nodes.push(NodeElement { id, template, types, properties, relations, incoming: Vec::new(), artifacts, technologies, managed });
+        self.graph.nodes.push(NodeElement {
+            id,
+            template,
+            types,
+            properties,
+            relations,
+            incoming: Vec::new(),
+            artifacts,
+            technologies,
+            managed,
+        });
     }
 
     fn is_abstract(&self, types: &[TypeAssignment<'_>]) -> bool {
@@ -161,7 +186,13 @@ impl<'a> Builder<'a, '_> {
         properties.iter().enumerate().map(add).collect()
     }
 
-    fn allocate_relation(&mut self, requirement: &'a Requirement<'a>, index: usize, container: ElementId, source: NodeId) -> RelationId {
+    fn allocate_relation(
+        &mut self,
+        requirement: &'a Requirement<'a>,
+        index: usize,
+        container: ElementId,
+        source: NodeId,
+    ) -> RelationId {
         let slot = self.graph.relations.len();
         let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
         let named = requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
@@ -178,7 +209,8 @@ impl<'a> Builder<'a, '_> {
             properties: Vec::new(),
         });
         if let Some(template) = relationship {
-            let (types, properties) = (self.allocate_types(&template.types, id), self.allocate_properties(&template.properties, id));
+            let (types, properties) =
+                (self.allocate_types(&template.types, id), self.allocate_properties(&template.properties, id));
             let relation = &mut self.graph.relations[slot];
             (relation.types, relation.properties) = (types, properties);
         }
@@ -194,9 +226,8 @@ impl<'a> Builder<'a, '_> {
             if let Some(first) = user.replace(name.span()) {
                 let message = format!("relationship template `{text}` is used by more than one relation");
                 let help = "give each relation a relationship template of its own";
-                self.diagnostics.push(
-                    error(Code::ReusedRelationshipTemplate, message).label(first, "it is used here already").help(help),
-                );
+                self.diagnostics
+                    .push(error(Code::ReusedRelationshipTemplate, message).label(first, "it is used here already").help(help));
             }
             return Some(template);
         }
@@ -205,9 +236,7 @@ impl<'a> Builder<'a, '_> {
             let message = format!("relation `{relation}` uses a relationship template `{text}` that does not exist");
             let help = did_you_mean(text, self.relationships.keys().copied());
             self.diagnostics.push(
-                error(Code::UnknownRelationshipTemplate, message)
-                    .help("define it under `relationship_templates`")
-                    .help_opt(help),
+                error(Code::UnknownRelationshipTemplate, message).help("define it under `relationship_templates`").help_opt(help),
             );
         }
         None
@@ -286,7 +315,8 @@ impl<'a> Builder<'a, '_> {
             if self.relationships.get(template.name).is_some_and(|(_, user)| user.is_none()) {
                 let message = format!("relationship template `{}` is never used", template.name);
                 let help = "name it as the `relationship` of a requirement assignment, or remove it";
-                self.diagnostics.push(Diagnostic::error(Code::UnusedRelationshipTemplate, message).at(template.key.span()).help(help));
+                self.diagnostics
+                    .push(Diagnostic::error(Code::UnusedRelationshipTemplate, message).at(template.key.span()).help(help));
             }
         }
     }

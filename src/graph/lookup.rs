@@ -114,7 +114,8 @@ impl<'a> Graph<'a> {
         }
         // The node, if any, stands last, so only its elements need to be looked at; names may hold dots themselves.
         let of_kind = self.ids().filter(|&id| self.element(id).kind == kind);
-        let mut candidates = of_kind.filter(|&id| identifier[kind.as_str().len() + 1..].starts_with(&*self.element(id).name) || kind == Kind::Import);
+        let mut candidates = of_kind
+            .filter(|&id| identifier[kind.as_str().len() + 1..].starts_with(&*self.element(id).name) || kind == Kind::Import);
         candidates.find(|&id| self.identifier(id).to_string() == identifier)
     }
 }

@@ -83,8 +83,9 @@ impl<'a> InputValues<'a> {
 
 /// Gives every declared input its value; among assignments of one input the last counts, and only that is checked.
 ///
-/// Every assignment of an undeclared input, and every value of a wrong type or against a constraint, is reported as `invalid-input`. A string at a
-/// boolean is only worth a warning, because `yes` and its like, which are strings in YAML 1.2, are in use for features; it counts as true.
+/// Every assignment of an undeclared input, and every value of a wrong type or against a constraint, is reported as
+/// `invalid-input`. A string at a boolean is only worth a warning, because `yes` and its like, which are strings in YAML 1.2, are
+/// in use for features; it counts as true.
 pub fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,

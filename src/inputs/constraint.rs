@@ -50,18 +50,18 @@ const KEYWORDS: [&str; 12] = [
 ];
 
 impl Constraint {
-    /// Reads a clause on values of this type: a map with the clause's keyword as only key, or a bare value that is meant by `equal`.
+    /// Reads a clause on values of this type: a map with the clause's keyword as only key, or a bare value that is meant by
+    /// `equal`.
     ///
     /// # Errors
-    /// `invalid-input` where the clause is unknown or its operand does not fit it or the type; `invalid-template` for another shape.
+    /// `invalid-input` where the clause is unknown or its operand does not fit it or the type; `invalid-template` for another
+    /// shape.
     pub fn parse(node: Node<'_>, kind: InputType) -> Result<Self, Diagnostic> {
-        match node.kind() {
-            NodeKind::Scalar => Self::new("equal", node.to_value(), kind, node.span()),
-            NodeKind::Mapping if node.entries().len() == 1 => {
-                let mut clauses = node
-                    .entries()
-                    .map(|(key, operand)| Self::new(key.text().unwrap_or_default(), operand.to_value(), kind, key.span()));
-                clauses.next().unwrap_or_else(|| Err(shape(node, "expected a constraint clause")))
+        let mut entries = node.entries();
+        match (node.kind(), entries.next()) {
+            (NodeKind::Scalar, _) => Self::new("equal", node.to_value(), kind, node.span()),
+            (_, Some((key, operand))) if entries.len() == 0 => {
+                Self::new(key.text().unwrap_or_default(), operand.to_value(), kind, key.span())
             }
             _ => Err(shape(node, "a constraint clause is a map with one key, such as `min_length: 1`")),
         }

@@ -3,8 +3,9 @@
 use super::features::{FeatureKeyword, FeatureRule};
 use super::{Constraint, InputType, listed, named, shape};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
-use crate::expression::operators::Operator;
+use crate::expression::operators::{Operator, quote};
 use crate::source::Span;
+use crate::value::Value;
 use crate::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ pub struct Declaration<'a> {
     pub kind: InputType,
     /// For people.
     pub description: Option<&'a str>,
-    /// The value where none is assigned; may be an expression, see [`is_expression`].
+    /// The value where none is assigned; a map whose only key is an operator is an expression.
     pub default: Option<Node<'a>>,
     /// The expression whose value it has where there is neither an assignment nor a default.
     pub default_expression: Option<Node<'a>>,
@@ -61,12 +62,10 @@ impl<'a> Declarations<'a> {
         let mut declarations = Self::default();
         let mut bodies = Vec::new();
         for (name, key, body) in named(node, "a variability input", diagnostics) {
-            if let Some(first) = declarations.id(name) {
+            if let Some(first) = declarations.id(name).and_then(|id| declarations.get(id)) {
                 let message = format!("the variability input `{name}` is declared twice");
-                let first = declarations.get(first).map(|first| first.span);
                 let diagnostic = Diagnostic::error(Code::Duplicate, message).at(key.span());
-                diagnostics
-                    .push(first.into_iter().fold(diagnostic, |diagnostic, span| diagnostic.label(span, "declared here first")));
+                diagnostics.push(diagnostic.label(first.span, "declared here first"));
                 continue;
             }
             declarations.ids.insert(name, InputId(declarations.inputs.len() as u32));
@@ -109,15 +108,15 @@ impl<'a> Declarations<'a> {
 
     /// What somebody who named an undeclared input may have meant.
     pub fn suggestion(&self, name: &str) -> String {
-        let names = || self.ids_in_order();
-        if self.is_empty() {
-            return "no variability inputs are declared".to_owned();
-        }
-        did_you_mean(name, names()).unwrap_or_else(|| format!("declared are {}", listed(names())))
+        let names = || self.names();
+        did_you_mean(name, names()).unwrap_or_else(|| match names().next() {
+            Some(_) => format!("declared are {}", listed(names())),
+            None => "no variability inputs are declared".to_owned(),
+        })
     }
 
     // By the index and not by the declarations, which are still being read when rules ask for names.
-    fn ids_in_order(&self) -> impl Iterator<Item = &'a str> {
+    fn names(&self) -> impl Iterator<Item = &'a str> {
         let mut names: Vec<_> = self.ids.iter().map(|(&name, &id)| (id, name)).collect();
         names.sort_unstable();
         names.into_iter().map(|(_, name)| name)
@@ -190,9 +189,9 @@ impl<'a> Declaration<'a> {
     }
 
     /// What is wrong with a value: its type, or else every constraint that it violates.
-    pub(super) fn problems(&self, value: &crate::value::Value) -> Vec<Problem> {
+    pub(super) fn problems(&self, value: &Value) -> Vec<Problem> {
         if !self.kind.admits(value) {
-            let message = format!("expected {}, got {}", self.kind.describe(), crate::expression::operators::quote(value));
+            let message = format!("expected {}, got {}", self.kind.describe(), quote(value));
             return vec![Problem { message, place: None, wrong_type: true }];
         }
         let violation = |constraint: &Constraint| {
@@ -212,7 +211,10 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn labels(&self, diagnostic: Diagnostic) -> Diagnostic {
-        self.place.into_iter().fold(diagnostic, |diagnostic, span| diagnostic.label(span, "the constraint is declared here"))
+        match self.place {
+            Some(span) => diagnostic.label(span, "the constraint is declared here"),
+            None => diagnostic,
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use quick_xml::reader::Reader;
 
 /// Reads an extended configuration: each feature is a boolean input, true when it is selected automatically or manually.
 ///
-/// The name of a feature in lower case, with underscores for spaces, is that of its input. Features that are no inputs, such as those that only
-/// group others, are for [`assign`](super::assign) to leave out. A document type is refused, so that no entity can be declared, let alone expanded.
+/// The name of a feature in lower case, with underscores for spaces, is that of its input. Features that are no inputs, such as
+/// those that only group others, are for [`assign`](super::assign) to leave out. A document type is refused, so that no entity
+/// can be declared, let alone expanded.
 ///
 /// # Errors
 /// `syntax` where the XML is not well-formed or has a document type; `invalid-input` where it is no feature configuration.

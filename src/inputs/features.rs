@@ -1,7 +1,12 @@
 //! Rules between inputs that stand for features, checked together once all values are known.
 //!
 //! With `p` for the input that has the keyword and `c` for those that it lists:
-//! `mandatory`: p ⇔ c; `optional`: c ⇒ p; `choices`: p ⇒ ∨c; `alternatives`: p ⇒ exactly one c; `requires`: p ⇒ c; `excludes`: p ⇒ ¬c.
+//! - `mandatory`: p ⇔ c
+//! - `optional`: c ⇒ p
+//! - `choices`: p ⇒ at least one c
+//! - `alternatives`: p ⇒ exactly one c
+//! - `requires`: p ⇒ c
+//! - `excludes`: p ⇒ ¬c
 
 use super::declaration::{Declarations, InputId};
 use super::shape;

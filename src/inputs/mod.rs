@@ -67,9 +67,9 @@ fn shape(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message).at(node.span())
 }
 
-/// Names for a help text: `a`, `b`, `c`; cut after ten.
+/// Names for a help text: `a`, `b`, `c`; cut after a dozen.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    const SHOWN: usize = 10;
+    const SHOWN: usize = 12;
     let names: Vec<&str> = names.collect();
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };

@@ -92,14 +92,14 @@ bound: {type: integer, constraints: [{min: 1}, {greater_than: a}, {in_range: [1]
         [
             "unknown-keyword: `tpye` is no keyword of a variability input (did you mean `type`?)",
             "unknown-keyword: `colour` is no keyword of a variability input (a variability input has `type`, `description`, `default`, \
-             `default_expression`, `constraints`, `mandatory`, `optional`, `choices`, `alternatives`, `requires` and 1 more)",
+             `default_expression`, `constraints`, `mandatory`, `optional`, `choices`, `alternatives`, `requires`, `excludes`)",
             "invalid-input: `requires` names `mdoe`, which is not a declared variability input (did you mean `mode`?)",
             "invalid-template: `requires` lists names of variability inputs, not a list",
             "invalid-template: the declaration of the variability input `sum` must be a map, not a number (write its value as `default`)",
             "invalid-template: a type is the name of a type, not a list",
             "invalid-template: constraints are a list of clauses, not a map",
             "invalid-input: `min` is no constraint clause (there are `equal`, `greater_than`, `greater_or_equal`, `less_than`, \
-             `less_or_equal`, `in_range`, `valid_values`, `length`, `min_length`, `max_length` and 2 more)",
+             `less_or_equal`, `in_range`, `valid_values`, `length`, `min_length`, `max_length`, `pattern`, `schema`)",
             "invalid-input: the constraint `greater_than: a` does not fit its type: `a` is not an integer",
             "invalid-input: the constraint `in_range: [1]` needs a lower and an upper bound, not 1 values",
             "invalid-input: the constraint `length: -1` needs an integer from zero",
@@ -263,7 +263,7 @@ fn mistakes_in_presets_are_reported() {
     assert_eq!(
         said(&diagnostics),
         [
-            "unknown-keyword: `mode` is no keyword of a variability preset (did you mean `name`?)",
+            "unknown-keyword: `mode` is no keyword of a variability preset (the values of a preset belong under `inputs`)",
             "unknown-keyword: `inptus` is no keyword of a variability preset (did you mean `inputs`?)",
             "invalid-template: the variability preset `list` must be a map, not a list (its values belong under `inputs`)",
             "invalid-input: expected a map from names of variability inputs to their values, not a list",
@@ -399,7 +399,9 @@ fn a_version_is_the_text_it_was_written_as() {
 
 #[test]
 fn clauses_hold_for_what_they_say() {
-    let cases: Vec<(&str, &str, Value, Vec<Value>, Vec<Value>)> = vec![
+    // Type, clause, its operand, values that fulfil it, values that do not.
+    type Case = (&'static str, &'static str, Value, Vec<Value>, Vec<Value>);
+    let cases: Vec<Case> = vec![
         ("integer", "equal", 2.into(), vec![2.into()], vec![3.into()]),
         ("string", "equal", "2".into(), vec!["2".into()], vec!["3".into()]),
         ("integer", "greater_than", 1.into(), vec![2.into()], vec![1.into()]),
@@ -475,13 +477,17 @@ fn clauses_with_wrong_operands_are_refused() {
 /// The rule as its definition in logic says it, over all subsets, and not as the code counts.
 fn oracle(keyword: FeatureKeyword, parent: bool, children: [bool; 3]) -> bool {
     let [a, b, c] = children;
+    let implies = |premise: bool, conclusion: bool| if premise { conclusion } else { true };
+    let each = |holds: &dyn Fn(bool) -> bool| children.into_iter().all(holds);
     match keyword {
-        FeatureKeyword::Mandatory => (parent == a) && (parent == b) && (parent == c),
-        FeatureKeyword::Optional => (!a || parent) && (!b || parent) && (!c || parent),
-        FeatureKeyword::Choices => !parent || a || b || c,
-        FeatureKeyword::Alternatives => !parent || (a && !b && !c) || (!a && b && !c) || (!a && !b && c),
-        FeatureKeyword::Requires => (!parent || a) && (!parent || b) && (!parent || c),
-        FeatureKeyword::Excludes => !(parent && a) && !(parent && b) && !(parent && c),
+        FeatureKeyword::Mandatory => each(&|child| implies(parent, child) && implies(child, parent)),
+        FeatureKeyword::Optional => each(&|child| implies(child, parent)),
+        FeatureKeyword::Choices => implies(parent, a || b || c),
+        FeatureKeyword::Alternatives => {
+            implies(parent, matches!((a, b, c), (true, false, false) | (false, true, false) | (false, false, true)))
+        }
+        FeatureKeyword::Requires => each(&|child| implies(parent, child)),
+        FeatureKeyword::Excludes => each(&|child| implies(parent, !child)),
     }
 }
 

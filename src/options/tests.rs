@@ -303,11 +303,11 @@ fn unused_ends_are_checked_by_name_only_before_the_third_candidate() {
 // ---- Values ----
 
 #[test]
-fn true_is_short_for_the_usual_direction() {
+fn true_is_short_for_min() {
     let options = options("{optimization_topology: true, optimization_technologies: true}");
-    assert_eq!((options.topology(), options.technologies()), (Optimization::Min, Optimization::Max));
+    assert_eq!((options.topology(), options.technologies()), (Optimization::Min, Optimization::Min));
     assert_eq!(value(&options, "optimization_topology"), "min");
-    assert_eq!(value(&options, "optimization_technologies"), "max");
+    assert_eq!(value(&options, "optimization_technologies"), "min");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::propagate::Propagation;
 use crate::formula::{Cnf, Lit, Var};
+use petgraph::unionfind::UnionFind;
 
 /// Where the value of a variable comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +29,12 @@ pub(super) struct Components {
     pub components: Vec<Component>,
 }
 
-/// Components of fewer variables are put together: a solver each would cost more than it saves.
-const SMALL: usize = 64;
+/// Components of fewer variables are put together: a solver each would cost more than it saves. Tests have few variables.
+const SMALL: usize = if cfg!(test) { 3 } else { 64 };
 
 impl Components {
     pub fn of(cnf: &Cnf, fixed: &Propagation) -> Self {
-        let mut sets = Sets::new(cnf.vars());
+        let mut sets = UnionFind::<u32>::new(cnf.vars());
         let mut mentioned = vec![false; cnf.vars()];
         let mut residual = Vec::new();
         for (index, clause) in cnf.clauses().enumerate() {
@@ -42,7 +43,7 @@ impl Components {
             mentioned[first.var().index()] = true;
             for literal in literals {
                 mentioned[literal.var().index()] = true;
-                sets.unite(first.var(), literal.var());
+                sets.union(first.var().0, literal.var().0);
             }
             residual.push((index, first.var()));
         }
@@ -56,10 +57,10 @@ impl Components {
         found
     }
 
-    fn place_vars(&mut self, fixed: &Propagation, sets: &mut Sets, mentioned: &[bool]) {
+    fn place_vars(&mut self, fixed: &Propagation, sets: &mut UnionFind<u32>, mentioned: &[bool]) {
         let mut sizes = vec![0_usize; mentioned.len()];
         let vars = || (0..mentioned.len() as u32).map(Var);
-        vars().for_each(|var| sizes[sets.find(var).index()] += 1);
+        vars().for_each(|var| sizes[sets.find_mut(var.0) as usize] += 1);
         let mut components: Vec<Option<u32>> = vec![None; mentioned.len()];
         let (mut gathering, mut gathered) = (None, 0);
         for var in vars() {
@@ -70,10 +71,13 @@ impl Components {
                 self.places[var.index()] = Place::Free;
                 continue;
             }
-            let root = sets.find(var).index();
+            let root = sets.find_mut(var.0) as usize;
             let component = *components[root].get_or_insert_with(|| {
                 let small = sizes[root] < SMALL;
-                if small && gathered < SMALL && let Some(component) = gathering {
+                if small
+                    && gathered < SMALL
+                    && let Some(component) = gathering
+                {
                     gathered += sizes[root];
                     return component;
                 }
@@ -96,30 +100,5 @@ impl Components {
             Place::Component(_, var) => Some(var.positive().negate_if(literal.is_negative())),
             Place::Fixed | Place::Free => None,
         }
-    }
-}
-
-/// Disjoint sets of variables.
-struct Sets {
-    parents: Vec<Var>,
-}
-
-impl Sets {
-    fn new(vars: usize) -> Self {
-        Self { parents: (0..vars as u32).map(Var).collect() }
-    }
-
-    fn find(&mut self, mut var: Var) -> Var {
-        while self.parents[var.index()] != var {
-            let grandparent = self.parents[self.parents[var.index()].index()];
-            self.parents[var.index()] = grandparent;
-            var = grandparent;
-        }
-        var
-    }
-
-    fn unite(&mut self, a: Var, b: Var) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.parents[a.max(b).index()] = a.min(b);
     }
 }

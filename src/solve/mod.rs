@@ -20,10 +20,10 @@ use crate::progress::Progress;
 /// Which solver does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SolverKind {
-    /// varisat
-    #[default]
+    /// varisat: cannot be stopped, and its conflicts need to be verified.
     Varisat,
-    /// batsat
+    /// batsat: stops early where an answer would only be nice to have, which makes optimising several times as fast.
+    #[default]
     Batsat,
 }
 

@@ -10,9 +10,6 @@ use super::solver::SatSolver;
 use super::totalizer::Totalizer;
 use crate::formula::Lit;
 
-/// Conflicts spent on an attempt to find a smaller core or a higher bound.
-const ATTEMPT: u64 = 1000;
-
 /// Is told the bounds, and sees the solver right after it found a model that is better than those before.
 pub(super) type Observer<'o> = dyn FnMut(u128, u128, Option<&dyn SatSolver>) + 'o;
 
@@ -113,7 +110,8 @@ impl<'s> Search<'s> {
 
     /// The next lower weight below which the weights are diverse enough to be worth a stage of their own.
     fn next_level(&self, level: u128) -> u128 {
-        let mut weights: Vec<_> = self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
+        let mut weights: Vec<_> =
+            self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
         let (mut met, mut distinct) = (0, 0);
         for equal in weights.chunk_by(|a, b| a == b) {
@@ -148,7 +146,7 @@ impl<'s> Search<'s> {
         while needed < core.len() && core.len() > 1 {
             let mut rest = core.clone();
             rest.remove(needed);
-            match self.solver.solve_limited(&rest, ATTEMPT) {
+            match self.solver.attempt(&rest) {
                 Some(false) => {
                     let found = self.solver.core();
                     let is_left = |literal: &Lit| found.contains(literal);
@@ -197,7 +195,7 @@ impl<'s> Search<'s> {
             let mut totalizer = Totalizer::new(&core);
             let mut count = 2;
             while let Some(literal) = totalizer.at_least(count, self.solver) {
-                match self.solver.solve_limited(&[!literal], ATTEMPT) {
+                match self.solver.attempt(&[!literal]) {
                     Some(false) => {
                         self.solver.add_clause(&[literal]);
                         self.raise(weight);

@@ -5,20 +5,26 @@ use super::components::{Component, Components};
 use super::least::least;
 use super::optimize;
 use super::propagate::Propagation;
-use super::solver::SatSolver;
+use super::solver::{Recorded, SatSolver};
 use crate::formula::{Cnf, Lit, Var};
 
 /// A component with its solver, which allows only models that are as good as the objectives so far demand.
 pub(super) struct Part {
-    solver: Box<dyn SatSolver>,
+    solver: Recorded,
     /// The truth of its variables in the model so far.
     model: Vec<bool>,
 }
 
 impl Part {
     /// A first model, if there is one.
-    pub fn start(cnf: &Cnf, components: &Components, fixed: &Propagation, component: &Component, kind: SolverKind) -> Option<Self> {
-        let mut solver = kind.start();
+    pub fn start(
+        cnf: &Cnf,
+        components: &Components,
+        fixed: &Propagation,
+        component: &Component,
+        kind: SolverKind,
+    ) -> Option<Self> {
+        let mut solver = Recorded::new(kind.start());
         for _ in &component.vars {
             solver.new_var();
         }
@@ -29,7 +35,7 @@ impl Part {
             literals.extend(residue.filter_map(|literal| components.inner(literal)));
             solver.add_clause(&literals);
         }
-        solver.solve(&[]).then(|| Self { model: model(&*solver, component.vars.len()), solver })
+        solver.solve(&[]).then(|| Self { model: model(&solver, component.vars.len()), solver })
     }
 
     /// Whether a literal is true in the model so far.
@@ -51,7 +57,7 @@ impl Part {
     pub fn minimize(&mut self, terms: &[(Lit, u128)], bounds: &mut dyn FnMut(u128, u128)) -> u128 {
         let start = self.cost(terms);
         let Self { solver, model: best } = self;
-        optimize::minimize(terms, start, &mut **solver, &mut |lower, upper, found| {
+        optimize::minimize(terms, start, solver, &mut |lower, upper, found| {
             if let Some(found) = found {
                 *best = model(found, best.len());
             }
@@ -61,11 +67,8 @@ impl Part {
 
     /// Takes the model in which these literals are lexicographically least.
     pub fn prefer(&mut self, preference: &[Lit]) {
-        let truth = preference.iter().map(|&literal| self.is_true(literal)).collect();
-        let truth = least(preference, truth, &mut *self.solver);
-        for (&literal, value) in preference.iter().zip(truth) {
-            self.model[literal.var().index()] = value != literal.is_negative();
-        }
+        least(preference, &mut self.solver);
+        self.model = model(&self.solver, self.model.len());
     }
 
     /// Whether there is another model as good in which at least one of these literals differs.

@@ -1,5 +1,7 @@
 //! The SAT solvers behind one interface, so that they can be exchanged and checked against each other.
 
+use std::cell::Cell;
+
 use batsat::SolverInterface;
 use varisat::ExtendFormula;
 
@@ -14,23 +16,19 @@ pub(super) trait SatSolver {
     /// Adds a clause for good.
     fn add_clause(&mut self, clause: &[Lit]);
 
-    /// Whether there is a model in which all assumptions hold; `None` where the solver gave up after this many conflicts.
-    fn solve_limited(&mut self, assumptions: &[Lit], conflicts: u64) -> Option<bool>;
+    /// Whether there is a model in which all assumptions hold.
+    fn solve(&mut self, assumptions: &[Lit]) -> bool;
+
+    /// The same, or `None` where the answer is not near: a question that is not worth a search.
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        Some(self.solve(assumptions))
+    }
 
     /// Whether a literal is true in the model that was found last.
     fn is_true(&self, literal: Lit) -> bool;
 
     /// After an unsatisfiable answer: assumptions that cannot hold together, with the clauses.
     fn core(&self) -> &[Lit];
-
-    /// Whether there is a model in which all assumptions hold.
-    fn solve(&mut self, assumptions: &[Lit]) -> bool {
-        loop {
-            if let Some(answer) = self.solve_limited(assumptions, u64::MAX) {
-                return answer;
-            }
-        }
-    }
 }
 
 impl SolverKind {
@@ -42,7 +40,59 @@ impl SolverKind {
     }
 }
 
-/// Varisat has no limit on conflicts, and its cores are verified.
+/// A solver that remembers its clauses.
+pub(super) struct Recorded {
+    solver: Box<dyn SatSolver>,
+    vars: usize,
+    literals: Vec<Lit>,
+    ends: Vec<usize>,
+}
+
+impl Recorded {
+    pub fn new(solver: Box<dyn SatSolver>) -> Self {
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new() }
+    }
+
+    pub fn vars(&self) -> usize {
+        self.vars
+    }
+
+    pub fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.literals[start..end])
+    }
+}
+
+impl SatSolver for Recorded {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        self.solver.new_var()
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.literals.extend_from_slice(clause);
+        self.ends.push(self.literals.len());
+        self.solver.add_clause(clause);
+    }
+
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        self.solver.solve(assumptions)
+    }
+
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.solver.attempt(assumptions)
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.solver.is_true(literal)
+    }
+
+    fn core(&self) -> &[Lit] {
+        self.solver.core()
+    }
+}
+
+/// Varisat cannot be stopped, so each attempt is a search; its cores are verified.
 #[derive(Default)]
 struct Varisat {
     solver: varisat::Solver<'static>,
@@ -98,7 +148,7 @@ impl SatSolver for Varisat {
         self.solver.add_clause(&clause.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
     }
 
-    fn solve_limited(&mut self, assumptions: &[Lit], _conflicts: u64) -> Option<bool> {
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
         let satisfiable = self.answer(assumptions);
         if !satisfiable {
             // Verifying finds models of parts of the assumptions; the last model asked for stays.
@@ -106,7 +156,7 @@ impl SatSolver for Varisat {
             self.core = self.verified_core(assumptions);
             self.model = model;
         }
-        Some(satisfiable)
+        satisfiable
     }
 
     fn is_true(&self, literal: Lit) -> bool {
@@ -133,38 +183,26 @@ struct Batsat {
     core: Vec<Lit>,
 }
 
-/// Stops the search after a number of conflicts.
+/// Decisions beyond the assumptions after which an attempt is given up.
+const ATTEMPT: u64 = 50;
+
+/// Stops the search after a number of decisions.
 #[derive(Default)]
 struct Budget {
-    learnt: u64,
-    most: u64,
+    left: Cell<Option<u64>>,
 }
 
 impl batsat::Callbacks for Budget {
-    fn on_start(&mut self) {
-        self.learnt = 0;
-    }
-
-    fn on_new_clause(&mut self, _clause: &[batsat::Lit], _kind: batsat::ClauseKind) {
-        self.learnt += 1;
-    }
-
+    /// Is asked before each decision.
     fn stop(&self) -> bool {
-        self.learnt > self.most
+        self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
+        self.left.get() == Some(0)
     }
 }
 
-impl SatSolver for Batsat {
-    fn new_var(&mut self) -> Var {
-        Var(self.solver.new_var_default().idx())
-    }
-
-    fn add_clause(&mut self, clause: &[Lit]) {
-        self.solver.add_clause_reuse(&mut clause.iter().map(|&literal| to_batsat(literal)).collect());
-    }
-
-    fn solve_limited(&mut self, assumptions: &[Lit], conflicts: u64) -> Option<bool> {
-        self.solver.cb_mut().most = conflicts;
+impl Batsat {
+    fn answer(&mut self, assumptions: &[Lit], decisions: Option<u64>) -> Option<bool> {
+        self.solver.cb_mut().left.set(decisions);
         let assumptions: Vec<_> = assumptions.iter().map(|&literal| to_batsat(literal)).collect();
         let answer = self.solver.solve_limited(&assumptions);
         if answer == batsat::lbool::TRUE {
@@ -178,6 +216,25 @@ impl SatSolver for Batsat {
         } else {
             None
         }
+    }
+}
+
+impl SatSolver for Batsat {
+    fn new_var(&mut self) -> Var {
+        Var(self.solver.new_var_default().idx())
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver.add_clause_reuse(&mut clause.iter().map(|&literal| to_batsat(literal)).collect());
+    }
+
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        // Without a limit there is an answer.
+        self.answer(assumptions, None) == Some(true)
+    }
+
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.answer(assumptions, Some(assumptions.len() as u64 + ATTEMPT))
     }
 
     fn is_true(&self, literal: Lit) -> bool {

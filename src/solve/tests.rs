@@ -21,14 +21,17 @@ pub(super) fn holds(clauses: &[Vec<Lit>], model: u32) -> bool {
 const VARS: u32 = 8;
 
 /// Each clause with its origin; some of the clauses go through formulas that need definitions.
-fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
+fn encode(clauses: &[Origined]) -> Cnf {
     let mut arena = Arena::default();
     let mut asserted = Vec::new();
     for (clause, origin) in clauses {
-        let literals: Vec<_> = clause.iter().map(|literal| {
-            let atom = arena.atom(Atom(literal.var().0));
-            if literal.is_negative() { !atom } else { atom }
-        }).collect();
+        let literals: Vec<_> = clause
+            .iter()
+            .map(|literal| {
+                let atom = arena.atom(Atom(literal.var().0));
+                if literal.is_negative() { !atom } else { atom }
+            })
+            .collect();
         // `l` is `¬(l ⊕ a) ⊕ ¬a` for any atom `a`.
         let twisted = arena.atom(Atom(clause.len() as u32));
         let odd = arena.xor([literals[0], twisted]);
@@ -43,7 +46,7 @@ fn encode(clauses: &[(Vec<Lit>, u32)]) -> Cnf {
     encoder.finish()
 }
 
-fn plain(clauses: &[(Vec<Lit>, u32)]) -> Vec<Vec<Lit>> {
+fn plain(clauses: &[Origined]) -> Vec<Vec<Lit>> {
     clauses.iter().map(|(clause, _)| clause.clone()).collect()
 }
 
@@ -51,10 +54,14 @@ fn cost(objective: &Objective, model: u32) -> u64 {
     objective.terms.iter().filter(|(literal, _)| holds(&[vec![*literal]], model)).map(|(_, weight)| weight).sum()
 }
 
-fn problem() -> impl Strategy<Value = (Vec<(Vec<Lit>, u32)>, Vec<Objective>, Vec<Atom>)> {
+/// A clause with its origin.
+type Origined = (Vec<Lit>, u32);
+
+fn problem() -> impl Strategy<Value = (Vec<Origined>, Vec<Objective>, Vec<Atom>)> {
     let clause = clauses(VARS, 1..2).prop_map(|clauses| clauses.concat());
     let clauses = prop::collection::vec((clause, 0..12_u32), 0..30);
-    let term = ((0..2 * VARS).prop_map(Lit), 0..6_u64);
+    let weight = prop_oneof![0..6_u64, 0..1000_u64, Just(1 << 58)];
+    let term = ((0..2 * VARS).prop_map(Lit), weight);
     let objective = prop::collection::vec(term, 0..14).prop_map(|terms| Objective { terms });
     let preference = Just((0..VARS).map(Atom).collect::<Vec<_>>()).prop_shuffle();
     (clauses, prop::collection::vec(objective, 0..3), preference)
@@ -121,5 +128,50 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn costs_saturate() {
+    let objective = Objective { terms: [0, 1, 2].map(|atom| (Var(atom).positive(), u64::MAX)).to_vec() };
+    let cnf = encode(&[(vec![Var(0).positive()], 0), (vec![Var(1).positive()], 1)]);
+    for kind in KINDS {
+        let solution =
+            solve(&Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &[] }, kind, &mut ()).unwrap();
+        assert_eq!(solution.costs(), [u64::MAX]);
+        assert!(!solution.is_true(Atom(2)));
+    }
+}
+
+#[test]
+fn what_is_fixed_has_no_other_model() {
+    let cnf = encode(&[(vec![Var(0).positive()], 0)]);
+    for kind in KINDS {
+        let mut solution =
+            solve(&Problem { cnf: &cnf, objectives: &[], preference: &[Atom(0), Atom(1)] }, kind, &mut ()).unwrap();
+        assert!(solution.is_true(Atom(0)) && !solution.is_true(Atom(1)));
+        assert_eq!(solution.another(&[Atom(0)]), None);
+        assert_eq!(solution.another(&[Atom(0), Atom(1)]), Some(vec![Atom(0), Atom(1)]));
+    }
+}
+
+/// A chain of implications to a contradiction, longer at its ends than the conflict is.
+#[test]
+fn a_long_conflict_is_found_whole() {
+    let link = |atom: u32| vec![Var(atom).negative(), Var(atom + 1).positive()];
+    let mut arena = Arena::default();
+    let atoms: Vec<_> = (0..1000).map(|atom| arena.atom(Atom(atom))).collect();
+    let mut encoder = Encoder::new(&arena, 1000);
+    let formula = |literal: Lit| if literal.is_negative() { !atoms[literal.var().index()] } else { atoms[literal.var().index()] };
+    for atom in 0..999 {
+        encoder.assert(&link(atom).into_iter().map(formula).collect::<Vec<_>>(), OriginId(atom));
+    }
+    encoder.assert(&[atoms[100]], OriginId(1000));
+    encoder.assert(&[!atoms[900], atoms[5]], OriginId(1001));
+    encoder.assert(&[!atoms[900], !atoms[5]], OriginId(1002));
+    let cnf = encoder.finish();
+    for kind in KINDS {
+        let conflict = solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, kind, &mut ()).err().unwrap();
+        assert_eq!(conflict.origins, (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>());
     }
 }

@@ -22,7 +22,8 @@ struct Node {
 impl Totalizer {
     /// The sum of at least one literal.
     pub fn new(literals: &[Lit]) -> Self {
-        let mut nodes: Vec<_> = literals.iter().map(|&literal| Node { size: 1, children: None, outputs: vec![literal] }).collect();
+        let mut nodes: Vec<_> =
+            literals.iter().map(|&literal| Node { size: 1, children: None, outputs: vec![literal] }).collect();
         // The nodes are their own queue: joining the first two that have no parent keeps the tree balanced.
         let mut left = 0;
         while left + 1 < nodes.len() {
@@ -33,12 +34,7 @@ impl Totalizer {
         Self { nodes }
     }
 
-    /// How many literals it counts.
-    pub fn size(&self) -> usize {
-        self.nodes.last().map_or(0, |root| root.size)
-    }
-
-    /// A literal that is true where at least `count` literals are, for a count from one to the size.
+    /// A literal that is true where at least `count` literals are, for a count from one to the number of literals.
     pub fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
         let root = self.nodes.len().checked_sub(1)?;
         self.extend(root, count, solver);
@@ -80,15 +76,18 @@ mod tests {
             for size in 1..=6 {
                 for first in 1..=size {
                     let mut solver = kind.start();
-                    let literals: Vec<_> = (0..size).map(|position| solver.new_var().positive().negate_if(position % 2 == 1)).collect();
+                    let literals: Vec<_> =
+                        (0..size).map(|position| solver.new_var().positive().negate_if(position % 2 == 1)).collect();
                     let mut totalizer = Totalizer::new(&literals);
-                    assert_eq!(totalizer.size(), size);
                     assert!(totalizer.at_least(first, &mut *solver).is_some());
                     let outputs: Vec<_> = (1..=size).map(|count| totalizer.at_least(count, &mut *solver).unwrap()).collect();
                     assert_eq!(totalizer.at_least(size + 1, &mut *solver), None);
                     for assignment in 0..1_u32 << size {
-                        let mut assumptions: Vec<_> =
-                            literals.iter().enumerate().map(|(position, literal)| literal.negate_if(assignment >> position & 1 == 0)).collect();
+                        let mut assumptions: Vec<_> = literals
+                            .iter()
+                            .enumerate()
+                            .map(|(position, literal)| literal.negate_if(assignment >> position & 1 == 0))
+                            .collect();
                         for (below, &output) in outputs.iter().enumerate() {
                             assumptions.push(!output);
                             assert_eq!(solver.solve(&assumptions), assignment.count_ones() as usize <= below);

@@ -14,7 +14,12 @@ const MAX_HEIGHT: usize = 256;
 ///
 /// # Errors
 /// Where there are too many.
-pub fn paths(graph: &Graph<'_>, types: &TypeHierarchy<'_>, node: &NodeElement<'_>, hosting: &[&str]) -> Result<Vec<Vec<RelationId>>, Diagnostic> {
+pub fn paths(
+    graph: &Graph<'_>,
+    types: &TypeHierarchy<'_>,
+    node: &NodeElement<'_>,
+    hosting: &[&str],
+) -> Result<Vec<Vec<RelationId>>, Diagnostic> {
     let mut search = Search { graph, types, path: Vec::new(), found: Vec::new(), steps: 0 };
     search.from(node, hosting);
     if search.found.len() > MAX_PATHS || search.steps > 100 * MAX_PATHS {

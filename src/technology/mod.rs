@@ -36,7 +36,11 @@ pub fn assign<'a>(
     for node in (0..graph.nodes.len() as u32).map(NodeId) {
         let element = graph.node(node);
         let by_rules = element.technologies.is_empty();
-        let wanted = if by_rules { options.flag(Flag::EnrichTechnologies) && element.managed } else { options.flag(Flag::EnrichImplementations) };
+        let wanted = if by_rules {
+            options.flag(Flag::EnrichTechnologies) && element.managed
+        } else {
+            options.flag(Flag::EnrichImplementations)
+        };
         let found = if wanted { rules.candidates(&graph, types, element, options) } else { Ok(Vec::new()) };
         let Some(candidates) = diagnostics.ok(found) else { continue };
         if by_rules && wanted && candidates.is_empty() && options.check(Check::RequiredTechnology) {

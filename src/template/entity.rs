@@ -1,5 +1,6 @@
 //! The entities of a topology template, one parser each.
 
+use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, boolean, invalid, unknown, unknown_in_closed};
 use crate::decimal::Decimal;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -174,6 +175,14 @@ pub(super) fn entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Di
     }
 }
 
+/// The entries of a collection that is a list only.
+pub(super) fn list_entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Diagnostics) -> Vec<Entry<'a>> {
+    if collection.kind() == NodeKind::Mapping {
+        diagnostics.push(invalid(collection, format!("{what} are a list")).help("start each of them with `-`"));
+    }
+    entries(collection, what, diagnostics)
+}
+
 fn single<'a>(item: Node<'a>, what: &str) -> Result<Entry<'a>, Diagnostic> {
     let mut entries = item.entries();
     match (item.kind(), entries.next(), entries.next()) {
@@ -286,15 +295,31 @@ const ELEMENT_KEYS: &[&str] = &[
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
+    if value.kind() == NodeKind::Mapping && is_plain(value) {
+        return list.into_iter().map(Property::plain).collect();
+    }
     list.into_iter().map(|entry| property(entry, diagnostics)).collect()
+}
+
+/// Whether the template says of itself that it is plain TOSCA: what is a map with `value` there is the property's own map,
+/// or else a resolved template could not be resolved again without a change.
+fn is_plain(node: Node<'_>) -> bool {
+    node.document().root().get("tosca_definitions_version").and_then(Node::text) == Some(PLAIN_VERSION)
+}
+
+impl<'a> Property<'a> {
+    /// A property whose value is all that stands behind its name.
+    fn plain(entry: Entry<'a>) -> Self {
+        let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
+        Self { declared: entry.declare(Conditional::default()), value }
+    }
 }
 
 /// A property is wrapped when it is a map with `value` or `expression`; any other value is the property's own.
 fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
     let body = entry.value.unwrap_or(entry.key);
-    let plain = |entry: Entry<'a>| Property { declared: entry.declare(Conditional::default()), value: PropertyValue::Value(body) };
     if entry.value.is_none() || body.kind() != NodeKind::Mapping {
-        return plain(entry);
+        return Property::plain(entry);
     }
     let (value, expression) = (body.get("value"), body.get("expression"));
     if value.is_none() && expression.is_none() {
@@ -305,7 +330,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
             let help = "add `value` or `expression`, or wrap the map as `value` if it is the property's own value";
             diagnostics.push(Diagnostic::error(Code::InvalidTemplate, message).at(entry.key.span()).help(help));
         }
-        return plain(entry);
+        return Property::plain(entry);
     }
     let mut conditional = Conditional::default();
     for (key, item) in body.entries() {
@@ -326,10 +351,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
 }
 
 fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Requirement<'a>> {
-    if value.kind() == NodeKind::Mapping {
-        diagnostics.push(invalid(value, "requirements are a list").help("start each requirement with `-`"));
-    }
-    let list = entries(value, "requirements", diagnostics);
+    let list = list_entries(value, "requirements", diagnostics);
     list.into_iter().map(|entry| requirement(entry, diagnostics)).collect()
 }
 
@@ -380,7 +402,12 @@ pub(super) fn relationship_template<'a>(entry: Entry<'a>, diagnostics: &mut Diag
                     .at(key.span())
                     .help("it is present with the relation that uses it: put the conditions there"),
             ),
-            _ => unknown("a relationship template", key, &["description", "metadata", "attributes", "interfaces", "copy"], diagnostics),
+            _ => unknown(
+                "a relationship template",
+                key,
+                &["description", "metadata", "attributes", "interfaces", "copy"],
+                diagnostics,
+            ),
         }
     }
     require_type(&template.types, "relationship template", entry.key, diagnostics);
@@ -436,7 +463,8 @@ fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology
     technology
 }
 
-const TECHNOLOGY_KEYS: &[&str] = &["conditions", "weight", "assign", "artifact", "implies", "implied", "default_alternative", "pruning"];
+const TECHNOLOGY_KEYS: &[&str] =
+    &["conditions", "weight", "assign", "artifact", "implies", "implied", "default_alternative", "pruning"];
 
 pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
     let declared = entry.declare(Conditional::default());
@@ -446,6 +474,7 @@ pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Grou
         match key.text().unwrap_or_default() {
             "type" => group.types = types(value, diagnostics),
             "properties" => group.properties = properties(value, diagnostics),
+            "members" if value.kind() != NodeKind::Sequence => diagnostics.push(invalid(value, "`members` is a list")),
             "members" => group.members = value.items().filter_map(|item| diagnostics.ok(member(item))).collect(),
             _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
             _ => unknown("a group", key, &["description", "metadata", "attributes", "interfaces"], diagnostics),

@@ -9,10 +9,13 @@ mod variability;
 
 pub use conditional::{Conditional, Declared, Implied, is_keyword};
 pub use entity::{
-    Artifact, Group, Member, NodeTemplate, Parameter, Policy, Property, PropertyValue, RelationshipTemplate, Requirement, TypeAssignment,
+    Artifact, Group, Member, NodeTemplate, Parameter, Policy, Property, PropertyValue, RelationshipTemplate, Requirement,
+    TypeAssignment,
 };
 pub use topology::{Import, ServiceTemplate, parse};
-pub use variability::{TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules, parse_type_specific_conditions};
+pub use variability::{
+    TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules, parse_type_specific_conditions,
+};
 
 /// The version that every result declares, and that a plain template already has.
 pub const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";

@@ -1,7 +1,7 @@
 //! The service template and its topology template.
 
 use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
-use super::entity::{self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries};
+use super::entity::{self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries, list_entries};
 use super::variability::{self, Variability};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::{self, Kind};
@@ -89,7 +89,10 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 template.groups = collection(value, keyword, diagnostics, entity::group);
                 unique("group", template.groups.iter().map(|group| &group.declared), diagnostics);
             }
-            "policies" => template.policies = collection(value, keyword, diagnostics, entity::policy),
+            "policies" => {
+                let list = list_entries(value, keyword, diagnostics);
+                template.policies = list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
+            }
             _ => unknown("a topology template", key, &["description", "substitution_mappings", "workflows"], diagnostics),
         }
     }
@@ -157,7 +160,12 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
             "file" | "namespace_prefix" | "namespace_uri" => {}
             "repository" => remote = true,
             _ if conditional.take(Kind::Import, key, value, diagnostics) => {}
-            _ => unknown_in_closed("an import", key, &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"], diagnostics),
+            _ => unknown_in_closed(
+                "an import",
+                key,
+                &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"],
+                diagnostics,
+            ),
         }
     }
     Some(Import { declared: Declared { name: file, key: item, value: body, conditional }, file, remote })

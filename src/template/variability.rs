@@ -112,7 +112,12 @@ fn type_specific<'a>(
             "consistency" => halves[0] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
             "semantic" => halves[1] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
             "properties" if property.is_none() => {}
-            _ => unknown_in_closed("a type-specific condition", keyword, &["conditions", "consistency", "semantic", "properties"], diagnostics),
+            _ => unknown_in_closed(
+                "a type-specific condition",
+                keyword,
+                &["conditions", "consistency", "semantic", "properties"],
+                diagnostics,
+            ),
         }
     }
     match conditions {
@@ -145,8 +150,19 @@ pub struct TechnologyRule<'a> {
     pub assign: Option<&'a str>,
 }
 
-const RULE_KEYS: &[&str] =
-    &["technology", "component", "hosting", "artifact", "conditions", "weight", "assign", "reason", "details", "name", "description"];
+const RULE_KEYS: &[&str] = &[
+    "technology",
+    "component",
+    "hosting",
+    "artifact",
+    "conditions",
+    "weight",
+    "assign",
+    "reason",
+    "details",
+    "name",
+    "description",
+];
 
 /// Parses technology rules: a list, or a map of technologies to lists.
 pub fn parse_rules<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TechnologyRule<'a>> {

@@ -176,6 +176,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The document that it is part of.
+    pub fn document(self) -> &'a Document {
+        self.document
+    }
+
     /// Whether both are the same node of the same document; an alias is the same as what it stands for.
     pub fn ptr_eq(self, other: Node<'_>) -> bool {
         std::ptr::eq(self.document, other.document) && self.target() == other.target()

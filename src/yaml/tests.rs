@@ -64,21 +64,24 @@ mod trees {
         let document = parsed("[1, '1', !!str 1, ! 1, !!float 1, !!int '7', yes, 017, ~, true, !x 2, \"\\x41\", 0x1F]");
         let scalars: Vec<_> = document.root().items().map(|item| item.scalar().unwrap()).collect();
         use Scalar::*;
-        assert_eq!(scalars, [
-            Int(1),
-            String("1"),
-            String("1"),
-            String("1"),
-            Float(1.0),
-            Int(7),
-            String("yes"),
-            Int(17),
-            Null,
-            Bool(true),
-            Int(2),
-            String("A"),
-            Int(31)
-        ]);
+        assert_eq!(
+            scalars,
+            [
+                Int(1),
+                String("1"),
+                String("1"),
+                String("1"),
+                Float(1.0),
+                Int(7),
+                String("yes"),
+                Int(17),
+                Null,
+                Bool(true),
+                Int(2),
+                String("A"),
+                Int(31)
+            ]
+        );
     }
 
     #[test]
@@ -176,10 +179,12 @@ mod rejects {
     #[test]
     fn what_is_too_deep_or_too_large() {
         let deep = |open: &str, count: usize| open.repeat(count);
-        for text in [deep("[", 200), deep("- ", 200), deep("{a: ", 200), deep("? ", 200), deep("[", 100_000), deep("- ", 100_000)] {
+        for text in [deep("[", 200), deep("- ", 200), deep("{a: ", 200), deep("? ", 200), deep("[", 100_000), deep("- ", 100_000)]
+        {
             rejected(&text);
         }
-        let nested = (1..200).fold("a0: &a0 [x]\n".to_owned(), |text, level| text + &format!("a{level}: &a{level} [*a{}]\n", level - 1));
+        let nested =
+            (1..200).fold("a0: &a0 [x]\n".to_owned(), |text, level| text + &format!("a{level}: &a{level} [*a{}]\n", level - 1));
         assert!(rejected(&nested).message.contains("levels deep"));
         let fine = format!("{}x{}", "[".repeat(120), "]".repeat(120));
         assert_eq!(written(&fine), fine + "\n");
@@ -190,7 +195,8 @@ mod rejects {
     #[test]
     fn aliases_that_explode() {
         let list = |level: usize| vec![format!("*a{level}"); 10].join(", ");
-        let laughs = (1..30).fold("a0: &a0 [x]\n".to_owned(), |text, level| text + &format!("a{level}: &a{level} [{}]\n", list(level - 1)));
+        let laughs = (1..30)
+            .fold("a0: &a0 [x]\n".to_owned(), |text, level| text + &format!("a{level}: &a{level} [{}]\n", list(level - 1)));
         assert!(rejected(&laughs).message.contains("aliases"));
         let merged = (1..30).fold("a0: &a0 {x: 1}\n".to_owned(), |text, level| {
             let entries: String = (0..10).map(|key| format!("k{key}: *a{}, ", level - 1)).collect();
@@ -332,7 +338,10 @@ mod writing {
             ("--- | # c\n  x\n", "---\n| # c\n  x\n"),
             ("a: 1\n... # c\n# d\n", "a: 1\n# c\n# d\n"),
             ("a: &x [1, 2]\nb: *x\nc: [*x, # c\n  3]\n", "a: [1, 2]\nb: [1, 2]\n# c\nc: [[1, 2], 3]\n"),
-            ("a: &x\n  k: 1 # one\nb: *x\nc: [*x]\nd: {e: *x}\n", "a:\n  k: 1 # one\nb:\n  k: 1 # one\nc:\n  - k: 1 # one\nd:\n  e:\n    k: 1 # one\n"),
+            (
+                "a: &x\n  k: 1 # one\nb: *x\nc: [*x]\nd: {e: *x}\n",
+                "a:\n  k: 1 # one\nb:\n  k: 1 # one\nc:\n  - k: 1 # one\nd:\n  e:\n    k: 1 # one\n",
+            ),
             ("%TAG !e! tag:e.org,2000:\n---\na: !e!x 1\n", "%TAG !e! tag:e.org,2000:\n---\na: !<tag:e.org,2000:x> 1\n"),
             ("[a: b, ? c : d]\n", "[a: b, ? c : d]\n"),
             ("a: |\n\nb: 1\n", "a: \"\"\n\nb: 1\n"),
@@ -369,7 +378,10 @@ mod writing {
         let (key, flow) = document.root().entries().nth(1).unwrap();
         let (x, one) = flow.entries().next().unwrap();
         let block = document.root().get("block").unwrap();
-        let new = |value| Out::Map { entries: vec![(OutKey::Source(x), value), (OutKey::New("new".into()), Out::Source(one))], like: Some(flow) };
+        let new = |value| Out::Map {
+            entries: vec![(OutKey::Source(x), value), (OutKey::New("new".into()), Out::Source(one))],
+            like: Some(flow),
+        };
         let list = |like| Out::Seq { items: vec![(None, Out::String("a, b".into())), (None, Out::Value(true.into()))], like };
         let out = |value| write_yaml(&Out::Map { entries: vec![(OutKey::Source(key), value)], like: None });
         assert_eq!(out(new(Out::Source(one))), "flow: {x: 1, new: 1}\n");
@@ -378,7 +390,10 @@ mod writing {
         assert_eq!(out(list(None)), "flow:\n  - a, b\n  - true\n");
         assert_eq!(out(Out::Map { entries: Vec::new(), like: Some(block) }), "flow: {}\n");
         assert_eq!(out(Out::Seq { items: Vec::new(), like: None }), "flow: []\n");
-        let root = Out::Map { entries: vec![(OutKey::New("list".into()), list(None)), (OutKey::New("m".into()), new(Out::Source(block)))], like: Some(document.root()) };
+        let root = Out::Map {
+            entries: vec![(OutKey::New("list".into()), list(None)), (OutKey::New("m".into()), new(Out::Source(block)))],
+            like: Some(document.root()),
+        };
         assert_eq!(write_yaml(&root), "list:\n- a, b\n- true\nm:\n    x:\n        k: |\n            text\n    new: 1\n");
     }
 
@@ -388,15 +403,21 @@ mod writing {
         let document = parsed(text);
         let inner = document.root().get("deep").and_then(|deep| deep.get("deeper")).unwrap();
         assert_eq!(write_yaml(&Out::Source(inner)), "k: |2\n   x\n  y\nf: [a,\n  b]\nq: \"one\n  two\" # c\np: one\n  two\n");
-        let deeper = Out::Seq { items: vec![(None, Out::Seq { items: vec![(None, Out::Source(inner))], like: None })], like: None };
+        let deeper =
+            Out::Seq { items: vec![(None, Out::Seq { items: vec![(None, Out::Source(inner))], like: None })], like: None };
         let out = write_yaml(&deeper);
-        assert_eq!(out, "- - k: |2\n       x\n      y\n    f: [a,\n      b]\n    q: \"one\n      two\" # c\n    p: one\n      two\n");
-        assert_eq!(value(&out), value(&format!("- - {{k: \" x\\ny\\n\", f: [a, b], q: one two, p: one two}}")));
+        assert_eq!(
+            out,
+            "- - k: |2\n       x\n      y\n    f: [a,\n      b]\n    q: \"one\n      two\" # c\n    p: one\n      two\n"
+        );
+        assert_eq!(value(&out), value("- - {k: \" x\\ny\\n\", f: [a, b], q: one two, p: one two}"));
     }
 
     #[test]
     fn new_strings_of_several_lines_are_literal_blocks() {
-        let write = |text: &str| write_yaml(&Out::Map { entries: vec![(OutKey::New("k".into()), Out::String(text.to_owned().into()))], like: None });
+        let write = |text: &str| {
+            write_yaml(&Out::Map { entries: vec![(OutKey::New("k".into()), Out::String(text.to_owned().into()))], like: None })
+        };
         assert_eq!(write("a\n\n b\n"), "k: |\n  a\n\n   b\n");
         assert_eq!(write(" a\nb"), "k: |2-\n   a\n  b\n");
         assert_eq!(write("a\n\n"), "k: \"a\\n\\n\"\n");
@@ -405,7 +426,8 @@ mod writing {
 
     #[test]
     fn json_keeps_numbers_and_order() {
-        let text = "z: 1.10\na: [0x10, 1e3, .inf, 017, '1', yes, ~, !t x, 123456789012345678901234567890]\nm: {<<: {k: {}}, l: []}\n";
+        let text =
+            "z: 1.10\na: [0x10, 1e3, .inf, 017, '1', yes, ~, !t x, 123456789012345678901234567890]\nm: {<<: {k: {}}, l: []}\n";
         let out = write_json(&Out::Source(parsed(text).root()));
         let one_line: String = out.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         let expected = "{ \"z\": 1.10, \"a\": [ 16, 1e3, \".inf\", 17, \"1\", \"yes\", null, \"x\", \
@@ -415,7 +437,15 @@ mod writing {
 
     #[test]
     fn long_and_odd_keys_stay_keys() {
-        for key in ["x".repeat(2000), "a\nb".to_owned(), String::new(), "<<".to_owned(), "- a".to_owned(), "a: b".to_owned(), "é".repeat(600)] {
+        for key in [
+            "x".repeat(2000),
+            "a\nb".to_owned(),
+            String::new(),
+            "<<".to_owned(),
+            "- a".to_owned(),
+            "a: b".to_owned(),
+            "é".repeat(600),
+        ] {
             let tree = Value::Map([(key.as_str().into(), Value::from("v"))].into());
             let block = write_yaml(&Out::Value(tree.clone()));
             assert_eq!(value(&block), tree, "{block}");
@@ -433,9 +463,62 @@ mod laws {
 
     fn text() -> impl Strategy<Value = String> {
         let odd = prop::sample::select(vec![
-            "", " ", "~", "null", "yes", "No", "1", "1.10", "0x1F", "0o7", "1_0", "12:30", "2024-01-01", "- a", "a: b", "a #b", "#", "a\nb",
-            "a\n", "\n", " a\n b", "a\n\n", "\ta\n", "|", ">", "&a", "*a", "!a", "%", "@", "`", "'", "\"", "\\", "?", ":", "-", "---", "...",
-            "[", "]", "{", "}", ",", "<<", "=", "a:", "\u{85}", "\u{2028}", "\u{feff}", "\r\n", "\u{7f}", "é", "\u{10ffff}", "a \nb", "x\n \ny",
+            "",
+            " ",
+            "~",
+            "null",
+            "yes",
+            "No",
+            "1",
+            "1.10",
+            "0x1F",
+            "0o7",
+            "1_0",
+            "12:30",
+            "2024-01-01",
+            "- a",
+            "a: b",
+            "a #b",
+            "#",
+            "a\nb",
+            "a\n",
+            "\n",
+            " a\n b",
+            "a\n\n",
+            "\ta\n",
+            "|",
+            ">",
+            "&a",
+            "*a",
+            "!a",
+            "%",
+            "@",
+            "`",
+            "'",
+            "\"",
+            "\\",
+            "?",
+            ":",
+            "-",
+            "---",
+            "...",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            "<<",
+            "=",
+            "a:",
+            "\u{85}",
+            "\u{2028}",
+            "\u{feff}",
+            "\r\n",
+            "\u{7f}",
+            "é",
+            "\u{10ffff}",
+            "a \nb",
+            "x\n \ny",
         ]);
         prop_oneof![odd.prop_map(str::to_owned), "[ -~]{0,12}", "[a-z]{1,8}", "\\PC{0,6}", "[a-c \\n\\t:#-]{0,10}"]
     }
@@ -471,7 +554,9 @@ mod laws {
         match value {
             serde_yaml::Value::Null => Value::Null,
             serde_yaml::Value::Bool(value) => Value::Bool(*value),
-            serde_yaml::Value::Number(n) => n.as_i64().map_or_else(|| Value::Number(Number::float(n.as_f64().unwrap())), Value::from),
+            serde_yaml::Value::Number(n) => {
+                n.as_i64().map_or_else(|| Value::Number(Number::float(n.as_f64().unwrap())), Value::from)
+            }
             serde_yaml::Value::String(text) => Value::from(text.as_str()),
             serde_yaml::Value::Sequence(items) => Value::List(items.iter().map(converted).collect()),
             serde_yaml::Value::Mapping(map) => {
@@ -499,10 +584,27 @@ mod laws {
     }
 
     fn block() -> impl Strategy<Value = Block> {
-        let text = prop::sample::select(vec!["x", "1.10", "'q'", "\"a # b\"", "[a, {b: c}]", "{}", "|\n  lit\n\n  # text", ">-\n  folded", "~", ""]);
+        let text = prop::sample::select(vec![
+            "x",
+            "1.10",
+            "'q'",
+            "\"a # b\"",
+            "[a, {b: c}]",
+            "{}",
+            "|\n  lit\n\n  # text",
+            ">-\n  folded",
+            "~",
+            "",
+        ]);
         let leaf = text.prop_map(Block::Text);
         leaf.prop_recursive(4, 40, 5, |inner| {
-            let entry = (any::<[bool; 4]>(), inner).prop_map(|([blank, above, behind, below], value)| Entry { blank, above, behind, below, value });
+            let entry = (any::<[bool; 4]>(), inner).prop_map(|([blank, above, behind, below], value)| Entry {
+                blank,
+                above,
+                behind,
+                below,
+                value,
+            });
             let entries = prop::collection::vec(entry, 1..4);
             (entries, any::<bool>()).prop_map(|(entries, map)| if map { Block::Map(entries) } else { Block::List(entries) })
         })
@@ -545,7 +647,14 @@ mod laws {
         }
 
         fn value(&mut self, entry: &Entry, in_map: bool, column: usize) {
-            let behind = if entry.behind { format!("  # comment {};", { self.comments += 1; self.comments }) } else { String::new() };
+            let behind = if entry.behind {
+                format!("  # comment {};", {
+                    self.comments += 1;
+                    self.comments
+                })
+            } else {
+                String::new()
+            };
             match &entry.value {
                 Block::Text(text) => {
                     let (first, rest) = text.split_once('\n').map_or((*text, ""), |(first, rest)| (first, rest));
@@ -553,7 +662,11 @@ mod laws {
                     let by = if in_map { self.step } else { 2 };
                     for line in rest.lines() {
                         let line = line.trim_start();
-                        self.out.push_str(&if line.is_empty() { "\n".to_owned() } else { format!("{}{line}\n", " ".repeat(column + by)) });
+                        self.out.push_str(&if line.is_empty() {
+                            "\n".to_owned()
+                        } else {
+                            format!("{}{line}\n", " ".repeat(column + by))
+                        });
                     }
                 }
                 Block::Map(entries) | Block::List(entries) => {
@@ -586,9 +699,56 @@ mod laws {
     /// Pieces of which nearly everything that is special in YAML can be put together.
     fn scraps() -> impl Strategy<Value = String> {
         let pieces = vec![
-            "a", "b: ", "c", ":", " ", "  ", "\n", "\n  ", "\n    ", "- ", "-", "? ", "# x\n", " # y", "|", "|-\n", ">+2\n", "'", "\"", "[", "]", "{",
-            "}", ",", ", ", "&r ", "*r", "*r ", "!t ", "!!str ", "!!int ", "1", "~", "<<: ", "---\n", "...\n", "\t", "\r\n", "\r", "\u{feff}", "é",
-            "\\", "%YAML 1.2\n", "k1: ", "k2: v\n", "k3:\n", "\n\n", "x y", "\u{2028}", "\0",
+            "a",
+            "b: ",
+            "c",
+            ":",
+            " ",
+            "  ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            "- ",
+            "-",
+            "? ",
+            "# x\n",
+            " # y",
+            "|",
+            "|-\n",
+            ">+2\n",
+            "'",
+            "\"",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            ", ",
+            "&r ",
+            "*r",
+            "*r ",
+            "!t ",
+            "!!str ",
+            "!!int ",
+            "1",
+            "~",
+            "<<: ",
+            "---\n",
+            "...\n",
+            "\t",
+            "\r\n",
+            "\r",
+            "\u{feff}",
+            "é",
+            "\\",
+            "%YAML 1.2\n",
+            "k1: ",
+            "k2: v\n",
+            "k3:\n",
+            "\n\n",
+            "x y",
+            "\u{2028}",
+            "\0",
         ];
         prop::collection::vec(prop::sample::select(pieces), 0..24).prop_map(|pieces| pieces.concat())
     }

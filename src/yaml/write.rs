@@ -441,7 +441,10 @@ impl Writer {
             (Parent::Key(_), NodeKind::Sequence) => (self.style.list, 0),
             (Parent::Key(_), _) => (self.style.map, 1),
         };
-        let by = value.like().filter(|like| !like.is_flow()).and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
+        let by = value
+            .like()
+            .filter(|like| !like.is_flow())
+            .and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
         spot.column + by.filter(|by| *by >= least).unwrap_or(style)
     }
 

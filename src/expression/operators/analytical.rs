@@ -1,6 +1,7 @@
 //! `sum`, `count`, …, `standard_deviation`, and the regressions.
 //!
-//! A regression rounds its coefficients to two decimals before it predicts, so that the prediction is the one of the equation as one would print it.
+//! A regression rounds its coefficients to two decimals before it predicts, so that the prediction is the one of the equation as
+//! one would print it.
 
 use super::{Operands, OperatorError, Outcome, arithmetic};
 use crate::value::{Number, Value};
@@ -205,8 +206,9 @@ fn fit_line(operands: &Operands<'_>, points: &[Point]) -> Result<[Estimate; 2], 
 
 /// The coefficients of the weighted least squares polynomial of a degree, the constant first.
 ///
-/// Its basis are polynomials made orthonormal over the points themselves, each from the one before times `t`, where `t` is `x` centred and scaled
-/// to -1…1. That is the QR decomposition of the Vandermonde matrix without ever forming that matrix, whose columns are nearly parallel.
+/// Its basis are polynomials made orthonormal over the points themselves, each from the one before times `t`, where `t` is `x`
+/// centred and scaled to -1…1. That is the QR decomposition of the Vandermonde matrix without ever forming that matrix, whose
+/// columns are nearly parallel.
 fn fit(operands: &Operands<'_>, points: &[Point], degree: usize) -> Result<Vec<Estimate>, OperatorError> {
     let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p.x), high.max(p.x)));
     let (centre, half) = (low / 2.0 + high / 2.0, high / 2.0 - low / 2.0);

@@ -110,7 +110,8 @@ impl Operator {
         Self::ALL.iter().map(|operator| operator.keyword())
     }
 
-    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; `now` is the clock, in the zone that `weekday` means.
+    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; `now` is the clock, in the zone that
+    /// `weekday` means.
     ///
     /// ```
     /// use cuvee::{expression::operators::Operator, value::Value};
