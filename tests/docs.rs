@@ -6,7 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
 use cuvee::diagnostic::Code;
-use snapbox::IntoData;
 use snapbox::cmd::{Command, cargo_bin};
 use std::fmt::Write;
 use std::fs;
@@ -71,12 +70,12 @@ impl Shown<'_> {
         Some((variables, words.unwrap_or_else(|| unreachable!("`{}` is not tested", self.line)).to_vec()))
     }
 
-    fn run(&self, directory: &Path) {
+    fn run(self, directory: &Path) {
         let Some((variables, words)) = self.parts() else { return };
         let command = Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
         let result = command.stderr_to_stdout().assert().code(self.exit);
         if !self.output.is_empty() {
-            result.stdout_eq(self.output.as_str().into_data().raw_dots());
+            result.stdout_eq(self.output);
         }
     }
 }
