@@ -1,20 +1,15 @@
 //! What every conditional element may declare, whatever its kind.
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest};
-use crate::options::Kind;
+use crate::options::{Kind, Part, parse_mode};
 use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
 
-/// Every keyword that exists only for variability.
-const KEYWORDS: [&str; 19] = [
+/// The keywords that every conditional element has.
+pub(super) const COMMON: [&str; 11] = [
     "conditions",
-    "weight",
     "implies",
     "implied",
-    "technology",
-    "managed",
-    "persistent",
-    "anchor",
     "default_alternative",
     "default_condition",
     "default_condition_mode",
@@ -23,14 +18,14 @@ const KEYWORDS: [&str; 19] = [
     "pruning",
     "consistency_pruning",
     "semantic_pruning",
-    "expression",
-    "assign",
-    "variability",
 ];
+
+/// The other keywords that exist only for variability.
+const OTHER: [&str; 8] = ["weight", "technology", "managed", "persistent", "anchor", "expression", "assign", "variability"];
 
 /// Whether a key exists only for variability, so that no result has it.
 pub fn is_keyword(key: &str) -> bool {
-    KEYWORDS.contains(&key)
+    COMMON.contains(&key) || OTHER.contains(&key)
 }
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
@@ -65,7 +60,7 @@ pub struct Settings<'a> {
     /// `default_condition`
     pub default_condition: Option<bool>,
     /// `default_condition_mode`
-    pub default_condition_mode: Option<Node<'a>>,
+    pub default_condition_mode: Option<Vec<Part>>,
     /// `default_consistency_condition`, `default_semantic_condition`
     pub default_halves: [Option<bool>; 2],
     /// `pruning`
@@ -120,7 +115,7 @@ impl<'a> Conditional<'a> {
             self.conditions = Some(value);
             return true;
         }
-        if !is_common(text) {
+        if !COMMON.contains(&text) {
             return false;
         }
         if text == "default_alternative" && matches!(kind, Kind::Node | Kind::Group | Kind::Policy | Kind::Import) {
@@ -130,7 +125,7 @@ impl<'a> Conditional<'a> {
         match text {
             "implies" => settings.implies = implications(value, diagnostics),
             "implied" => settings.implied = diagnostics.ok(implied(value)),
-            "default_condition_mode" => settings.default_condition_mode = Some(value),
+            "default_condition_mode" => settings.default_condition_mode = diagnostics.ok(mode(kind, value)).flatten(),
             _ => {
                 let slot = match text {
                     "default_alternative" => &mut settings.default_alternative,
@@ -148,22 +143,6 @@ impl<'a> Conditional<'a> {
     }
 }
 
-fn is_common(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "implies"
-            | "implied"
-            | "default_alternative"
-            | "default_condition"
-            | "default_condition_mode"
-            | "default_consistency_condition"
-            | "default_semantic_condition"
-            | "pruning"
-            | "consistency_pruning"
-            | "semantic_pruning"
-    )
-}
-
 /// Reads a boolean setting.
 pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagnostic> {
     value.as_bool().ok_or_else(|| {
@@ -171,6 +150,14 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
         let message = format!("`{keyword}` is `true` or `false`, not {}", value.describe());
         Diagnostic::error(Code::InvalidTemplate, message).at(value.span())
     })
+}
+
+/// The specification lists the keyword for inputs and outputs too, whose default conditions have no parts to choose from.
+fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<Part>>, Diagnostic> {
+    if matches!(kind, Kind::Input | Kind::Output) {
+        return Ok(None);
+    }
+    parse_mode(kind, value.text().unwrap_or_default()).map(Some).map_err(|error| error.at(value.span()))
 }
 
 fn implied(value: Node<'_>) -> Result<Implied, Diagnostic> {
@@ -202,13 +189,18 @@ pub(super) fn invalid(at: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).help(format!("here stands {}", at.describe()))
 }
 
-/// Judges a key that an element does not take: a keyword of variability, or close to one, would silently have no effect.
+/// Judges a key that an element does not take itself: a keyword of variability, or one close to a keyword, would silently have no effect.
+///
+/// `known` are the other keywords of the element; whatever is far from all of them is somebody's extension.
 pub(super) fn unknown(what: &str, key: Node<'_>, known: &[&'static str], diagnostics: &mut Diagnostics) {
     let text = key.text().unwrap_or_default();
     let error = |message| Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
-    if KEYWORDS.contains(&text) {
+    if known.contains(&text) {
+        return;
+    }
+    if is_keyword(text) {
         diagnostics.push(error(format!("`{text}` has no meaning at {what}")));
-    } else if let Some(meant) = closest(text, KEYWORDS).filter(|meant| !known.contains(&text) && meant.len() > 3) {
+    } else if let Some(meant) = closest(text, known.iter().copied().chain(COMMON).chain(OTHER)) {
         diagnostics.push(error(format!("`{text}` is not a keyword of {what}")).help(format!("did you mean `{meant}`?")));
     }
 }
