@@ -13,6 +13,7 @@
 //!     presets:
 //!       prod:
 //!         inputs: { durable: true }
+//!     options: { mode: semantic-loose }
 //!   node_templates:
 //!     shop:
 //!       type: Service

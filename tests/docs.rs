@@ -52,12 +52,15 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
     commands
 }
 
-impl Shown<'_> {
-    /// Variables, and what stands behind `cuvee`; nothing for what is not ours to run.
-    fn parts(&self) -> Option<(Vec<(&str, &str)>, Vec<&str>)> {
-        if ["cargo test", "cargo install --path ."].contains(&self.line) {
-            return None;
-        }
+/// What to run: variables of the environment, and what stands behind `cuvee`.
+struct Call<'p> {
+    variables: Vec<(&'p str, &'p str)>,
+    words: Vec<&'p str>,
+}
+
+impl<'p> Shown<'p> {
+    /// Nothing for a command of another program.
+    fn call(&self) -> Option<Call<'p>> {
         let mut words = self.line.split_whitespace().peekable();
         let mut variables = Vec::new();
         while let Some(variable) = words.peek().and_then(|word| word.split_once('=')) {
@@ -66,12 +69,15 @@ impl Shown<'_> {
         }
         let words: Vec<_> = words.collect();
         let cargo = ["cargo", "run", "--release", "--"];
-        let words = words.strip_prefix(&cargo).or(words.strip_prefix(&["cuvee"]));
-        Some((variables, words.unwrap_or_else(|| unreachable!("`{}` is not tested", self.line)).to_vec()))
+        let words = words.strip_prefix(&cargo).or(words.strip_prefix(&["cuvee"]))?.to_vec();
+        Some(Call { variables, words })
     }
 
     fn run(self, directory: &Path) {
-        let Some((variables, words)) = self.parts() else { return };
+        let Some(Call { variables, words }) = self.call() else {
+            assert!(["cargo test", "cargo install --path ."].contains(&self.line), "nobody tests `{}`", self.line);
+            return;
+        };
         let command = Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
         let result = command.stderr_to_stdout().assert().code(self.exit);
         if !self.output.is_empty() {
@@ -153,10 +159,12 @@ fn codes_are_up_to_date() {
 
 #[test]
 fn commands_are_found_with_their_output() {
-    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit=2\n$ cargo run --release -- c\n```\n";
+    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit=2\n$ cargo run --release -- c\n$ ls\n```\n";
     let commands = commands(page);
     let shown: Vec<_> = commands.iter().map(|command| (command.line, command.exit, command.output.as_str())).collect();
-    assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, "")]);
-    assert_eq!(commands[1].parts(), Some((vec![("X", "1")], vec!["b"])));
-    assert_eq!(commands[2].parts(), Some((vec![], vec!["c"])));
+    assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, ""), ("ls", 2, "")]);
+    let call = commands[1].call().unwrap();
+    assert_eq!((call.variables, call.words), (vec![("X", "1")], vec!["b"]));
+    assert_eq!(commands[2].call().unwrap().words, ["c"]);
+    assert!(commands[3].call().is_none());
 }
