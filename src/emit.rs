@@ -281,7 +281,7 @@ impl<'a> Emitter<'_, '_, 'a> {
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         let mut entries = Vec::new();
-        for group in graph.groups.iter().filter(|group| self.presence.is(group.id) && !group.variability) {
+        for group in graph.groups.iter().filter(|group| self.presence.is(group.id)) {
             let body = self.body(group.group.declared.value, |this, keyword, value| match keyword {
                 "type" => this.type_of(group.id, value, None),
                 "properties" => this.properties(&group.properties, value),
@@ -324,7 +324,7 @@ impl<'a> Emitter<'_, '_, 'a> {
             Target::Node(node) => self.presence.is(self.graph.node(node).id),
             Target::Group(group) => {
                 let group = &self.graph.groups[group.0 as usize];
-                self.presence.is(group.id) && !group.variability
+                self.presence.is(group.id)
             }
         }
     }

@@ -49,16 +49,10 @@ impl Checker<'_, '_> {
                 _ => continue,
             };
             let absent = element.container.filter(|&container| !self.presence.is(container));
-            if absent.is_some_and(|container| self.options.check(check) && !self.is_variability_group(container)) {
+            if absent.is_some_and(|container| self.options.check(check) && graph.variability_group(container).is_none()) {
                 self.error(code, id, format!("{} is present, but what it belongs to is absent", graph.display(id)));
             }
         }
-    }
-
-    /// A variability group is never in the result, whatever its conditions say of its members.
-    pub(super) fn is_variability_group(&self, id: ElementId) -> bool {
-        let element = self.graph.element(id);
-        element.kind == Kind::Group && self.graph.groups[element.slot as usize].variability
     }
 
     /// A present node has at most one present hosting relation.
@@ -117,7 +111,7 @@ impl Checker<'_, '_> {
     fn types(&mut self) {
         let graph = self.graph;
         for id in graph.ids() {
-            if !self.presence.is(id) || self.is_variability_group(id) {
+            if !self.presence.is(id) || graph.variability_group(id).is_some() {
                 continue;
             }
             let types = graph.types_of(id);

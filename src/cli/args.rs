@@ -77,9 +77,9 @@ pub struct ResolveArgs {
     /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
-    /// Which solver to use; every solver finds the same variant
-    #[arg(long, value_name = "NAME", default_value = "varisat")]
-    pub solver: Solver,
+    /// Which solver to use instead of the fastest; every solver finds the same variant
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<Solver>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -35,7 +35,7 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
 fn configured(args: &ResolveArgs) -> Result<Resolver, Failure> {
     let mut resolver = template(&args.template)?
         .environment(environment()?)
-        .solver(args.solver.into())
+        .solver(args.solver.map(Into::into).unwrap_or_default())
         .now(args.now.clone().unwrap_or_else(jiff::Zoned::now));
     for preset in &args.presets {
         resolver = resolver.preset(preset);

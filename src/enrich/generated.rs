@@ -8,7 +8,7 @@ use super::{Conditions, Context, Origin};
 use crate::expression::Of;
 use crate::formula::Formula;
 use crate::graph::{Element, ElementId, NodeElement};
-use crate::options::{Half, Kind, Part, parse_mode};
+use crate::options::{Half, Kind, Part};
 use crate::template::{TypeSpecificCondition, TypeSpecificConditions};
 use crate::types::Family;
 use rustc_hash::FxHashMap;
@@ -126,15 +126,10 @@ impl<'a> Context<'_, '_, 'a> {
         }
     }
 
-    fn mode(&mut self, id: ElementId) -> Vec<Part> {
+    fn mode(&self, id: ElementId) -> Vec<Part> {
         let element = self.evaluator.graph.element(id);
-        let own = element.conditional.and_then(|conditional| conditional.settings()?.default_condition_mode);
-        let parsed =
-            own.map(|mode| parse_mode(element.kind, mode.text().unwrap_or_default()).map_err(|error| error.at(mode.span())));
-        match parsed {
-            Some(parsed) => self.diagnostics.ok(parsed).unwrap_or_default(),
-            None => self.options.mode(element.kind).to_vec(),
-        }
+        let own = element.conditional.and_then(|conditional| conditional.settings()?.default_condition_mode.as_deref());
+        own.unwrap_or(self.options.mode(element.kind)).to_vec()
     }
 
     /// The formula of a part; nothing where what it asks for does not exist in the variable template.

@@ -51,6 +51,10 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
     /// What stands behind `conditions`, or what a technology rule demands.
     fn written(&mut self, id: ElementId, element: &Element<'a>, list: &mut Vec<(Formula, Origin)>) {
         let graph = self.evaluator.graph;
+        if graph.variability_group(id).is_some() {
+            list.push((Formula::FALSE, Origin::VariabilityGroup(id)));
+            return;
+        }
         let mut written = element.conditional.and_then(|conditional| conditional.conditions);
         if element.kind == Kind::Technology {
             let technology = &graph.technologies[element.slot as usize];

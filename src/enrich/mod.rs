@@ -6,6 +6,7 @@ mod constraints;
 mod generated;
 mod manual;
 mod origin;
+mod validate;
 
 pub use origin::Origin;
 
@@ -88,6 +89,10 @@ pub fn enrich<'a>(
     options: &Options,
 ) -> Result<Assertions, Diagnostics> {
     let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    context.validate(type_specific);
+    if context.diagnostics.has_errors() {
+        return Err(context.diagnostics);
+    }
     let mut assertions = Assertions::default();
     context.check_persistent();
     let manual = context.manual(inputs, &mut assertions);

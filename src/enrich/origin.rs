@@ -11,6 +11,8 @@ pub enum Origin {
     Manual(ElementId, Span),
     /// `present(m) ⇒ condition`: of a variability group that m is a member of.
     Group(ElementId, ElementId, Span),
+    /// `¬present(g)`: a variability group only hands its conditions on.
+    VariabilityGroup(ElementId),
     /// `present(e) ⇒ input`: a variability input is named like the element.
     Input(ElementId, Span),
     /// `present(e) ⇒ ¬⋁ present(other alternatives)`
@@ -53,7 +55,8 @@ impl Origin {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
             Self::Manual(id, span) | Self::Group(id, _, span) | Self::Input(id, span) => (id, span),
             Self::TypeSpecific(id, span) | Self::Implies(id, span) => (id, span),
-            Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) | Self::Technology(id) => (id, graph.element(id).span),
+            Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) => (id, graph.element(id).span),
+            Self::Technology(id) | Self::VariabilityGroup(id) => (id, graph.element(id).span),
             Self::Generic(id, ..) | Self::Definition(id) | Self::ManualDefinition(id) => (id, graph.element(id).span),
             Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
         };
@@ -63,6 +66,7 @@ impl Origin {
             Self::Group(_, group, _) => {
                 format!("{element} is present only if this holds, as a member of {}", graph.display(*group))
             }
+            Self::VariabilityGroup(_) => format!("{element} is a variability group, which is never present"),
             Self::Input(..) => format!("{element} is present only if the variability input of its name says so"),
             Self::DefaultAlternative(_) => format!("{element} is the default: present only if no other alternative is"),
             Self::NoDefaultAlternative(_) => format!("{element} is an alternative that no condition selects"),

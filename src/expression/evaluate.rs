@@ -1,7 +1,7 @@
 //! Evaluates expressions: values as far as inputs reach, formulas from there on.
 
 use super::operators::Operator;
-use super::presence;
+use super::validate::{not_one_operator, unknown_operator};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::formula::{Arena, Atom, Formula};
 use crate::graph::{ElementId, Graph};
@@ -170,9 +170,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let mut entries = node.entries();
                 match (entries.next(), entries.next()) {
                     (Some((keyword, operand)), None) => self.operator(keyword, operand, context),
-                    _ => Err(Diagnostic::error(Code::InvalidExpression, "an expression is a map with one operator")
-                        .at(node.span())
-                        .help("combine several with `and: [...]` or `or: [...]`")),
+                    _ => Err(not_one_operator(node)),
                 }
             }
         }
@@ -262,14 +260,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         context: Option<ElementId>,
     ) -> Result<Evaluated, Diagnostic> {
         let name = keyword.text().unwrap_or_default();
-        let Some(operator) = Operator::from_keyword(name) else {
-            let known =
-                ["variability_input", "logic_expression", "value_expression", "and", "or", "not", "xor", "exo", "implies", "amo"];
-            let known = known.into_iter().chain(presence::keywords()).chain(Operator::keywords());
-            return Err(Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
-                .at(keyword.span())
-                .help_opt(did_you_mean(name, known)));
-        };
+        let Some(operator) = Operator::from_keyword(name) else { return Err(unknown_operator(keyword)) };
         if name == "equal" && operand.kind() == NodeKind::Sequence {
             return self.equal(operator, operand, context);
         }
@@ -304,13 +295,18 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     fn input(&mut self, operand: Node<'a>) -> Result<Value, Diagnostic> {
-        let name = operand.text().unwrap_or_default();
-        let Some(input) = self.inputs.declarations.id(name) else {
-            return Err(Diagnostic::error(Code::InvalidInput, format!("there is no variability input `{name}`"))
-                .at(operand.span())
-                .help(self.inputs.declarations.suggestion(name)));
-        };
+        let input = self.input_id(operand)?;
         self.input_at(input, operand.span())
+    }
+
+    /// The variability input of this name.
+    pub(super) fn input_id(&self, operand: Node<'a>) -> Result<InputId, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        self.inputs.declarations.id(name).ok_or_else(|| {
+            Diagnostic::error(Code::InvalidInput, format!("there is no variability input `{name}`"))
+                .at(operand.span())
+                .help(self.inputs.declarations.suggestion(name))
+        })
     }
 
     /// The value of a variability input.
@@ -346,15 +342,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     /// A named expression, evaluated for whoever uses it: SELF means the user.
     fn named(&mut self, operand: Node<'a>, logic: bool, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
-        let name = operand.text().unwrap_or_default();
-        let Some(&index) = self.expressions.get(name) else {
-            let mut known: Vec<_> = self.expressions.keys().copied().collect();
-            known.sort_unstable();
-            return Err(Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
-                .at(operand.span())
-                .help("define it under `variability.expressions`")
-                .help_opt(did_you_mean(name, known)));
-        };
+        let index = self.expression_index(operand)?;
         let known = self.memo.get(&(index, None));
         let evaluated = match known.or_else(|| self.memo.get(&(index, context))) {
             Some(evaluated) => evaluated.clone(),
@@ -364,12 +352,26 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             Evaluated::Value(value) if logic => match truth(&value) {
                 Some(truth) => Ok(Evaluated::Value(truth.into())),
                 None => {
+                    let name = operand.text().unwrap_or_default();
                     let message = format!("expression `{name}` is {}, not a condition", value.describe());
                     Err(Diagnostic::error(Code::InvalidExpression, message).at(operand.span()).help("use `value_expression`"))
                 }
             },
             evaluated => Ok(evaluated),
         }
+    }
+
+    /// The position of the expression of this name.
+    pub(super) fn expression_index(&self, operand: Node<'a>) -> Result<usize, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        self.expressions.get(name).copied().ok_or_else(|| {
+            let mut known: Vec<_> = self.expressions.keys().copied().collect();
+            known.sort_unstable();
+            Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
+                .at(operand.span())
+                .help("define it under `variability.expressions`")
+                .help_opt(did_you_mean(name, known))
+        })
     }
 
     fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {

@@ -6,6 +6,7 @@
 mod evaluate;
 pub mod operators;
 mod presence;
+mod validate;
 
 pub use evaluate::{Evaluated, Evaluator};
 pub use presence::{Of, has_artifact_type};

@@ -115,6 +115,23 @@ impl<'a> Evaluator<'_, 'a> {
         Some(self.operand_element(operator, operand, context).map(|element| self.presence(operator.of, element)))
     }
 
+    /// The element that a presence operator asks about; nothing when the keyword is not one.
+    ///
+    /// Without a context it is not known what SELF and the like mean, so they are not judged.
+    pub(super) fn presence_element(
+        &mut self,
+        keyword: &str,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Option<Result<Option<ElementId>, Diagnostic>> {
+        let operator = OPERATORS.iter().find(|operator| operator.keyword == keyword)?;
+        let first = operand.items().next().unwrap_or(operand);
+        if context.is_none() && is_context_keyword(first) {
+            return Some(Ok(None));
+        }
+        Some(self.operand_element(operator, operand, context).map(Some))
+    }
+
     /// Follows the operands from the outermost element to the one that is asked about.
     fn operand_element(
         &mut self,
@@ -155,10 +172,10 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// What SELF, CONTAINER, SOURCE and TARGET mean here; nothing for any other name.
     fn keyword_element(&mut self, operand: Node<'a>, context: Option<ElementId>) -> Result<Option<ElementId>, Diagnostic> {
-        let keyword = operand.text().unwrap_or_default();
-        if !matches!(keyword, "SELF" | "CONTAINER" | "SOURCE" | "TARGET") {
+        if !is_context_keyword(operand) {
             return Ok(None);
         }
+        let keyword = operand.text().unwrap_or_default();
         self.note_context();
         let graph = self.graph;
         let relation = || {
@@ -257,6 +274,11 @@ impl<'a> Evaluator<'_, 'a> {
         let atoms: Vec<_> = elements.iter().map(|&id| self.atom(id)).collect();
         self.arena.or(atoms)
     }
+}
+
+/// Whether an operand means something else for every element.
+fn is_context_keyword(operand: Node<'_>) -> bool {
+    matches!(operand.text(), Some("SELF" | "CONTAINER" | "SOURCE" | "TARGET"))
 }
 
 /// Whether an artifact is, in one of its alternatives, of a type.

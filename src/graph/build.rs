@@ -36,7 +36,7 @@ pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>) -
     builder.link_relations();
     builder.link_groups_and_policies();
     builder.check_relationships();
-    references::link(&mut builder.graph);
+    references::link(&mut builder.graph, &mut builder.diagnostics);
     if builder.diagnostics.has_errors() { Err(builder.diagnostics) } else { Ok(builder.graph) }
 }
 

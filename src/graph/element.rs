@@ -327,6 +327,13 @@ impl<'a> Graph<'a> {
         node.into_iter().chain(group.into_iter().flat_map(|group| group.members.iter().map(|&(_, member)| member)))
     }
 
+    /// The variability group that an element is: its conditions go to its members, and no result has it.
+    pub fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
+        let element = self.element(id);
+        let group = (element.kind == Kind::Group).then(|| &self.groups[element.slot as usize])?;
+        group.variability.then_some(group)
+    }
+
     /// The types of an element that has types.
     pub fn types_of(&self, id: ElementId) -> &[ElementId] {
         let element = self.element(id);

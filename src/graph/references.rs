@@ -3,6 +3,7 @@
 //! A property or output that takes from an element consumes it; an input is consumed by whatever takes from it.
 
 use super::element::{ElementId, Graph, NodeId};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::PropertyValue;
@@ -29,11 +30,12 @@ enum Named<'a> {
 }
 
 /// Finds every reference of every element, and links consumers and producers.
-pub(super) fn link(graph: &mut Graph<'_>) {
+///
+/// A position of a topology input that does not exist is an error; a name may be one that only an orchestrator knows.
+pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let mut found = Vec::new();
     let inputs = Inputs::of(graph);
-    let mut owner = Finder { graph, inputs, from: ElementId(0), found: &mut found };
-    owner.all();
+    Finder { graph, inputs, from: ElementId(0), found: &mut found, diagnostics }.all();
     for reference in &found {
         let from = graph.element(reference.from);
         let (kind, slot) = (from.kind, from.slot as usize);
@@ -80,6 +82,7 @@ struct Finder<'g, 'a> {
     inputs: Inputs<'a>,
     from: ElementId,
     found: &'g mut Vec<Reference>,
+    diagnostics: &'g mut Diagnostics,
 }
 
 impl<'a> Finder<'_, 'a> {
@@ -167,10 +170,16 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    fn input(&self, operand: Node<'_>) -> Vec<ElementId> {
+    fn input(&mut self, operand: Node<'_>) -> Vec<ElementId> {
         match operand.scalar() {
             Some(Scalar::Int(index)) => {
                 let input = usize::try_from(index).ok().and_then(|index| self.graph.inputs.get(index));
+                if input.is_none() {
+                    let message = format!("there is no topology input at position {index}");
+                    let count = self.graph.inputs.len();
+                    let help = format!("positions count from 0, and there are {count} inputs");
+                    self.diagnostics.push(Diagnostic::error(Code::UnknownElement, message).at(operand.span()).help(help));
+                }
                 input.map(|input| input.id).into_iter().collect()
             }
             _ => self.inputs.by_name.get(operand.text().unwrap_or_default()).cloned().unwrap_or_default(),

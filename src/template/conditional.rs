@@ -1,7 +1,7 @@
 //! What every conditional element may declare, whatever its kind.
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest};
-use crate::options::Kind;
+use crate::options::{Kind, Part, parse_mode};
 use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
 
@@ -65,7 +65,7 @@ pub struct Settings<'a> {
     /// `default_condition`
     pub default_condition: Option<bool>,
     /// `default_condition_mode`
-    pub default_condition_mode: Option<Node<'a>>,
+    pub default_condition_mode: Option<Vec<Part>>,
     /// `default_consistency_condition`, `default_semantic_condition`
     pub default_halves: [Option<bool>; 2],
     /// `pruning`
@@ -130,7 +130,7 @@ impl<'a> Conditional<'a> {
         match text {
             "implies" => settings.implies = implications(value, diagnostics),
             "implied" => settings.implied = diagnostics.ok(implied(value)),
-            "default_condition_mode" => settings.default_condition_mode = Some(value),
+            "default_condition_mode" => settings.default_condition_mode = diagnostics.ok(mode(kind, value)).flatten(),
             _ => {
                 let slot = match text {
                     "default_alternative" => &mut settings.default_alternative,
@@ -173,6 +173,14 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
     })
 }
 
+/// The specification lists the keyword for inputs and outputs too, whose default conditions have no parts to choose from.
+fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<Part>>, Diagnostic> {
+    if matches!(kind, Kind::Input | Kind::Output) {
+        return Ok(None);
+    }
+    parse_mode(kind, value.text().unwrap_or_default()).map(Some).map_err(|error| error.at(value.span()))
+}
+
 fn implied(value: Node<'_>) -> Result<Implied, Diagnostic> {
     match (value.as_bool(), value.as_str()) {
         (Some(true), _) | (_, Some("SOURCE" | "CONTAINER")) => Ok(Implied::Container),
@@ -202,13 +210,18 @@ pub(super) fn invalid(at: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).help(format!("here stands {}", at.describe()))
 }
 
-/// Judges a key that an element does not take: a keyword of variability, or close to one, would silently have no effect.
+/// Judges a key that an element does not take itself: a keyword of variability, or one close to a keyword, would silently have no effect.
+///
+/// `known` are the other keywords of the element; whatever is far from all of them is somebody's extension.
 pub(super) fn unknown(what: &str, key: Node<'_>, known: &[&'static str], diagnostics: &mut Diagnostics) {
     let text = key.text().unwrap_or_default();
     let error = |message| Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
-    if KEYWORDS.contains(&text) {
+    if known.contains(&text) {
+        return;
+    }
+    if is_keyword(text) {
         diagnostics.push(error(format!("`{text}` has no meaning at {what}")));
-    } else if let Some(meant) = closest(text, KEYWORDS).filter(|meant| !known.contains(&text) && meant.len() > 3) {
+    } else if let Some(meant) = closest(text, known.iter().copied().chain(KEYWORDS)) {
         diagnostics.push(error(format!("`{text}` is not a keyword of {what}")).help(format!("did you mean `{meant}`?")));
     }
 }

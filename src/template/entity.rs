@@ -209,6 +209,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+const REQUIREMENT_KEYS: &[&str] =
+    &["node", "relationship", "node_filter", "capability", "occurrences", "description", "metadata"];
+
+const RELATIONSHIP_KEYS: &[&str] = &["type", "properties", "description", "metadata", "attributes", "interfaces", "copy"];
+
+const ARTIFACT_KEYS: &[&str] = &[
+    "type",
+    "properties",
+    "file",
+    "repository",
+    "description",
+    "deploy_path",
+    "metadata",
+    "artifact_version",
+    "checksum",
+    "checksum_algorithm",
+    "mime_type",
+];
+
+const GROUP_KEYS: &[&str] = &["type", "properties", "members", "description", "metadata", "attributes", "interfaces"];
+
+const POLICY_KEYS: &[&str] = &["type", "properties", "targets", "description", "metadata", "triggers"];
+
 const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
 
 fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
@@ -252,8 +275,20 @@ pub(super) fn node_template<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics)
     node
 }
 
-const NODE_KEYS: &[&str] =
-    &["description", "metadata", "directives", "attributes", "capabilities", "interfaces", "node_filter", "copy"];
+const NODE_KEYS: &[&str] = &[
+    "type",
+    "properties",
+    "requirements",
+    "artifacts",
+    "description",
+    "metadata",
+    "directives",
+    "attributes",
+    "capabilities",
+    "interfaces",
+    "node_filter",
+    "copy",
+];
 
 fn require_type(types: &[TypeAssignment<'_>], what: &str, key: Node<'_>, diagnostics: &mut Diagnostics) {
     if types.is_empty() {
@@ -295,13 +330,18 @@ const ELEMENT_KEYS: &[&str] = &[
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
-    if value.kind() == NodeKind::Mapping && is_plain(value) {
-        return list.into_iter().map(Property::plain).collect();
-    }
-    list.into_iter().map(|entry| property(entry, diagnostics)).collect()
+    let plain = value.kind() == NodeKind::Mapping && is_plain(value);
+    let parse = |entry: Entry<'a>| if plain && !has_conditions(entry) { Property::plain(entry) } else { property(entry, diagnostics) };
+    list.into_iter().map(parse).collect()
 }
 
-/// Whether the template says of itself that it is plain TOSCA: what is a map with `value` there is the property's own map,
+/// Whether an entry has keywords that only a wrapped property has.
+fn has_conditions(entry: Entry<'_>) -> bool {
+    let keys = entry.value.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
+    keys.into_iter().any(|key| ELEMENT_KEYS.contains(&key))
+}
+
+/// Whether the template says of itself that it is plain TOSCA: what is just a map with `value` there is the property's own map,
 /// or else a resolved template could not be resolved again without a change.
 fn is_plain(node: Node<'_>) -> bool {
     node.document().root().get("tosca_definitions_version").and_then(Node::text) == Some(PLAIN_VERSION)
@@ -378,7 +418,7 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
             }
             "relationship" => requirement.relationship = Some(value),
             _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}
-            _ => unknown("a requirement", key, &["capability", "occurrences", "description", "metadata"], diagnostics),
+            _ => unknown("a requirement", key, REQUIREMENT_KEYS, diagnostics),
         }
     }
     requirement.declared.conditional = conditional;
@@ -402,12 +442,7 @@ pub(super) fn relationship_template<'a>(entry: Entry<'a>, diagnostics: &mut Diag
                     .at(key.span())
                     .help("it is present with the relation that uses it: put the conditions there"),
             ),
-            _ => unknown(
-                "a relationship template",
-                key,
-                &["description", "metadata", "attributes", "interfaces", "copy"],
-                diagnostics,
-            ),
+            _ => unknown("a relationship template", key, RELATIONSHIP_KEYS, diagnostics),
         }
     }
     require_type(&template.types, "relationship template", entry.key, diagnostics);
@@ -430,7 +465,7 @@ fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a>
             "type" => artifact.types = types(value, diagnostics),
             "properties" => artifact.properties = properties(value, diagnostics),
             _ if conditional.take(Kind::Artifact, key, value, diagnostics) => {}
-            _ => unknown("an artifact", key, &["file", "repository", "description", "deploy_path", "metadata"], diagnostics),
+            _ => unknown("an artifact", key, ARTIFACT_KEYS, diagnostics),
         }
     }
     artifact.declared.conditional = conditional;
@@ -467,6 +502,7 @@ const TECHNOLOGY_KEYS: &[&str] =
     &["conditions", "weight", "assign", "artifact", "implies", "implied", "default_alternative", "pruning"];
 
 pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
+    reserve(entry.key, "a group", diagnostics);
     let declared = entry.declare(Conditional::default());
     let mut group = Group { declared, types: Vec::new(), properties: Vec::new(), members: Vec::new() };
     let mut conditional = Conditional::default();
@@ -477,7 +513,7 @@ pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Grou
             "members" if value.kind() != NodeKind::Sequence => diagnostics.push(invalid(value, "`members` is a list")),
             "members" => group.members = value.items().filter_map(|item| diagnostics.ok(member(item))).collect(),
             _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
-            _ => unknown("a group", key, &["description", "metadata", "attributes", "interfaces"], diagnostics),
+            _ => unknown("a group", key, GROUP_KEYS, diagnostics),
         }
     }
     require_type(&group.types, "group", entry.key, diagnostics);
@@ -495,6 +531,7 @@ fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
 }
 
 pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Policy<'a> {
+    reserve(entry.key, "a policy", diagnostics);
     let declared = entry.declare(Conditional::default());
     let mut policy = Policy { declared, types: Vec::new(), properties: Vec::new(), targets: Vec::new() };
     let mut conditional = Conditional::default();
@@ -505,7 +542,7 @@ pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Pol
             "targets" if value.kind() == NodeKind::Sequence => policy.targets = value.items().collect(),
             "targets" => diagnostics.push(invalid(value, "`targets` is a list of names of nodes and groups")),
             _ if conditional.take(Kind::Policy, key, value, diagnostics) => {}
-            _ => unknown("a policy", key, &["description", "metadata", "triggers"], diagnostics),
+            _ => unknown("a policy", key, POLICY_KEYS, diagnostics),
         }
     }
     require_type(&policy.types, "policy", entry.key, diagnostics);

@@ -62,11 +62,44 @@ pub fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTempla
             "imports" => template.imports = imports(value, diagnostics),
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
-            _ => unknown("a service template", key, &[], diagnostics),
+            _ => unknown("a service template", key, SERVICE_KEYS, diagnostics),
         }
     }
     template
 }
+
+const SERVICE_KEYS: &[&str] = &[
+    "topology_template",
+    "imports",
+    "namespace",
+    "metadata",
+    "description",
+    "dsl_definitions",
+    "repositories",
+    "artifact_types",
+    "data_types",
+    "capability_types",
+    "interface_types",
+    "relationship_types",
+    "node_types",
+    "group_types",
+    "policy_types",
+    "template_name",
+    "template_author",
+    "template_version",
+];
+
+const TOPOLOGY_KEYS: &[&str] = &[
+    "description",
+    "inputs",
+    "outputs",
+    "node_templates",
+    "relationship_templates",
+    "groups",
+    "policies",
+    "substitution_mappings",
+    "workflows",
+];
 
 fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
     if node.kind() != NodeKind::Mapping && !node.is_null() {
@@ -80,20 +113,21 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
             "outputs" => template.outputs = collection(value, keyword, diagnostics, |e, d| entity::parameter(Kind::Output, e, d)),
             "node_templates" => {
                 template.nodes = collection(value, keyword, diagnostics, entity::node_template);
-                unique("node", template.nodes.iter().map(|node| &node.declared), diagnostics);
+                unique("node", template.nodes.iter().map(|node| (node.declared.name, node.declared.key)), diagnostics);
             }
             "relationship_templates" => {
                 template.relationships = collection(value, keyword, diagnostics, entity::relationship_template);
+                unique("relationship template", template.relationships.iter().map(|template| (template.name, template.key)), diagnostics);
             }
             "groups" => {
                 template.groups = collection(value, keyword, diagnostics, entity::group);
-                unique("group", template.groups.iter().map(|group| &group.declared), diagnostics);
+                unique("group", template.groups.iter().map(|group| (group.declared.name, group.declared.key)), diagnostics);
             }
             "policies" => {
                 let list = list_entries(value, keyword, diagnostics);
                 template.policies = list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
             }
-            _ => unknown("a topology template", key, &["description", "substitution_mappings", "workflows"], diagnostics),
+            _ => unknown("a topology template", key, TOPOLOGY_KEYS, diagnostics),
         }
     }
 }
@@ -109,12 +143,12 @@ fn collection<'a, T>(
 }
 
 /// In a list a name may come twice without being a duplicate key of the YAML map.
-fn unique<'d, 'a: 'd>(what: &str, declared: impl Iterator<Item = &'d Declared<'a>>, diagnostics: &mut Diagnostics) {
+fn unique<'a>(what: &str, declared: impl Iterator<Item = (&'a str, Node<'a>)>, diagnostics: &mut Diagnostics) {
     let mut seen = rustc_hash::FxHashMap::default();
-    for element in declared {
-        if let Some(first) = seen.insert(element.name, element.span()) {
-            let message = format!("a second {what} is named `{}`", element.name);
-            diagnostics.push(Diagnostic::error(Code::Duplicate, message).at(element.span()).label(first, "the first is here"));
+    for (name, key) in declared {
+        if let Some(first) = seen.insert(name, key.span()) {
+            let message = format!("a second {what} is named `{name}`");
+            diagnostics.push(Diagnostic::error(Code::Duplicate, message).at(key.span()).label(first, "the first is here"));
         }
     }
 }

@@ -171,6 +171,9 @@ pub fn parse_rules<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Tec
         NodeKind::Sequence => node.items().for_each(|item| rule(item, None, &mut rules, diagnostics)),
         NodeKind::Mapping => {
             for (technology, list) in node.entries() {
+                if list.kind() != NodeKind::Sequence {
+                    diagnostics.push(invalid(list, "the rules of a technology are a list").help("start each rule with `-`"));
+                }
                 list.items().for_each(|item| rule(item, technology.text(), &mut rules, diagnostics));
             }
         }
