@@ -150,7 +150,10 @@ fn unconditional() -> impl Strategy<Value = Recipe> {
 fn node() -> impl Strategy<Value = NodeRecipe> {
     let relations = vec((typed(0..2, 1), any::<u8>()), 0..3);
     let technologies = prop_oneof![2 => Just(Vec::new()), 1 => vec(recipe(), 1..3)];
-    (typed(1..3, 2), relations, vec(typed(0..2, 1), 0..2), technologies).prop_map(|(typed, relations, artifacts, technologies)| {
+    // Most of what there is to decide is about nodes.
+    let more = weighted(0.6, vec(formula(), 1));
+    (typed(1..3, 2), more, relations, vec(typed(0..2, 1), 0..2), technologies).prop_map(|(mut typed, more, relations, artifacts, technologies)| {
+        typed.recipe.conditions = more.unwrap_or(typed.recipe.conditions);
         NodeRecipe { typed, relations, artifacts, technologies }
     })
 }

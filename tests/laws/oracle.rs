@@ -69,7 +69,7 @@ impl<'t> Oracle<'t> {
             let children = template.children(id, kind);
             !children.is_empty() && !children.iter().any(|&child| model[child])
         };
-        let present = || template.ids().filter(|&id| model[id] && !template.elements[id].variability);
+        let present = || template.ids().filter(|&id| model[id]);
         let untyped = present().any(|id| lacks(id, Kind::Type)).then_some("ambiguous-type");
         let undeployed = present().any(|id| template.elements[id].managed != Some(false) && lacks(id, Kind::Technology));
         untyped.into_iter().chain(undeployed.then_some("expected-technology")).collect()
@@ -172,10 +172,15 @@ impl<'t> Oracle<'t> {
                 ..self.because(id, message, self.condition(condition))
             }));
         };
-        written(id, "is present only if this holds");
+        if !element.variability {
+            written(id, "is present only if this holds");
+        }
         let groups = template.of_kind(Kind::Group).into_iter().filter(|&group| template.elements[group].variability);
         for group in groups.filter(|&group| template.elements[group].ends.contains(&id)) {
             written(group, &format!("is present only if this holds, as a member of {}", template.display(group)));
+        }
+        if element.variability {
+            conditions.push(self.because(id, "is a variability group, which is never present", Logic::Constant(false)));
         }
         if let Some(&(_, value)) = template.named_inputs.iter().find(|(named, _)| *named == id) {
             if self.options.flag("enrich_input_condition", true) {

@@ -18,8 +18,7 @@ pub fn expected(template: &Template, present: &[bool]) -> Yaml {
     put("inputs", writer.named(template.of_kind(Kind::Input), |_| one("type", "string".into())));
     put("node_templates", writer.named(template.of_kind(Kind::Node), |id| writer.node(id)));
     put("relationship_templates", writer.relationships());
-    let groups = template.of_kind(Kind::Group).into_iter().filter(|&id| !template.elements[id].variability);
-    put("groups", writer.named(groups.collect(), |id| writer.group(id)));
+    put("groups", writer.named(template.of_kind(Kind::Group), |id| writer.group(id)));
     let policies: Vec<_> = writer.among(template.of_kind(Kind::Policy)).map(|id| writer.item(id, writer.policy(id))).collect();
     if !policies.is_empty() {
         topology.insert("policies".into(), policies.into());
@@ -130,8 +129,12 @@ impl Writer<'_> {
         body.into()
     }
 
+    /// Those of relations that are written: without its source, a relation is not.
     fn relationships(&self) -> Mapping {
-        let named = self.among(self.template.of_kind(Kind::Relation)).filter(|&id| self.template.elements[id].named_relationship);
+        let elements = &self.template.elements;
+        let is_written = |&id: &Id| elements[id].container.is_some_and(|source| self.present[source]);
+        let relations = self.among(self.template.of_kind(Kind::Relation)).filter(is_written);
+        let named = relations.filter(|&id| elements[id].named_relationship);
         named.map(|id| (self.template.relationship_name(id).into(), self.typed(id).into())).collect()
     }
 
@@ -160,7 +163,7 @@ impl Writer<'_> {
     }
 
     fn policy(&self, id: Id) -> Mapping {
-        let targets = self.among(self.template.elements[id].ends.clone()).filter(|&id| !self.template.elements[id].variability);
+        let targets = self.among(self.template.elements[id].ends.clone());
         let targets: Vec<Yaml> = targets.map(|id| self.name(id)).collect();
         let mut body = self.typed(id);
         body.insert("targets".into(), targets.into());

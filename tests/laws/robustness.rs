@@ -117,6 +117,8 @@ fn check(outcome: &Result<Resolution, Failure>, text: &str) -> Result<(), TestCa
     let read = |text| serde_yaml::from_str::<serde_yaml::Value>(text);
     if let (Ok(resolution), Ok(_)) = (outcome, read(text)) {
         let read = read(resolution.to_yaml());
+        // The other reader does not know keys without a text.
+        prop_assume!(!resolution.to_yaml().lines().any(|line| line.trim_start().starts_with(':')));
         prop_assert!(read.is_ok(), "{:?}\n{}\n{}", read, resolution.to_yaml(), text);
     }
     Ok(())
