@@ -85,17 +85,25 @@ impl<'a> Emitter<'_, '_, 'a> {
             }
             NodeKind::Mapping => {
                 let entry = |(name, value): (Node<'a>, Node<'a>)| {
-                    let input = match value.scalar() {
-                        Some(Scalar::Int(index)) if name.text() == Some("get_input") => {
-                            usize::try_from(index).ok().and_then(|index| self.graph.inputs.get(index))
-                        }
-                        _ => None,
-                    };
-                    (key(name), input.map_or_else(|| self.named(value), |input| string(input.parameter.declared.name)))
+                    let operand = (name.text() == Some("get_input")).then(|| self.named_input(value)).flatten();
+                    (key(name), operand.unwrap_or_else(|| self.named(value)))
                 };
                 map(node.entries().map(entry).collect(), node)
             }
         }
+    }
+
+    /// The operand of `get_input` with the name of the input instead of its position: alone, or before a path into its value.
+    fn named_input(&self, operand: Node<'a>) -> Option<Out<'a>> {
+        let first = operand.items().next();
+        let Some(Scalar::Int(index)) = first.unwrap_or(operand).scalar() else { return None };
+        let input = self.graph.inputs.get(usize::try_from(index).ok()?)?;
+        let name = string(input.parameter.declared.name);
+        if first.is_none() {
+            return Some(name);
+        }
+        let path = operand.items().skip(1).map(|part| (Some(part), Out::Source(part)));
+        Some(Out::Seq { items: std::iter::once((first, name)).chain(path).collect(), like: Some(operand) })
     }
 
     fn topology(&mut self, node: Node<'a>) -> Option<Out<'a>> {

@@ -73,6 +73,9 @@ fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, 
     reasons.fold(diagnostic, |diagnostic, (span, message)| diagnostic.label(span, message))
 }
 
+/// How many of the elements that differ are named: enough to see what it is about.
+const SHOWN: usize = 8;
+
 /// An error where another variant, as good as this one, differs in these elements.
 fn unique(
     graph: &Graph<'_>,
@@ -86,15 +89,18 @@ fn unique(
     let Some(other) = solution.another(&atoms) else { return Ok(()) };
     let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();
     let only = |here: bool| {
-        let names = over.iter().filter(|id| presence.is(**id) == here && other(id) != here);
-        let names: Vec<_> = names.map(|&id| format!("`{}`", graph.identifier(id))).collect();
-        if names.is_empty() { "nothing besides".into() } else { names.join(", ") }
+        let ids: Vec<_> = over.iter().filter(|id| presence.is(**id) == here && other(id) != here).collect();
+        let names: Vec<_> = ids.iter().take(SHOWN).map(|&&id| format!("`{}`", graph.identifier(id))).collect();
+        match ids.len() {
+            0 => "nothing besides".into(),
+            count if count > SHOWN => format!("{} and {} more", names.join(", "), count - SHOWN),
+            _ => names.join(", "),
+        }
     };
     let message =
         format!("the result is ambiguous considering {what}: one variant has {}, another has {}", only(true), only(false));
     let differing = over.iter().filter(|id| presence.is(**id) != other(id));
     let error = Diagnostic::error(code, message).help("prefer one by conditions, weights or optimisation");
-    const SHOWN: usize = 8;
     let error = differing.clone().take(SHOWN).fold(error, |error, &id| {
         let message = if presence.is(id) { "present in one variant only" } else { "present in the other variant only" };
         error.label(graph.element(id).span, message)

@@ -30,7 +30,7 @@ impl<'a> Checker<'_, 'a> {
     /// `[node, capability]` and the like, at any depth.
     fn mappings(&mut self, node: Node<'a>) {
         match node.kind() {
-            NodeKind::Sequence => node.items().next().into_iter().for_each(|name| self.node_name(name)),
+            NodeKind::Sequence => node.items().next().into_iter().for_each(|name| self.name(name)),
             _ => node.entries().for_each(|(_, value)| self.mappings(value)),
         }
     }
@@ -40,20 +40,21 @@ impl<'a> Checker<'_, 'a> {
         node.items().for_each(|item| self.targets(item));
         for (key, value) in node.entries() {
             if key.text() == Some("target") && value.kind() == NodeKind::Scalar {
-                self.node_name(value);
+                self.name(value);
             } else {
                 self.targets(value);
             }
         }
     }
 
-    /// Names that are no node's mean something else.
-    fn node_name(&mut self, name: Node<'a>) {
-        let node = self.graph.find(Step::Root(Kind::Node), name).ok();
-        if let Some(node) = node.filter(|&node| !self.presence.is(node)) {
-            let message = format!("this refers to {}, which is absent", self.graph.display(node));
+    /// A name that is neither a node's nor a group's means something else.
+    fn name(&mut self, name: Node<'a>) {
+        let (graph, presence) = (self.graph, self.presence);
+        let found = [Kind::Node, Kind::Group].into_iter().find_map(|kind| graph.find(Step::Root(kind), name).ok());
+        if let Some(absent) = found.filter(|&id| !presence.is(id)) {
+            let message = format!("this refers to {}, which is absent", graph.display(absent));
             let warning = Diagnostic::warning(Code::DanglingReference, message).at(name.span());
-            self.diagnostics.push(warning.label(self.graph.element(node).span, "this is absent"));
+            self.diagnostics.push(warning.label(graph.element(absent).span, "this is absent"));
         }
     }
 }

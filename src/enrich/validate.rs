@@ -15,7 +15,8 @@ impl<'a> Context<'_, '_, 'a> {
         shared.into_iter().for_each(|expression| self.evaluator.validate(expression, None, &mut self.diagnostics));
         // What is said for many elements at once is judged once, whatever SELF may mean in it.
         let of_types = type_specific.iter().map(|condition| condition.conditions);
-        let of_groups = graph.groups.iter().filter(|group| group.variability).filter_map(|group| group.group.declared.conditional.conditions);
+        let of_groups =
+            graph.groups.iter().filter(|group| group.variability).filter_map(|group| group.group.declared.conditional.conditions);
         let of_rules = graph.technologies.iter().filter_map(|technology| technology.conditions);
         let many: Vec<Node<'a>> = of_types.chain(of_groups).chain(of_rules).collect();
         many.into_iter().for_each(|conditions| self.evaluator.validate_conditions(conditions, None, &mut self.diagnostics));

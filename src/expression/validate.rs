@@ -38,10 +38,17 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    fn validate_operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>, diagnostics: &mut Diagnostics) {
+    fn validate_operator(
+        &mut self,
+        keyword: Node<'a>,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let name = keyword.text().unwrap_or_default();
         if REFERENCES.contains(&name) {
-            let known = if name == "variability_input" { self.input_id(operand).err() } else { self.expression_index(operand).err() };
+            let known =
+                if name == "variability_input" { self.input_id(operand).err() } else { self.expression_index(operand).err() };
             diagnostics.0.extend(known);
         } else if let Some(element) = self.presence_element(name, operand, context) {
             diagnostics.ok(element);

@@ -5,16 +5,11 @@ use crate::options::{Kind, Part, parse_mode};
 use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
 
-/// Every keyword that exists only for variability.
-const KEYWORDS: [&str; 19] = [
+/// The keywords that every conditional element has.
+pub(super) const COMMON: [&str; 11] = [
     "conditions",
-    "weight",
     "implies",
     "implied",
-    "technology",
-    "managed",
-    "persistent",
-    "anchor",
     "default_alternative",
     "default_condition",
     "default_condition_mode",
@@ -23,14 +18,14 @@ const KEYWORDS: [&str; 19] = [
     "pruning",
     "consistency_pruning",
     "semantic_pruning",
-    "expression",
-    "assign",
-    "variability",
 ];
+
+/// The other keywords that exist only for variability.
+const OTHER: [&str; 8] = ["weight", "technology", "managed", "persistent", "anchor", "expression", "assign", "variability"];
 
 /// Whether a key exists only for variability, so that no result has it.
 pub fn is_keyword(key: &str) -> bool {
-    KEYWORDS.contains(&key)
+    COMMON.contains(&key) || OTHER.contains(&key)
 }
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
@@ -120,7 +115,7 @@ impl<'a> Conditional<'a> {
             self.conditions = Some(value);
             return true;
         }
-        if !is_common(text) {
+        if !COMMON.contains(&text) {
             return false;
         }
         if text == "default_alternative" && matches!(kind, Kind::Node | Kind::Group | Kind::Policy | Kind::Import) {
@@ -146,22 +141,6 @@ impl<'a> Conditional<'a> {
         }
         true
     }
-}
-
-fn is_common(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "implies"
-            | "implied"
-            | "default_alternative"
-            | "default_condition"
-            | "default_condition_mode"
-            | "default_consistency_condition"
-            | "default_semantic_condition"
-            | "pruning"
-            | "consistency_pruning"
-            | "semantic_pruning"
-    )
 }
 
 /// Reads a boolean setting.
@@ -221,7 +200,7 @@ pub(super) fn unknown(what: &str, key: Node<'_>, known: &[&'static str], diagnos
     }
     if is_keyword(text) {
         diagnostics.push(error(format!("`{text}` has no meaning at {what}")));
-    } else if let Some(meant) = closest(text, known.iter().copied().chain(KEYWORDS)) {
+    } else if let Some(meant) = closest(text, known.iter().copied().chain(COMMON).chain(OTHER)) {
         diagnostics.push(error(format!("`{text}` is not a keyword of {what}")).help(format!("did you mean `{meant}`?")));
     }
 }

@@ -1,7 +1,7 @@
 //! The entities of a topology template, one parser each.
 
 use super::PLAIN_VERSION;
-use super::conditional::{Conditional, Declared, boolean, invalid, unknown, unknown_in_closed};
+use super::conditional::{COMMON, Conditional, Declared, boolean, invalid, unknown, unknown_in_closed};
 use crate::decimal::Decimal;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::options::Kind;
@@ -306,7 +306,7 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
         let mut conditional = Conditional::default();
         for (key, value) in entry.body("type assignment", diagnostics) {
             if !conditional.take(Kind::Type, key, value, diagnostics) {
-                unknown_in_closed("a type assignment", key, ELEMENT_KEYS, diagnostics);
+                unknown_in_closed("a type assignment", key, &COMMON, diagnostics);
             }
         }
         TypeAssignment { declared: entry.declare(conditional) }
@@ -314,31 +314,18 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
     entries(value, "types", diagnostics).into_iter().map(|entry| assignment(entry, diagnostics)).collect()
 }
 
-const ELEMENT_KEYS: &[&str] = &[
-    "conditions",
-    "implies",
-    "implied",
-    "default_alternative",
-    "default_condition",
-    "default_condition_mode",
-    "default_consistency_condition",
-    "default_semantic_condition",
-    "pruning",
-    "consistency_pruning",
-    "semantic_pruning",
-];
-
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
     let plain = value.kind() == NodeKind::Mapping && is_plain(value);
-    let parse = |entry: Entry<'a>| if plain && !has_conditions(entry) { Property::plain(entry) } else { property(entry, diagnostics) };
+    let parse =
+        |entry: Entry<'a>| if plain && !has_conditions(entry) { Property::plain(entry) } else { property(entry, diagnostics) };
     list.into_iter().map(parse).collect()
 }
 
 /// Whether an entry has keywords that only a wrapped property has.
 fn has_conditions(entry: Entry<'_>) -> bool {
     let keys = entry.value.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
-    keys.into_iter().any(|key| ELEMENT_KEYS.contains(&key))
+    keys.into_iter().any(|key| COMMON.contains(&key))
 }
 
 /// Whether the template says of itself that it is plain TOSCA: what is just a map with `value` there is the property's own map,
@@ -363,8 +350,8 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
     }
     let (value, expression) = (body.get("value"), body.get("expression"));
     if value.is_none() && expression.is_none() {
-        let only_keywords = body.entries().len() > 0
-            && body.entries().all(|(key, _)| key.text().is_some_and(|text| ELEMENT_KEYS.contains(&text)));
+        let only_keywords =
+            body.entries().len() > 0 && body.entries().all(|(key, _)| key.text().is_some_and(|text| COMMON.contains(&text)));
         if only_keywords {
             let message = format!("property `{}` has conditions, but no `value`", entry.key.text().unwrap_or_default());
             let help = "add `value` or `expression`, or wrap the map as `value` if it is the property's own value";
@@ -376,7 +363,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
     for (key, item) in body.entries() {
         let known = matches!(key.text(), Some("value" | "expression"));
         if !known && !conditional.take(Kind::Property, key, item, diagnostics) {
-            unknown_in_closed("a wrapped property", key, ELEMENT_KEYS, diagnostics);
+            unknown_in_closed("a wrapped property", key, &COMMON, diagnostics);
         }
     }
     let value = match (value, expression) {

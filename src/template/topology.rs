@@ -117,7 +117,11 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
             }
             "relationship_templates" => {
                 template.relationships = collection(value, keyword, diagnostics, entity::relationship_template);
-                unique("relationship template", template.relationships.iter().map(|template| (template.name, template.key)), diagnostics);
+                unique(
+                    "relationship template",
+                    template.relationships.iter().map(|template| (template.name, template.key)),
+                    diagnostics,
+                );
             }
             "groups" => {
                 template.groups = collection(value, keyword, diagnostics, entity::group);

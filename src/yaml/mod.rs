@@ -5,10 +5,11 @@
 //! Comments and blank lines lie in a table beside the tree, each with the map entry or list item that it goes with.
 //!
 //! Writing a document back as it was read gives the same bytes for what editors and formatters usually produce. Normalised are:
-//! line ends (`\n`), one line end at the end, blank lines at the end, spaces in blank lines, the indentation of comments (that of the
-//! entry they go with), the spaces behind `-`, more than one space around `:`, values and items that begin on the line below their key
-//! or dash, keys behind `?` that need none, byte order marks, and flow collections with aliases in them (one line, aliases expanded).
-//! Anchors and merge keys vanish, since all aliases are expanded. Comments at a `<<` or inside of a scalar's properties vanish with it.
+//! line ends (`\n`), one line end at the end, blank lines at the end, spaces in blank lines, byte order marks, the end marker `...`;
+//! the indentation of comments (that of the entry they go with) and comments between a key and its scalar (above the entry);
+//! spaces before `:`, more than one space behind `-`, values and items that begin on the line below their key or dash, and what
+//! stands in the line of `---`; keys behind `?` that need none; and flow collections with aliases or merge keys in them (one line).
+//! Anchors, aliases and merge keys are gone, since all are expanded; so are comments at a `<<`.
 
 mod json;
 mod node;

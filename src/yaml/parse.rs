@@ -2,11 +2,10 @@
 
 use super::node::{Document, Indentation, Record, Shape};
 use super::scalar::Typing;
-use super::trivia::{Gaps, Margins, NOBODY, line_start, margin};
+use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Span};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as Place, StructureStyle, Tag};
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -215,23 +214,24 @@ impl<'t> Builder<'t> {
         let limit = self.limits.depth as usize + 8;
         let options = granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit };
         for next in Parser::new_from_str_with_options(self.text, options) {
-            let (event, place) = next.map_err(|error| self.malformed(&error))?;
-            if self.skip.is_some() {
-                self.skip_event(&event, &place);
-            } else {
-                self.event(event, &place)?;
+            // Events are large, so they are not moved.
+            match &next {
+                Ok((event, place)) if self.skip.is_some() => self.skip_event(event, place),
+                Ok((event, place)) => self.event(event, place)?,
+                Err(error) => return Err(self.malformed(error)),
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, event: Event<'t>, place: &Place) -> Result<(), Stop> {
+    fn event(&mut self, event: &Event<'_>, place: &Place) -> Result<(), Stop> {
+        let is_flow = |style: &StructureStyle| *style == StructureStyle::Flow;
         match event {
-            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, place),
-            Event::MappingStart(style, anchor, tag) => self.open(true, style == StructureStyle::Flow, anchor, tag, place),
-            Event::SequenceStart(style, anchor, tag) => self.open(false, style == StructureStyle::Flow, anchor, tag, place),
+            Event::Scalar(text, style, anchor, tag) => self.scalar(text, *style, *anchor, tag.as_deref(), place),
+            Event::MappingStart(style, anchor, tag) => self.open(true, is_flow(style), *anchor, tag.as_deref(), place),
+            Event::SequenceStart(style, anchor, tag) => self.open(false, is_flow(style), *anchor, tag.as_deref(), place),
             Event::MappingEnd | Event::SequenceEnd => self.close(place),
-            Event::Alias(anchor) => self.alias(anchor, place),
+            Event::Alias(anchor) => self.alias(*anchor, place),
             Event::DocumentStart(..) if self.nodes.is_empty() => Ok(()),
             Event::DocumentStart(..) => {
                 Err(self.error("there is a second document in this file", self.visible(start(place)), "keep one document a file"))
@@ -247,7 +247,7 @@ impl<'t> Builder<'t> {
     fn end_document(&mut self, place: &Place) {
         let marker = start(place) < end(place);
         self.gaps.scan(if marker { start(place) } else { self.text.len() }, None);
-        margin(self.gaps.rest(), &mut self.margins.bottom);
+        self.gaps.rest(&mut self.margins.bottom);
         if marker {
             margin(self.text.get(end(place)..).unwrap_or_default(), &mut self.margins.bottom);
         }
@@ -258,9 +258,7 @@ impl<'t> Builder<'t> {
             margin(self.text, &mut self.margins.top);
             self.nodes.push(Record::scalar(0, 0, Shape::Plain, Typing::Core));
         }
-        while self.margins.bottom.ends_with("\n\n") || self.margins.bottom == "\n" {
-            self.margins.bottom.pop();
-        }
+        trim_blank_lines(&mut self.margins.bottom);
         let mut trivia = self.gaps.found;
         trivia.sort_unstable_by_key(|trivia| (trivia.owner, trivia.place, trivia.start));
         for trivia in &trivia {
@@ -395,7 +393,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Reads the tag of the node that is about to be added.
-    fn tag(&mut self, tag: Option<Cow<'t, Tag>>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
+    fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
         let Some(tag) = tag else { return Ok(Tagged::default()) };
         let tag_span = place.tag_span().map_or(self.span(place), |span| self.span(&span));
         let typing = match (kind, tag.core_suffix()) {
@@ -427,18 +425,11 @@ impl<'t> Builder<'t> {
 
     // Scalars and aliases.
 
-    fn scalar(
-        &mut self,
-        text: Cow<'t, str>,
-        style: ScalarStyle,
-        anchor: usize,
-        tag: Option<Cow<'t, Tag>>,
-        place: &Place,
-    ) -> Result<(), Stop> {
+    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, tag: Option<&Tag>, place: &Place) -> Result<(), Stop> {
         let tag = self.tag(tag, "scalar", place)?;
         let record = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(&text, style == ScalarStyle::Folded, place)?,
-            _ => self.flow_scalar(&text, style == ScalarStyle::Plain, place)?,
+            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(text, style == ScalarStyle::Folded, place)?,
+            _ => self.flow_scalar(text, style == ScalarStyle::Plain, place)?,
         };
         let id = self.nodes.len() as u32;
         let record = Record { typing: tag.typing.unwrap_or(record.typing), marks: tag.mark, ..record };
@@ -484,23 +475,19 @@ impl<'t> Builder<'t> {
     /// A literal or folded scalar; its span starts at its header and ends with its last line that is not blank.
     fn block_scalar(&mut self, text: &str, folded: bool, place: &Place) -> Result<Record, Stop> {
         let last = end(place);
-        let header = self.gaps.scan(last, Some(if folded { b'>' } else { b'|' })).unwrap_or(start(place)..start(place));
+        let sign = if folded { b'>' } else { b'|' };
+        let header = self.gaps.scan(last, Some(sign)).filter(|header| header.start <= start(place));
+        let header = header.unwrap_or(start(place)..start(place));
         if self.nodes.is_empty() {
             margin(self.text.get(..header.start).unwrap_or_default(), &mut self.margins.top);
             self.gaps.forget(header.start);
         }
         self.settle(false);
         let keeps = self.text.get(header.clone()).is_some_and(|header| header.contains('+'));
-        let line_end = |at: usize| self.text.as_bytes().get(at..last).and_then(|rest| rest.iter().position(|&b| b == b'\n'));
-        let body = line_end(header.end).map_or(last, |at| header.end + at + 1).min(last.max(header.end));
-        let content = self.text.get(body..last).unwrap_or_default();
-        let stop = match (keeps, content.trim_end()) {
-            (true, _) => body + content.rfind('\n').map_or(0, |at| at + 1).max(content.trim_end().len()),
-            (false, "") => header.end,
-            (false, trimmed) => {
-                body + trimmed.len() + content[trimmed.len()..].find(['\r', '\n']).unwrap_or(content.len() - trimmed.len())
-            }
-        };
+        let header_line = self.text.get(header.end..last).unwrap_or_default();
+        let body = header_line.find('\n').map_or(last.max(header.end), |at| header.end + at + 1);
+        let len = content_len(self.text.get(body..last).unwrap_or_default(), keeps);
+        let stop = if len == 0 { header.end } else { body + len };
         self.end = stop as u32;
         self.gaps.end_token(stop, 0);
         let shape = if folded { Shape::Folded } else { Shape::Literal };
@@ -603,7 +590,7 @@ impl<'t> Builder<'t> {
     }
 
     /// An event of an entry that is left out.
-    fn skip_event(&mut self, event: &Event<'t>, place: &Place) {
+    fn skip_event(&mut self, event: &Event<'_>, place: &Place) {
         let Some(skip) = &mut self.skip else { return };
         match event {
             Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) => {
@@ -635,7 +622,7 @@ impl<'t> Builder<'t> {
 
     // Collections.
 
-    fn open(&mut self, map: bool, flow: bool, anchor: usize, tag: Option<Cow<'t, Tag>>, place: &Place) -> Result<(), Stop> {
+    fn open(&mut self, map: bool, flow: bool, anchor: usize, tag: Option<&Tag>, place: &Place) -> Result<(), Stop> {
         let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
         if self.is_key() {
             return Err(self.error("this map key is not a scalar", self.visible(start(place)), "use a string as key"));
@@ -833,6 +820,18 @@ fn start(place: &Place) -> usize {
 
 fn end(place: &Place) -> usize {
     place.end.byte_offset().unwrap_or_default()
+}
+
+/// How long the lines of a block scalar are without the blank ones behind them, unless it `keeps` those.
+fn content_len(lines: &str, keeps: bool) -> usize {
+    let filled = lines.trim_end_matches([' ', '\t', '\r', '\n']).len();
+    let last_line = lines[filled..].find(['\r', '\n']).map_or(lines.len(), |at| filled + at);
+    match lines.rfind('\n') {
+        // What is in the line that follows is not its own.
+        Some(at) if keeps => last_line.max(at + 1),
+        _ if filled == 0 => 0,
+        _ => last_line,
+    }
 }
 
 /// What to do about an error of the scanner.

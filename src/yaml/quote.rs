@@ -71,7 +71,7 @@ pub(super) fn fits_plain(text: &str, in_flow: bool) -> bool {
     let marker = text.starts_with("---") || text.starts_with("...");
     let indicator = |pair: &[u8]| match pair {
         [b':', b' '] | [b' ', b'#'] => true,
-        [b':', next] => in_flow && matches!(next, b',' | b'[' | b']' | b'{' | b'}'),
+        [b':', next] => in_flow && matches!(next, b',' | b'[' | b']' | b'{' | b'}' | b':' | b'?'),
         _ => false,
     };
     let special = |byte: &u8| in_flow && matches!(byte, b',' | b'[' | b']' | b'{' | b'}');

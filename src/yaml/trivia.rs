@@ -4,7 +4,7 @@
 //! behind it. Lines below the last entry of a block go with the block when they are indented like it, else with what follows.
 //! What is found inside of a flow collection, or between a key and a scalar, goes with the entry around it.
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 use std::ops::Range;
 
 /// A comment or some lines of them.
@@ -62,8 +62,12 @@ impl Iterator for Pieces<'_> {
 
     fn next(&mut self) -> Option<Piece> {
         let gap = self.bytes.get(..self.end)?;
-        self.at += gap.get(self.at..)?.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let rest = gap.get(self.at..)?;
+        let mut rest = gap.get(self.at..)?;
+        // A byte order mark is nothing wherever it may stand.
+        while let [b' ' | b'\t', tail @ ..] | [0xef, 0xbb, 0xbf, tail @ ..] = rest {
+            rest = tail;
+        }
+        self.at = self.end - rest.len();
         let start = self.at;
         let (piece, len) = match *rest {
             [] => return None,
@@ -89,7 +93,7 @@ impl Iterator for Pieces<'_> {
 struct Dash {
     at: u32,
     behind: Option<(u32, u32)>,
-    lines: Option<(u32, u32)>,
+    lines: Vec<(u32, u32)>,
 }
 
 /// Reads the gaps between the tokens in order.
@@ -99,7 +103,7 @@ pub(super) struct Gaps<'t> {
     at: usize,
     line: usize,
     /// Whole lines whose entry is still to come.
-    pending: Option<(u32, u32)>,
+    pending: Vec<(u32, u32)>,
     dash: Option<Dash>,
     /// The entry that was started last.
     owner: u32,
@@ -110,7 +114,7 @@ pub(super) struct Gaps<'t> {
 
 impl<'t> Gaps<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, line: 0, pending: None, dash: None, owner: 0, flow: 0, found: Vec::new() }
+        Self { text, at: first_byte(text), line: 0, pending: Vec::new(), dash: None, owner: 0, flow: 0, found: Vec::new() }
     }
 
     /// The next token is at `start`. Nearly all gaps hold no comment, and show it in their first bytes.
@@ -135,7 +139,7 @@ impl<'t> Gaps<'t> {
 
     /// Reads up to `end`, or up to the end of the line that holds the header of a block scalar; returns the place of the header.
     pub(super) fn scan(&mut self, end: usize, header: Option<u8>) -> Option<Range<usize>> {
-        let mut whole = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
+        let mut whole = self.at == first_byte(self.text) || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
         let after_dash = self.dash().and_then(|dash| self.text.get(dash as usize..self.at));
         let mut on_dash = after_dash.is_some_and(|between| !between.contains('\n'));
         let (mut line_start, mut found) = (self.at, None);
@@ -153,7 +157,7 @@ impl<'t> Gaps<'t> {
                     (whole, line_start, on_dash) = (true, next, false);
                 }
                 Piece::Dash(at) if self.flow == 0 => {
-                    self.dash = Some(Dash { at: at as u32, behind: None, lines: None });
+                    self.dash = Some(Dash { at: at as u32, behind: None, lines: Vec::new() });
                     (whole, on_dash) = (false, true);
                 }
                 Piece::Dash(_) => whole = false,
@@ -183,8 +187,10 @@ impl<'t> Gaps<'t> {
 
     fn whole_lines(&mut self, start: usize, end: usize) {
         let lines = self.dash.as_mut().map_or(&mut self.pending, |dash| &mut dash.lines);
-        let start = lines.map_or(start as u32, |(start, _)| start);
-        *lines = Some((start, end as u32));
+        match lines.last_mut() {
+            Some((_, last)) if *last == start as u32 => *last = end as u32,
+            _ => lines.push((start as u32, end as u32)),
+        }
     }
 
     fn add(&mut self, owner: u32, place: Place, (start, end): (u32, u32)) {
@@ -195,25 +201,29 @@ impl<'t> Gaps<'t> {
 
     /// The token that was just reached is this entry.
     pub(super) fn entry(&mut self, owner: u32, opens_block: bool) {
-        if let Some(lines) = self.pending.take() {
-            self.add(owner, Place::Above, lines);
-        }
+        self.give_lines(owner, Place::Above);
         if let Some(dash) = self.dash.take() {
             if let Some(comment) = dash.behind {
                 self.add(owner, Place::Behind, comment);
             }
-            match dash.lines {
-                Some(lines) if !opens_block => self.add(owner, Place::Above, lines),
-                lines => self.pending = lines,
+            self.pending = dash.lines;
+            if !opens_block {
+                self.give_lines(owner, Place::Above);
             }
         }
         self.owner = owner;
     }
 
+    fn give_lines(&mut self, owner: u32, place: Place) {
+        while let Some(lines) = self.pending.pop() {
+            self.add(owner, place, lines);
+        }
+    }
+
     /// The entry that was just reached is left out, and so is what goes with it.
     pub(super) fn disown(&mut self, owner: u32) {
         while self.found.pop_if(|trivia| trivia.owner == owner).is_some() {}
-        self.pending = None;
+        self.pending.clear();
         self.owner = NOBODY;
     }
 
@@ -230,9 +240,7 @@ impl<'t> Gaps<'t> {
             return;
         }
         self.dash = None;
-        if let Some(lines) = self.pending.take() {
-            self.add(self.owner, Place::Inside, lines);
-        }
+        self.give_lines(self.owner, Place::Inside);
     }
 
     /// Where the dash before the token is that was just reached.
@@ -242,50 +250,82 @@ impl<'t> Gaps<'t> {
 
     /// The block whose last entry is `owner` ended before the token that was just reached.
     pub(super) fn end_block(&mut self, column: usize, owner: u32) {
-        let Some((start, end)) = self.pending else { return };
-        let lines = self.text.get(start as usize..end as usize).unwrap_or_default();
-        let (mut at, mut cut) = (start, start);
-        for line in lines.split_inclusive('\n') {
-            at += line.len() as u32;
-            let content = line.trim_start();
-            if !content.is_empty() && line.len() - content.len() >= column {
-                cut = at;
+        let Some(&(start, _)) = self.pending.first() else { return };
+        let mut cut = start;
+        for &(start, end) in &self.pending {
+            let mut at = start;
+            for line in Lines(self.text.get(start as usize..end as usize).unwrap_or_default()) {
+                at += line.len() as u32;
+                let content = line.trim_start_matches([' ', '\t']);
+                if content.starts_with('#') && line.len() - content.len() >= column {
+                    cut = at;
+                }
             }
         }
-        if cut > start {
-            self.add(owner, Place::Below, (start, cut));
-            self.pending = (cut < end).then_some((cut, end));
+        for (start, end) in std::mem::take(&mut self.pending) {
+            if start < cut {
+                self.add(owner, Place::Below, (start, end.min(cut)));
+            }
+            if cut < end {
+                self.pending.push((start.max(cut), end));
+            }
         }
     }
 
     /// What was found before this place is a margin of the document.
     pub(super) fn forget(&mut self, before: usize) {
         self.found.retain(|trivia| trivia.start as usize >= before);
-        self.pending = None;
+        self.pending.clear();
     }
 
-    /// The lines whose entry did not come.
-    pub(super) fn rest(&mut self) -> &'t str {
-        let (start, end) = self.pending.take().unwrap_or_default();
-        self.text.get(start as usize..end as usize).unwrap_or_default()
+    /// Appends the lines whose entry did not come.
+    pub(super) fn rest(&mut self, into: &mut String) {
+        for (start, end) in self.pending.drain(..) {
+            margin(self.text.get(start as usize..end as usize).unwrap_or_default(), into);
+        }
+    }
+}
+
+/// The lines of a text, each with the break that ends it.
+pub(super) struct Lines<'t>(pub(super) &'t str);
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let end = match memchr2(b'\n', b'\r', self.0.as_bytes()) {
+            Some(at) if self.0[at..].starts_with("\r\n") => at + 2,
+            Some(at) => at + 1,
+            None => self.0.len(),
+        };
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest;
+        (end > 0).then_some(line)
     }
 }
 
 /// The lines of a margin: comments, directives, blank lines, and the marker at the start of a document.
 pub(super) fn margin(text: &str, into: &mut String) {
-    for line in text.trim_start_matches('\u{feff}').split_inclusive('\n') {
-        let content = line.trim();
+    for line in Lines(text) {
+        let content = line.trim_start_matches([' ', '\t', '\u{feff}']).trim_end_matches(['\r', '\n']);
         let comment = comment(content).map_or("", |at| &content[at..]);
-        if content.starts_with(['#', '%']) || (content.is_empty() && line.ends_with('\n')) {
+        if content.starts_with(['#', '%']) || (content.is_empty() && line.ends_with(['\n', '\r'])) {
             into.push_str(content);
         } else if let Some(rest) = content.strip_prefix("---") {
-            into.push_str(if rest.trim_start() == comment { content } else { "---" });
+            into.push_str(if rest.trim_start() == comment { content.trim_end() } else { "---" });
         } else if !comment.is_empty() {
             into.push_str(comment);
         } else {
             continue;
         }
         into.push('\n');
+    }
+}
+
+/// Removes the blank lines at the end.
+pub(super) fn trim_blank_lines(text: &mut String) {
+    while text.ends_with("\n\n") || text == "\n" {
+        text.pop();
     }
 }
 
@@ -305,7 +345,11 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     match memrchr(b'\n', before) {
         Some(end) => end + 1,
-        None if text.starts_with('\u{feff}') => '\u{feff}'.len_utf8().min(at),
-        None => 0,
+        None => first_byte(text).min(at),
     }
+}
+
+/// Where the text starts behind its byte order mark.
+fn first_byte(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }

@@ -5,7 +5,7 @@
 use super::node::{Document, Node, NodeKind, Record, Scalar, Shape};
 use super::quote::{fits_literal, fits_plain, push_double_quoted, push_string};
 use super::scalar::{Typing, core};
-use super::trivia::{Place, Trivia, line_start};
+use super::trivia::{Lines, Place, Trivia, line_start, trim_blank_lines};
 use crate::value::{Number, Value};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -240,10 +240,11 @@ impl<'a> Node<'a> {
         &rest[..rest.partition_point(|trivia| trivia.owner == self.id)]
     }
 
-    /// The column in which it starts.
-    fn column(self) -> usize {
+    /// The column in which it starts; nothing where an anchor, a tag or a key stands before it in its line.
+    fn column(self) -> Option<usize> {
         let start = self.own_record().start as usize;
-        start - line_start(&self.document.text, start)
+        let before = self.document.text.get(line_start(&self.document.text, start)..start)?;
+        before.bytes().all(|byte| matches!(byte, b' ' | b'-' | b'?')).then_some(before.len())
     }
 
     /// The column in which the author wrote the key or list that this is the value or an item of, when it is indeed.
@@ -254,7 +255,7 @@ impl<'a> Node<'a> {
             Parent::List(list) => (list?, list?.record().start <= self.record().start && self.record().end <= list?.record().end),
         };
         let here = std::ptr::eq(outer.document, self.document) && self.own_record().shape != Shape::Alias;
-        (holds && here).then(|| outer.column())
+        if holds && here { outer.column() } else { None }
     }
 }
 
@@ -346,6 +347,9 @@ impl Writer {
         let written = &self.out[start..];
         let absent = written.len() - written.trim_start_matches([' ', '\t', '\n']).len();
         self.out.drain(start..start + absent);
+        if self.out.len() == start {
+            trim_blank_lines(&mut self.out);
+        }
     }
 
     /// A collection that is not empty, one entry a line; the first continues a line when it is `inline`.
@@ -381,8 +385,9 @@ impl Writer {
         } else {
             let start = self.out.len();
             self.key(key, Context::Key);
-            if self.out.len() - start > SIMPLE_KEY {
+            if self.needs_mark(start) {
                 self.out.insert_str(start, "? ");
+                self.trim_from(start);
                 self.out.push('\n');
                 pad(&mut self.out, column);
             }
@@ -444,7 +449,7 @@ impl Writer {
         let by = value
             .like()
             .filter(|like| !like.is_flow())
-            .and_then(|like| like.column().checked_sub(like.outer_column(spot.parent)?));
+            .and_then(|like| like.column()?.checked_sub(like.outer_column(spot.parent)?));
         spot.column + by.filter(|by| *by >= least).unwrap_or(style)
     }
 
@@ -454,10 +459,18 @@ impl Writer {
         match key {
             Key::Source(node) => {
                 self.push_tag(Item::Source(node));
-                self.source_scalar(node, context);
+                let absent = node.source().is_empty() && node.record().typing == Typing::Core;
+                if !absent {
+                    self.source_scalar(node, context);
+                }
             }
             Key::New(text) => push_string(&mut self.out, text, context == Context::Flow),
         }
+    }
+
+    /// Whether the key that starts here is read as one only behind a question mark: it is too long, or it is absent.
+    fn needs_mark(&self, start: usize) -> bool {
+        !(1..=SIMPLE_KEY).contains(&(self.out.len() - start))
     }
 
     fn push_tag(&mut self, item: Item<'_, '_>) {
@@ -502,9 +515,8 @@ impl Writer {
             self.separate(start);
             let before = self.out.len();
             self.key(key, Context::Flow);
-            if self.out.len() - before > SIMPLE_KEY {
+            if self.needs_mark(before) {
                 self.out.insert_str(before, "? ");
-                self.out.push(' ');
             }
             self.out.push_str(": ");
             self.inline(value, Context::Flow);
@@ -533,6 +545,10 @@ impl Writer {
             Shape::Plain | Shape::Quoted if has_odd_breaks(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain if context == Context::Flow && !fits_plain(text, true) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if one_line => self.out.push_str(source),
+            // Some comments in tabs pass for a part of the text.
+            Shape::Plain if Lines(source).any(|line| line.trim_start().starts_with('#')) => {
+                push_double_quoted(&mut self.out, text)
+            }
             Shape::Plain | Shape::Quoted if context != Context::Key => self.copy_lines(node, source, context),
             _ => push_double_quoted(&mut self.out, text),
         }
@@ -541,7 +557,7 @@ impl Writer {
     /// A scalar that is not there, which needs a text where another one follows.
     fn empty_scalar(&mut self, typing: Typing, context: Context) {
         match (context, typing) {
-            (Context::Block(_) | Context::Key, Typing::Core) => {}
+            (Context::Block(_), Typing::Core) => {}
             (_, Typing::String) => self.out.push_str("\"\""),
             _ => self.out.push_str("null"),
         }
@@ -549,6 +565,9 @@ impl Writer {
 
     /// Copies a scalar or a flow collection of several lines, indented like the line it starts in.
     fn copy_lines(&mut self, node: Node<'_>, source: &str, context: Context) {
+        if memchr(b'\n', source.as_bytes()).is_none() {
+            return self.out.push_str(source);
+        }
         let text = &node.document.text;
         let spaces = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
         let from = spaces(&text[line_start(text, node.record().start as usize)..]);
@@ -648,8 +667,8 @@ impl Writer {
     /// Comment lines, indented to this column.
     fn lines(&mut self, lines: &str, column: usize, trim: bool) {
         let mut trim = trim;
-        for line in lines.split_inclusive('\n') {
-            let content = line.trim_start().trim_end_matches(['\r', '\n']);
+        for line in Lines(lines) {
+            let content = line.trim_start_matches([' ', '\t']).trim_end_matches(['\r', '\n']);
             if !content.is_empty() {
                 pad(&mut self.out, column);
                 self.out.push_str(content);
@@ -800,7 +819,7 @@ impl<'a> SourceBlock<'a> {
         };
         let (text, source) = (node.text()?, node.source());
         let (header, body) = source.split_once('\n').filter(|_| !has_odd_breaks(source))?;
-        let header = header.split(' ').next().unwrap_or_default();
+        let header = header.split(' ').next().filter(|header| header.starts_with(sign))?;
         let filled = |line: &&str| !line.trim_matches([' ', '\r']).is_empty();
         let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
         // The first line with something in it has the same spaces in the text, less the indentation.
