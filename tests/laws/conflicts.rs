@@ -24,7 +24,7 @@ fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(128))]
 
     /// The reasons given cannot hold together, and any all but one of them can.
     #[test]

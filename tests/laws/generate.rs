@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::oracle::{DEFAULT_ARTIFACT_TYPE, HOSTED_ON};
-use super::template::{Condition, Element, FAMILIES, Id, Kind, Of, Operator, Settings, Template, TypeSpecific, VARIABILITY_GROUP, Value};
+use super::template::{
+    Condition, Element, FAMILIES, Id, Kind, Of, Operator, Settings, Template, TypeSpecific, VARIABILITY_GROUP, Value,
+};
 
 /// A condition before anybody knows which elements there are.
 #[derive(Clone, Debug)]
@@ -58,12 +60,19 @@ struct NodeRecipe {
     technologies: Vec<Recipe>,
 }
 
+/// Options in order.
+type Written = Vec<(String, String)>;
+
+/// Family, name, property, condition, and whether it stands for the consistency condition and the semantic one.
+type TypeSpecificRecipe = (u8, u8, Option<u8>, Formula, [Option<bool>; 2]);
+
 #[derive(Clone, Debug)]
 struct TemplateRecipe {
-    settings: (bool, Vec<(String, String)>, Vec<(String, String)>),
+    /// Whether it is a release candidate, the options of the template and those of the call.
+    settings: (bool, Written, Written),
     inputs: (bool, u8, bool, Vec<(u8, bool)>),
     formulas: (Vec<Formula>, Vec<Formula>),
-    type_specific: Vec<(u8, u8, Option<u8>, Formula, Option<bool>, Option<bool>)>,
+    type_specific: Vec<TypeSpecificRecipe>,
     parameters: [Vec<Recipe>; 3],
     nodes: Vec<NodeRecipe>,
     groups: Vec<Typed>,
@@ -120,9 +129,16 @@ fn settings() -> impl Strategy<Value = SettingsRecipe> {
 fn recipe() -> impl Strategy<Value = Recipe> {
     let conditions = prop_oneof![4 => Just(Vec::new()), 4 => vec(formula(), 1), 1 => vec(formula(), 2)];
     let weight = weighted(0.4, prop_oneof![Just(0), (0..6u64).prop_map(|n| n * 500), 0..3000u64]);
-    (any::<u8>(), conditions, settings(), vec(any::<u8>(), 0..4), weight, (any::<bool>(), weighted(0.4, any::<bool>())), value()).prop_map(
-        |(name, conditions, settings, ends, weight, flags, value)| Recipe { name, conditions, settings, ends, weight, flags, value },
-    )
+    (any::<u8>(), conditions, settings(), vec(any::<u8>(), 0..4), weight, (any::<bool>(), weighted(0.4, any::<bool>())), value())
+        .prop_map(|(name, conditions, settings, ends, weight, flags, value)| Recipe {
+            name,
+            conditions,
+            settings,
+            ends,
+            weight,
+            flags,
+            value,
+        })
 }
 
 fn value() -> impl Strategy<Value = (u8, u8, Formula)> {
@@ -152,10 +168,12 @@ fn node() -> impl Strategy<Value = NodeRecipe> {
     let technologies = prop_oneof![2 => Just(Vec::new()), 1 => vec(recipe(), 1..3)];
     // Most of what there is to decide is about nodes.
     let more = weighted(0.6, vec(formula(), 1));
-    (typed(1..3, 2), more, relations, vec(typed(0..2, 1), 0..2), technologies).prop_map(|(mut typed, more, relations, artifacts, technologies)| {
-        typed.recipe.conditions = more.unwrap_or(typed.recipe.conditions);
-        NodeRecipe { typed, relations, artifacts, technologies }
-    })
+    (typed(1..3, 2), more, relations, vec(typed(0..2, 1), 0..2), technologies).prop_map(
+        |(mut typed, more, relations, artifacts, technologies)| {
+            typed.recipe.conditions = more.unwrap_or(typed.recipe.conditions);
+            NodeRecipe { typed, relations, artifacts, technologies }
+        },
+    )
 }
 
 /// Switches of halves, constraints, optimisation and the rest.
@@ -174,7 +192,16 @@ fn option() -> impl Strategy<Value = (String, String)> {
         (select(names), select(values)).prop_map(|(name, value)| (name.to_owned(), value.to_owned()))
     };
     let constraint = (select(CONSTRAINTS.to_vec()), simple()).prop_map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let modes = vec!["manual", "strict", "consistent-strict", "consistent-loose", "default", "semantic-strict", "semantic-loose", "loose"];
+    let modes = vec![
+        "manual",
+        "strict",
+        "consistent-strict",
+        "consistent-loose",
+        "default",
+        "semantic-strict",
+        "semantic-loose",
+        "loose",
+    ];
     prop_oneof![
         4 => of_kind,
         3 => constraint,
@@ -234,15 +261,25 @@ const NODE_MODES: &[&str] = &[
 /// Any small template.
 pub fn template() -> impl Strategy<Value = Template> {
     let settings = (any::<bool>(), vec(option(), 0..5), vec(option(), 0..2));
-    let inputs = (any::<bool>(), 0..3u8, any::<bool>(), prop_oneof![4 => Just(Vec::new()), 1 => vec((any::<u8>(), any::<bool>()), 1)]);
+    let inputs =
+        (any::<bool>(), 0..3u8, any::<bool>(), prop_oneof![4 => Just(Vec::new()), 1 => vec((any::<u8>(), any::<bool>()), 1)]);
     let constraints = prop_oneof![4 => Just(Vec::new()), 1 => vec(formula(), 1..3)];
-    let type_specific = (any::<u8>(), any::<u8>(), weighted(0.3, any::<u8>()), formula(), weighted(0.4, any::<bool>()), rarely(any::<bool>()));
+    let halves = [weighted(0.4, any::<bool>()).boxed(), rarely(any::<bool>()).boxed()];
+    let type_specific = (any::<u8>(), any::<u8>(), weighted(0.3, any::<u8>()), formula(), halves);
     let type_specific = prop_oneof![4 => Just(Vec::new()), 1 => vec(type_specific, 1..3)];
     let few = || prop_oneof![2 => Just(Vec::new()), 1 => vec(recipe(), 1..3)];
     let some = || prop_oneof![2 => Just(Vec::new()), 1 => vec(typed(1..2, 1), 1..3)];
     let imports = prop_oneof![6 => Just(Vec::new()), 1 => vec(recipe(), 1)];
-    let all =
-        (settings, inputs, (vec(formula(), 0..2), constraints), type_specific, [imports.boxed(), few().boxed(), few().boxed()], vec(node(), 1..5), some(), some());
+    let all = (
+        settings,
+        inputs,
+        (vec(formula(), 0..2), constraints),
+        type_specific,
+        [imports.boxed(), few().boxed(), few().boxed()],
+        vec(node(), 1..5),
+        some(),
+        some(),
+    );
     all.prop_map(|(settings, inputs, formulas, type_specific, parameters, nodes, groups, policies)| {
         let recipe = TemplateRecipe { settings, inputs, formulas, type_specific, parameters, nodes, groups, policies };
         Builder::build(&recipe)
@@ -427,7 +464,9 @@ impl Builder {
             Kind::Technology => {
                 element.weight = recipe.weight;
                 element.assign = recipe.flags.0.then(|| format!("Assigned{id}"));
-                element.artifact = pick(&["A0", "A1", DEFAULT_ARTIFACT_TYPE], recipe.value.1).filter(|_| recipe.flags.1.is_some()).map(str::to_owned);
+                element.artifact = pick(&["A0", "A1", DEFAULT_ARTIFACT_TYPE], recipe.value.1)
+                    .filter(|_| recipe.flags.1.is_some())
+                    .map(str::to_owned);
             }
             _ => {}
         }
@@ -485,7 +524,8 @@ impl Builder {
             let (one, other) = (&template.elements[id], &template.elements[other]);
             (&one.name, one.container) != (&other.name, other.container)
         };
-        let of_node = |&id: &Id| template.elements[id].container.is_some_and(|container| template.elements[container].kind == Kind::Node);
+        let of_node =
+            |&id: &Id| template.elements[id].container.is_some_and(|container| template.elements[container].kind == Kind::Node);
         let properties: Vec<_> = template.of_kind(Kind::Property).into_iter().filter(of_node).filter(is_other).collect();
         let input = pick(&template.of_kind(Kind::Input), number);
         let found = match which % 6 {
@@ -561,7 +601,9 @@ impl Builder {
             _ => &[],
         });
         // In the conditions of a variability group SELF would be each member.
-        let context = context.filter(|&context| !self.template.elements[context].variability && !self.template.elements[context].kind.eq(&Kind::Group));
+        let context = context.filter(|&context| {
+            !self.template.elements[context].variability && !self.template.elements[context].kind.eq(&Kind::Group)
+        });
         if context == Some(id) && element.container.is_some() {
             operators.push(Of::Container);
         }
@@ -597,7 +639,7 @@ impl Builder {
     }
 
     fn type_specific(&mut self, recipe: &TemplateRecipe) {
-        for (family, name, property, condition, consistency, semantic) in &recipe.type_specific {
+        for (family, name, property, condition, [consistency, semantic]) in &recipe.type_specific {
             let one = TypeSpecific {
                 type_name: pick(&FAMILIES, *family).map(|(letter, _)| format!("{letter}{}", name % 3)).unwrap_or_default(),
                 property: property.map(|property| format!("p{}", property % 2)),
@@ -616,7 +658,9 @@ impl Builder {
 /// Asks for presence where it asked for manual conditions, so that the presence of all elements decides it.
 fn without_manuals(condition: Condition) -> Condition {
     match condition {
-        Condition::Presence(Of::Incoming | Of::Outgoing | Of::Artifacts, id, operand) => Condition::Presence(Of::Itself, id, operand),
+        Condition::Presence(Of::Incoming | Of::Outgoing | Of::Artifacts, id, operand) => {
+            Condition::Presence(Of::Itself, id, operand)
+        }
         Condition::Named(_) => Condition::Constant(true),
         Condition::Not(inner) => Condition::Not(Box::new(without_manuals(*inner))),
         Condition::Many(operator, inner) => Condition::Many(operator, inner.into_iter().map(without_manuals).collect()),

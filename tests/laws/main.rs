@@ -2,6 +2,8 @@
 //!
 //! `PROPTEST_CASES=10000 cargo test --test laws` tries harder.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 mod conflicts;
 mod generate;
 mod logic;
@@ -48,7 +50,7 @@ fn yaml(text: &str) -> serde_yaml::Value {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(128))]
 
     /// Satisfiability, the optimum, uniqueness and presence are what they are when every assignment is looked at.
     #[test]
@@ -119,7 +121,7 @@ fn imported() -> MemoryFiles {
 fn templates_are_varied() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut outcomes = std::collections::BTreeMap::new();
-    for _ in 0..400 {
+    for _ in 0..200 {
         let template = template().new_tree(&mut runner).unwrap().current();
         let outcome = match Oracle::new(&template).outcome() {
             Some(Outcome::Variant(present)) if present.contains(&true) => "variant".into(),
@@ -129,11 +131,13 @@ fn templates_are_varied() {
         };
         *outcomes.entry(outcome).or_insert(0) += 1;
     }
-    let at_least = |outcome: &str, count: u32| assert!(outcomes.get(outcome).is_some_and(|&found| found >= count), "{outcome}: {outcomes:?}");
-    at_least("variant", 80);
-    at_least("unsatisfiable", 40);
-    at_least("ambiguous-topology", 4);
-    at_least("ambiguous-type", 4);
-    at_least("expected-technology", 4);
+    let at_least = |outcome: &str, count: u32| {
+        assert!(outcomes.get(outcome).is_some_and(|&found| found >= count), "{outcome}: {outcomes:?}")
+    };
+    at_least("variant", 40);
+    at_least("unsatisfiable", 20);
+    at_least("ambiguous-topology", 2);
+    at_least("ambiguous-type", 2);
+    at_least("expected-technology", 2);
     assert!(!outcomes.contains_key("too large"), "{outcomes:?}");
 }

@@ -26,7 +26,8 @@ pub struct Options {
     set: BTreeMap<String, String>,
 }
 
-const EARLY: &[(&str, &str)] = &[("node_default_condition_mode", "incoming-artifact"), ("artifact_default_condition_mode", "container")];
+const EARLY: &[(&str, &str)] =
+    &[("node_default_condition_mode", "incoming-artifact"), ("artifact_default_condition_mode", "container")];
 
 const RC_3: &[(&str, &str)] = &[
     ("mode", "semantic-loose"),
@@ -63,7 +64,7 @@ impl Options {
         let release = if complete { RC_3 } else { EARLY };
         let mut set: BTreeMap<String, String> = release.iter().map(|&(name, value)| (name.into(), value.into())).collect();
         let written = || template.options.iter().chain(&template.overrides).cloned();
-        let mode = written().filter(|(name, _)| name == "mode").last();
+        let mode = written().rfind(|(name, _)| name == "mode");
         let mode = mode.map_or_else(|| set.get("mode").map_or("manual", String::as_str).to_owned(), |(_, value)| value);
         let &(_, settings) = MODES.iter().find(|(name, _)| *name == mode).unwrap();
         for (name, value) in settings {
@@ -104,7 +105,8 @@ impl Options {
     fn half(&self, family: [&str; 3], kind: Kind, half: Half) -> bool {
         let [before, after, wide] = family;
         let (kind, word) = (kind.word(), half.word());
-        let chain = [format!("{kind}_{before}{word}{after}"), format!("{kind}_{wide}"), format!("{before}{word}{after}"), wide.into()];
+        let chain =
+            [format!("{kind}_{before}{word}{after}"), format!("{kind}_{wide}"), format!("{before}{word}{after}"), wide.into()];
         let value = chain.iter().find_map(|name| self.set.get(name));
         // A wide option may name the one half that it switches on.
         value.is_some_and(|value| value == "true" || value == word)

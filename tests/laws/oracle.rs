@@ -182,11 +182,10 @@ impl<'t> Oracle<'t> {
         if element.variability {
             conditions.push(self.because(id, "is a variability group, which is never present", Logic::Constant(false)));
         }
-        if let Some(&(_, value)) = template.named_inputs.iter().find(|(named, _)| *named == id) {
-            if self.options.flag("enrich_input_condition", true) {
-                let message = "is present only if the variability input of its name says so";
-                conditions.push(self.because(id, message, Logic::Constant(value)));
-            }
+        let named = template.named_inputs.iter().find(|(named, _)| *named == id);
+        if let Some(&(_, value)) = named.filter(|_| self.options.flag("enrich_input_condition", true)) {
+            let message = "is present only if the variability input of its name says so";
+            conditions.push(self.because(id, message, Logic::Constant(value)));
         }
         if element.settings.default_alternative == Some(false) && conditions.is_empty() {
             conditions.push(self.because(id, "is an alternative that no condition selects", Logic::Constant(false)));
@@ -214,7 +213,11 @@ impl<'t> Oracle<'t> {
             if (0..2).any(|half| replaced[half] && taken[half].is_some()) {
                 conditions.push(Requirement {
                     text: Some(self.template.condition(&specific.condition)),
-                    ..self.because(id, "is present only if the default condition of its type holds", self.condition(&specific.condition))
+                    ..self.because(
+                        id,
+                        "is present only if the default condition of its type holds",
+                        self.condition(&specific.condition),
+                    )
                 });
             }
         }
@@ -387,7 +390,12 @@ impl<'t> Oracle<'t> {
             for id in self.template.of_kind(kind) {
                 let alternatives = self.alternatives(id);
                 if alternatives[0] == id {
-                    self.constrain(&format!("unique_{}_constraint", kind.word()), id, Logic::at_most_one(alternatives), requirements);
+                    self.constrain(
+                        &format!("unique_{}_constraint", kind.word()),
+                        id,
+                        Logic::at_most_one(alternatives),
+                        requirements,
+                    );
                 }
             }
         }
@@ -491,4 +499,3 @@ impl<'t> Oracle<'t> {
 
 pub const HOSTED_ON: &str = "tosca.relationships.HostedOn";
 pub const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";
-

@@ -379,7 +379,9 @@ impl Template {
         let types = self.children(id, Kind::Type);
         match &types[..] {
             [] => {}
-            [only] if self.common(&self.elements[*only]).is_empty() => entries.push(format!("type: {}", self.elements[*only].name)),
+            [only] if self.common(&self.elements[*only]).is_empty() => {
+                entries.push(format!("type: {}", self.elements[*only].name))
+            }
             all => {
                 let assign = |&id: &Id| format!("{}: {{{}}}", self.elements[id].name, self.common(&self.elements[id]).join(", "));
                 let all: Vec<_> = all.iter().map(assign).map(|one| format!("{{{one}}}")).collect();
@@ -399,7 +401,8 @@ impl Template {
         let common = self.common(element);
         match &element.value {
             Value::Expression(expression) => {
-                let entries: Vec<_> = std::iter::once(format!("expression: {}", self.condition(expression))).chain(common).collect();
+                let entries: Vec<_> =
+                    std::iter::once(format!("expression: {}", self.condition(expression))).chain(common).collect();
                 format!("{}: {{{}}}", element.name, entries.join(", "))
             }
             _ if common.is_empty() => format!("{}: {}", element.name, self.value(id)),
@@ -457,7 +460,8 @@ impl Template {
         }
         text.push_str("    type_specific_conditions:\n");
         for (letter, family) in FAMILIES {
-            let mut names: Vec<_> = self.type_specific.iter().map(|one| &one.type_name).filter(|name| name.starts_with(letter)).collect();
+            let mut names: Vec<_> =
+                self.type_specific.iter().map(|one| &one.type_name).filter(|name| name.starts_with(letter)).collect();
             names.sort();
             names.dedup();
             if !names.is_empty() {
