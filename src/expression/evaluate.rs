@@ -343,6 +343,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// A named expression, evaluated for whoever uses it: SELF means the user.
     fn named(&mut self, operand: Node<'a>, logic: bool, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         let index = self.expression_index(operand)?;
+        let (_, expression) = self.graph.template.variability.expressions[index];
+        // A bare string is an identifier where a condition is asked for, and a value otherwise.
+        if logic && expression.as_str().is_some() {
+            return self.condition(expression, context).map(|formula| self.decided(formula));
+        }
         let known = self.memo.get(&(index, None));
         let evaluated = match known.or_else(|| self.memo.get(&(index, context))) {
             Some(evaluated) => evaluated.clone(),
@@ -378,7 +383,6 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let (_, expression) = self.graph.template.variability.expressions[index];
         let outer = std::mem::take(&mut self.mentions_context);
         let evaluated = self.framed(Frame::Expression(index, context), operand.span(), |this| match expression.as_str() {
-            // A bare string is an identifier where a condition is asked for, and a value otherwise; here it is a value.
             Some(_) => Ok(Evaluated::Value(expression.to_value())),
             None => this.evaluate(expression, context),
         });

@@ -1,0 +1,55 @@
+//! Conflicts are explained by what really conflicts, and by no more.
+
+use cuvee::Failure;
+use cuvee::diagnostic::Code;
+use proptest::prelude::*;
+
+use super::generate::template;
+use super::logic::{Logic, Models};
+use super::oracle::{Oracle, Requirement};
+use super::{cases, resolver};
+
+/// The requirements that each label of a conflict names.
+fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
+    let labels = failure.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
+    let labels = labels.filter(|label| !label.message.starts_with("these are the conditions of"));
+    let of_label = |label: &cuvee::diagnostic::Label| {
+        let text = failure.sources.snippet(label.span);
+        let is_named = |requirement: &&Requirement| {
+            label.message.starts_with(&requirement.message) && requirement.text.as_ref().is_none_or(|expected| expected == text)
+        };
+        requirements.iter().filter(is_named).map(|requirement| requirement.holds.clone()).collect()
+    };
+    labels.map(of_label).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    /// The reasons given cannot hold together, and any all but one of them can.
+    #[test]
+    fn conflicts_are_minimal(template in template()) {
+        let text = template.render();
+        let failure = resolver(&text, &template).resolve().err().filter(|failure| failure.diagnostics.iter().any(|one| one.code == Code::Unsatisfiable));
+        prop_assume!(failure.is_some());
+        let failure = failure.unwrap();
+        let labels: Vec<_> = failure.diagnostics.iter().flat_map(|one| &one.labels).map(|label| (&label.message, failure.sources.snippet(label.span))).collect();
+        let oracle = Oracle::new(&template);
+        // What a formula stands for is no reason, though it may be named.
+        let (definitions, reasons): (Vec<_>, Vec<_>) = oracle.requirements().into_iter().partition(|one| one.message.starts_with("these are the conditions of"));
+        let definitions: Vec<_> = definitions.into_iter().map(|definition| definition.holds).collect();
+        let named = named(&failure, &reasons);
+        prop_assert!(named.iter().all(|reasons| !reasons.is_empty()), "a reason that is none: {:?}\n{}", labels, text);
+        let satisfiable = |reasons: &[Vec<Logic>]| Models::exists(&[&definitions, reasons.concat().as_slice()].concat(), &oracle.preference(), template.elements.len());
+        prop_assert_eq!(satisfiable(&named), Some(false), "no conflict: {:?}\n{}", labels, text);
+        // Where a label stands for several reasons, it may be that not all of them are needed; and where conditions speak of conditions, definitions
+        // are reasons too.
+        let is_plain = ["has_incoming_relation:", "has_outgoing_relation:", "has_artifact:"].iter().all(|operator| !text.contains(operator));
+        prop_assume!(is_plain && named.iter().all(|reasons| reasons.len() == 1));
+        for left_out in 0..named.len() {
+            let mut rest = named.clone();
+            rest.remove(left_out);
+            prop_assert_eq!(satisfiable(&rest), Some(true), "not needed: {:?} of {:?}\n{}", named[left_out], labels, text);
+        }
+    }
+}

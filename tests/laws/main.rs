@@ -1,0 +1,143 @@
+//! Laws that hold for every template, tried on random ones and held against a brute-force oracle.
+//!
+//! `PROPTEST_CASES=10000 cargo test --test laws` tries harder.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod conflicts;
+mod generate;
+mod logic;
+mod options;
+mod oracle;
+mod result;
+mod robustness;
+mod template;
+
+use std::collections::BTreeSet;
+
+use cuvee::diagnostic::Severity;
+use cuvee::solve::SolverKind;
+use cuvee::source::MemoryFiles;
+use cuvee::{Failure, Resolver};
+use generate::template;
+use oracle::{Oracle, Outcome};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use template::{Kind, Template};
+
+/// So many cases, or as many as the environment asks for.
+fn cases(cases: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
+    ProptestConfig { cases, failure_persistence: None, max_global_rejects: 20 * cases, ..asked }
+}
+
+/// The resolver of a text, without checks on the result: the oracle knows none.
+fn resolver(text: &str, template: &Template) -> Resolver {
+    let imports = template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
+    let files: MemoryFiles = imports.map(|name| (name, "tosca_definitions_version: tosca_simple_yaml_1_3\n")).collect();
+    let resolver = Resolver::from_text("template.yaml", text).files(files).preset("only").option("checks", "false");
+    template.overrides.iter().fold(resolver, |resolver, (name, value)| resolver.option(name, value))
+}
+
+fn codes(failure: &Failure) -> BTreeSet<&'static str> {
+    let errors = failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    errors.map(|diagnostic| diagnostic.code.as_str()).collect()
+}
+
+fn yaml(text: &str) -> serde_yaml::Value {
+    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    /// Satisfiability, the optimum, uniqueness and presence are what they are when every assignment is looked at.
+    #[test]
+    fn the_variant_is_the_one_that_brute_force_finds(template in template()) {
+        let expected = Oracle::new(&template).outcome();
+        prop_assume!(expected.is_some());
+        let text = template.render();
+        let (found, explained) = match resolver(&text, &template).resolve() {
+            Ok(resolution) => (Outcome::Variant(resolution.presence().map(|(_, present)| present).collect()), String::new()),
+            Err(failure) => (Outcome::Rejected(codes(&failure)), failure.to_string()),
+        };
+        let identifiers: Vec<_> = template.ids().map(|id| template.identifier(id)).collect();
+        prop_assert_eq!(Some(found), expected, "{:?}\n{}\n{}", identifiers, explained, text);
+    }
+
+    /// The result is what is present and nothing else, without anything of variability, in the order written.
+    #[test]
+    fn the_result_is_what_is_present(template in template()) {
+        let text = template.render();
+        let resolution = resolver(&text, &template).resolve();
+        prop_assume!(resolution.is_ok());
+        let resolution = resolution.unwrap();
+        let (identifiers, present): (Vec<_>, Vec<_>) = resolution.presence().unzip();
+        prop_assert_eq!(identifiers, template.ids().map(|id| template.identifier(id)).collect::<Vec<_>>());
+        let expected = serde_yaml::to_string(&result::expected(&template, &present)).unwrap();
+        let found = serde_yaml::to_string(&yaml(resolution.to_yaml())).unwrap();
+        prop_assert_eq!(found, expected, "{:?}\n{}", resolution.presence().collect::<Vec<_>>(), text);
+    }
+
+    /// The same input gives the same bytes, in every run and with every solver.
+    #[test]
+    fn the_result_depends_on_nothing_else(template in template()) {
+        let text = template.render();
+        let outcome = |solver| match resolver(&text, &template).solver(solver).resolve() {
+            Ok(resolution) => resolution.to_yaml().to_owned(),
+            Err(failure) => codes(&failure).into_iter().collect(),
+        };
+        let first = outcome(SolverKind::Varisat);
+        prop_assert_eq!(&first, &outcome(SolverKind::Varisat), "{}", text);
+        prop_assert_eq!(&first, &outcome(SolverKind::Batsat), "{}", text);
+        let conflict = || resolver(&text, &template).resolve().err().map(|failure| failure.diagnostics);
+        prop_assert_eq!(conflict(), conflict());
+    }
+
+    /// A resolved template is its own only variant.
+    #[test]
+    fn resolving_twice_is_resolving_once(template in template()) {
+        let text = template.render();
+        let resolution = resolver(&text, &template).resolve();
+        prop_assume!(resolution.is_ok());
+        let once = resolution.unwrap();
+        // With checks off a relation may be left without its target; nothing resolves that.
+        let present: Vec<_> = once.presence().map(|(_, present)| present).collect();
+        let dangles = |&id: &template::Id| present[id] && !present[template.elements[id].ends[0]];
+        prop_assume!(!template.of_kind(Kind::Relation).iter().any(dangles));
+        let again = Resolver::from_text("template.yaml", once.to_yaml()).files(imported()).option("checks", "false").resolve();
+        let again = again.map(|twice| twice.to_yaml().to_owned()).map_err(|failure| failure.to_string());
+        prop_assert_eq!(again.as_deref(), Ok(once.to_yaml()), "{}", text);
+    }
+}
+
+fn imported() -> MemoryFiles {
+    MemoryFiles::from([("import-0.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n")])
+}
+
+/// The laws are tried on templates of every outcome, few of which are too large for the oracle.
+#[test]
+fn templates_are_varied() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut outcomes = std::collections::BTreeMap::new();
+    for _ in 0..200 {
+        let template = template().new_tree(&mut runner).unwrap().current();
+        let outcome = match Oracle::new(&template).outcome() {
+            Some(Outcome::Variant(present)) if present.contains(&true) => "variant".into(),
+            Some(Outcome::Variant(_)) => "nothing".into(),
+            Some(Outcome::Rejected(codes)) => Vec::from_iter(codes).join(" "),
+            None => "too large".into(),
+        };
+        *outcomes.entry(outcome).or_insert(0) += 1;
+    }
+    let at_least = |outcome: &str, count: u32| {
+        assert!(outcomes.get(outcome).is_some_and(|&found| found >= count), "{outcome}: {outcomes:?}")
+    };
+    at_least("variant", 40);
+    at_least("unsatisfiable", 20);
+    at_least("ambiguous-topology", 2);
+    at_least("ambiguous-type", 2);
+    at_least("expected-technology", 2);
+    assert!(!outcomes.contains_key("too large"), "{outcomes:?}");
+}

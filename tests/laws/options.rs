@@ -1,0 +1,133 @@
+//! Options as the specification tells them: layers, and the more specific before the wider.
+
+use std::collections::BTreeMap;
+
+use super::template::{Kind, Template};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    Consistency,
+    Semantic,
+}
+
+impl Half {
+    pub const ALL: [Self; 2] = [Self::Consistency, Self::Semantic];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Consistency => "consistency",
+            Self::Semantic => "semantic",
+        }
+    }
+}
+
+/// What is set, by name: of several layers the latest.
+pub struct Options {
+    set: BTreeMap<String, String>,
+}
+
+const EARLY: &[(&str, &str)] =
+    &[("node_default_condition_mode", "incoming-artifact"), ("artifact_default_condition_mode", "container")];
+
+const RC_3: &[(&str, &str)] = &[
+    ("mode", "semantic-loose"),
+    ("node_default_condition_mode", "incomingnaive-artifact-host"),
+    ("artifact_default_condition_mode", "container-managed"),
+    ("relation_default_implied", "true"),
+    ("optimization_topology", "min"),
+    ("optimization_technologies", "max"),
+    ("optimization_technologies_mode", "weight-count"),
+    ("hosting_stack_constraint", "true"),
+    ("technology_constraint", "true"),
+    ("unique_property_constraint", "true"),
+    ("unique_artifact_constraint", "true"),
+    ("unique_input_constraint", "true"),
+    ("unique_output_constraint", "true"),
+    ("unique_relation_constraint", "true"),
+];
+
+/// What each mode sets, for every kind that it covers.
+const MODES: &[(&str, &[(&str, &str)])] = &[
+    ("manual", &[]),
+    ("strict", &[]),
+    ("consistent-strict", &[("default_condition", "consistency")]),
+    ("consistent-loose", &[("pruning", "consistency")]),
+    ("default", &[("default_condition", "true")]),
+    ("semantic-strict", &[("default_condition", "true"), ("pruning", "consistency")]),
+    ("semantic-loose", &[("pruning", "true")]),
+    ("loose", &[("pruning", "true")]),
+];
+
+impl Options {
+    pub fn of(template: &Template) -> Self {
+        let complete = template.version == "tosca_variability_1_0_rc_3";
+        let release = if complete { RC_3 } else { EARLY };
+        let mut set: BTreeMap<String, String> = release.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let written = || template.options.iter().chain(&template.overrides).cloned();
+        let mode = written().rfind(|(name, _)| name == "mode");
+        let mode = mode.map_or_else(|| set.get("mode").map_or("manual", String::as_str).to_owned(), |(_, value)| value);
+        let &(_, settings) = MODES.iter().find(|(name, _)| *name == mode).unwrap();
+        for (name, value) in settings {
+            if complete {
+                set.insert((*name).into(), (*value).into());
+                continue;
+            }
+            let covered = Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Input | Kind::Output));
+            set.extend(covered.map(|kind| (format!("{}_{name}", kind.word()), (*value).into())));
+        }
+        set.extend(written());
+        Self { set }
+    }
+
+    pub fn text(&self, name: &str) -> &str {
+        self.set.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the most specific of these that is set is on.
+    fn is_on(&self, chain: &[&str]) -> bool {
+        chain.iter().find_map(|name| self.set.get(*name)).is_some_and(|value| value == "true")
+    }
+
+    pub fn flag(&self, name: &str, otherwise: bool) -> bool {
+        self.set.get(name).map_or(otherwise, |value| value == "true")
+    }
+
+    pub fn constraint(&self, name: &str) -> bool {
+        let family = match name {
+            "required_hosting_constraint" | "single_hosting_constraint" => "hosting_stack_constraint",
+            "required_technology_constraint" | "unique_technology_constraint" => "technology_constraint",
+            _ => name,
+        };
+        self.is_on(&[name, family, "constraints"])
+    }
+
+    /// Whether a half of `pruning` or of `default_condition` is on for a kind: kind and half, then kind, then half, then all.
+    fn half(&self, family: [&str; 3], kind: Kind, half: Half) -> bool {
+        let [before, after, wide] = family;
+        let (kind, word) = (kind.word(), half.word());
+        let chain =
+            [format!("{kind}_{before}{word}{after}"), format!("{kind}_{wide}"), format!("{before}{word}{after}"), wide.into()];
+        let value = chain.iter().find_map(|name| self.set.get(name));
+        // A wide option may name the one half that it switches on.
+        value.is_some_and(|value| value == "true" || value == word)
+    }
+
+    pub fn pruning(&self, kind: Kind, half: Half) -> bool {
+        self.half(["", "_pruning", "pruning"], kind, half)
+    }
+
+    pub fn default_condition(&self, kind: Kind, half: Half) -> bool {
+        self.half(["default_", "_condition", "default_condition"], kind, half)
+    }
+
+    /// The parts of the default condition of a kind.
+    pub fn mode(&self, kind: Kind) -> &str {
+        let otherwise = match kind {
+            Kind::Relation => "source-target",
+            Kind::Property => "container-consuming",
+            Kind::Technology => "container-other",
+            _ => "",
+        };
+        self.set.get(&format!("{}_default_condition_mode", kind.word())).map_or(otherwise, String::as_str)
+    }
+}
