@@ -273,7 +273,8 @@ impl<'a> Emitter<'_, '_, 'a> {
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         // A relation is written at its source.
-        let is_written = |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
+        let is_written =
+            |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
         let used = graph.relations.iter().filter(is_written);
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
         let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();

@@ -467,7 +467,7 @@ fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a>
 
 fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Technology<'a>> {
     let list = match value.kind() {
-        NodeKind::Scalar if !value.is_null() => vec![Entry { key: value, value: None }],
+        NodeKind::Scalar if value.as_str().is_some() => vec![Entry { key: value, value: None }],
         _ => named_entries(value, "technologies", diagnostics),
     };
     list.into_iter().map(|entry| technology(entry, diagnostics)).collect()
