@@ -329,10 +329,23 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let mentions = self.mentions_context;
                 let value = self.deeper(span, |this| this.value(expression, None))?;
                 self.mentions_context = mentions;
+                self.check_default(input, &value, expression.span())?;
                 self.input_memo.insert(input, value.clone());
                 Ok(value)
             }
             InputValue::Missing => Err(self.missing(input, span)),
+        }
+    }
+
+    /// The value of a default expression has to fit its input as an assigned one has.
+    fn check_default(&self, input: InputId, value: &Value, span: Span) -> Result<(), Diagnostic> {
+        let Some(declaration) = self.inputs.declarations.get(input) else { return Ok(()) };
+        match declaration.problems(value).first() {
+            None => Ok(()),
+            Some(problem) => {
+                let message = format!("the default of variability input `{}` does not fit: {}", declaration.name, problem.message);
+                Err(problem.labels(Diagnostic::error(Code::InvalidInput, message).at(span).label(declaration.span, "declared here")))
+            }
         }
     }
 

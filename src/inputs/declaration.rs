@@ -29,6 +29,8 @@ pub struct Declaration<'a> {
     pub span: Span,
     /// The type of its values.
     pub kind: InputType,
+    /// The type of the entries of its values, where they are lists or maps.
+    pub entries: InputType,
     /// For people.
     pub description: Option<&'a str>,
     /// The value where none is assigned; a map whose only key is an operator is an expression.
@@ -49,10 +51,10 @@ pub struct Declarations<'a> {
 }
 
 /// Keys of a declaration beside the feature keywords.
-const KEYWORDS: [&str; 5] = ["type", "description", "default", "default_expression", "constraints"];
+const KEYWORDS: [&str; 6] = ["type", "description", "default", "default_expression", "constraints", "entry_schema"];
 
 /// Keys that TOSCA knows at a parameter and that mean nothing here.
-const TOLERATED: [&str; 6] = ["metadata", "required", "status", "entry_schema", "key_schema", "schema"];
+const TOLERATED: [&str; 5] = ["metadata", "required", "status", "key_schema", "schema"];
 
 impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.
@@ -124,6 +126,7 @@ impl<'a> Declaration<'a> {
             name,
             span,
             kind: InputType::Any,
+            entries: InputType::Any,
             description: None,
             default: None,
             default_expression: None,
@@ -148,6 +151,10 @@ impl<'a> Declaration<'a> {
                     Some(name) => self.kind = InputType::from_name(name),
                     None => diagnostics.push(shape(value, format!("a type is the name of a type, not {}", value.describe()))),
                 },
+                "entry_schema" => {
+                    let name = value.as_str().or_else(|| value.get("type")?.as_str());
+                    self.entries = name.map_or(InputType::Any, InputType::from_name);
+                }
                 "description" => self.description = value.text(),
                 "default" => self.default = Some(value),
                 "default_expression" => self.default_expression = Some(value),
@@ -174,19 +181,33 @@ impl<'a> Declaration<'a> {
         node.items().filter_map(|item| diagnostics.ok(Constraint::parse(item, self.kind))).collect()
     }
 
-    /// A default that does not fit is only worth a warning: templates declare `default: yes` at features.
+    /// A default of another type is only worth a warning: templates declare `default: yes` at features.
     fn check_default(&self, diagnostics: &mut Diagnostics) {
         let Some(default) = self.default.filter(|default| !is_expression(*default) && !default.is_null()) else { return };
         for problem in self.problems(&self.kind.read(default.to_value())) {
             let message = format!("the default of the variability input `{}` does not fit: {}", self.name, problem.message);
-            diagnostics.push(problem.labels(Diagnostic::warning(Code::InvalidInput, message).at(default.span())));
+            let make = if problem.wrong_type { Diagnostic::warning } else { Diagnostic::error };
+            diagnostics.push(problem.labels(make(Code::InvalidInput, message).at(default.span())));
+        }
+    }
+
+    /// The first entry of a list or a map that is not of the declared type.
+    fn misfit_entry<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        match value {
+            Value::List(items) => items.iter().find(|item| !self.entries.admits(item)),
+            Value::Map(entries) => entries.iter().map(|(_, item)| item).find(|item| !self.entries.admits(item)),
+            _ => None,
         }
     }
 
     /// What is wrong with a value: its type, or else every constraint that it violates.
-    pub(super) fn problems(&self, value: &Value) -> Vec<Problem> {
+    pub fn problems(&self, value: &Value) -> Vec<Problem> {
         if !self.kind.admits(value) {
             let message = format!("expected {}, got {}", self.kind.describe(), quote(value));
+            return vec![Problem { message, place: None, wrong_type: true }];
+        }
+        if let Some(entry) = self.misfit_entry(value) {
+            let message = format!("expected {} in it, got {}", self.entries.describe(), quote(entry));
             return vec![Problem { message, place: None, wrong_type: true }];
         }
         let violation = |constraint: &Constraint| {
@@ -198,14 +219,16 @@ impl<'a> Declaration<'a> {
 }
 
 /// Why a value does not fit a declaration.
-pub(super) struct Problem {
-    pub(super) message: String,
+pub struct Problem {
+    /// What, in a few words.
+    pub message: String,
     pub(super) place: Option<Span>,
     pub(super) wrong_type: bool,
 }
 
 impl Problem {
-    pub(super) fn labels(&self, diagnostic: Diagnostic) -> Diagnostic {
+    /// The diagnostic with the place of the constraint that is violated.
+    pub fn labels(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.place {
             Some(span) => diagnostic.label(span, "the constraint is declared here"),
             None => diagnostic,
