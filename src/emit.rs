@@ -44,6 +44,11 @@ fn map<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Out<'a> {
     Out::Map { entries, like: Some(like) }
 }
 
+/// What stood under a key that is not written any more.
+fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
+    Out::Lifted(key, Box::new(value))
+}
+
 /// An empty collection vanishes.
 fn some<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
     (!entries.is_empty()).then(|| map(entries, like))
@@ -187,7 +192,17 @@ impl<'a> Emitter<'_, '_, 'a> {
         match assigned {
             Some(assigned) => Some(string(assigned)),
             None if value.kind() == NodeKind::Scalar => Some(Out::Source(value)),
-            None => self.presence.type_of(self.graph, id).map(|name| string(name.to_owned())),
+            None => {
+                let chosen = self.graph.element(self.presence.among(self.graph.types_of(id)).last()?);
+                let name = string(chosen.name.clone());
+                let written = value.items().nth(chosen.index as usize).unwrap_or(value);
+                let keys = written.entries().map(|(key, _)| key);
+                let key = keys.into_iter().find(|key| key.text() == Some(&*chosen.name));
+                Some(match key {
+                    Some(key) => lifted(key, name),
+                    None => name,
+                })
+            }
         }
     }
 
@@ -205,7 +220,14 @@ impl<'a> Emitter<'_, '_, 'a> {
 
     fn property(&mut self, property: &PropertyElement<'a>) -> Option<Out<'a>> {
         match property.property.value {
-            PropertyValue::Value(value) => Some(self.source(value)),
+            PropertyValue::Value(value) => {
+                let wrapped = property.property.declared.value.entries().find(|(_, inner)| inner.ptr_eq(value));
+                let value = self.source(value);
+                Some(match wrapped {
+                    Some((name, _)) => lifted(name, value),
+                    None => value,
+                })
+            }
             PropertyValue::Expression(expression) => {
                 let value = self.evaluator.value(expression, Some(property.id));
                 self.diagnostics.ok(value).map(Out::Value)
@@ -232,7 +254,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         if let (Some((name, node)), None) = (left().next(), left().nth(1))
             && name.text() == Some("node")
         {
-            return Out::Source(node);
+            return lifted(name, Out::Source(node));
         }
         self.body(value, |this, keyword, value| match keyword {
             "relationship" if value.kind() == NodeKind::Mapping => Some(this.relationship(relation, value)),
@@ -251,7 +273,8 @@ impl<'a> Emitter<'_, '_, 'a> {
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         // A relation is written at its source.
-        let is_written = |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
+        let is_written =
+            |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
         let used = graph.relations.iter().filter(is_written);
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
         let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
@@ -368,7 +391,7 @@ fn import_item<'a>(import: &'a Import<'a>) -> Out<'a> {
     }
     let left: Vec<_> = body.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword)).collect();
     let short = match left[..] {
-        [(name, file)] if name.text() == Some("file") => Out::Source(file),
+        [(name, file)] if name.text() == Some("file") => lifted(name, Out::Source(file)),
         _ => map(left.into_iter().map(|(name, value)| (key(name), Out::Source(value))).collect(), body),
     };
     match item.entries().next().filter(|_| !item.ptr_eq(body)) {

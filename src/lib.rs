@@ -1,4 +1,56 @@
-//! Resolves Variability4TOSCA.
+//! Resolves Variability4TOSCA: a variable service template and a choice of inputs in, the plain TOSCA template of that variant out.
+//!
+//! ```
+//! use cuvee::Resolver;
+//! use cuvee::source::MemoryFiles;
+//!
+//! let shop = "\
+//! tosca_definitions_version: tosca_variability_1_0
+//! topology_template:
+//!   variability:
+//!     inputs:
+//!       durable: { type: boolean, default: false }
+//!     presets:
+//!       prod:
+//!         inputs: { durable: true }
+//!     options: { mode: semantic-loose }
+//!   node_templates:
+//!     shop:
+//!       type: Service
+//!       properties:
+//!         version: 1.10
+//!     backup: # every night
+//!       type: Service
+//!       conditions: { variability_input: durable }
+//! ";
+//! let files = MemoryFiles::from([("shop.yaml", shop)]);
+//!
+//! let dev = Resolver::new("shop.yaml").files(files.clone()).resolve()?;
+//! assert_eq!(dev.to_yaml(), "\
+//! tosca_definitions_version: tosca_simple_yaml_1_3
+//! topology_template:
+//!   node_templates:
+//!     shop:
+//!       type: Service
+//!       properties:
+//!         version: 1.10
+//! ");
+//!
+//! let prod = Resolver::new("shop.yaml").files(files.clone()).preset("prod").resolve()?;
+//! assert!(prod.presence().any(|(element, present)| element == "node.backup" && present));
+//!
+//! let failure = Resolver::new("shop.yaml").files(files).preset("prd").resolve().unwrap_err();
+//! assert_eq!(failure.diagnostics[0].help.as_deref(), Some("did you mean `prod`?"));
+//! # Ok::<(), cuvee::Failure>(())
+//! ```
+//!
+//! Everything starts at [`Resolver`]; what it gives is a [`Resolution`], or a [`Failure`] that holds every [`diagnostic`] found, each with
+//! its place. Files are read through [`source::FileSystem`] and through nothing else, so templates may as well live in memory. [`testing`]
+//! runs the tests that lie beside a template, [`options`] says which options there are and where each takes its value from.
+//!
+//! The other modules are the rooms of the pipeline, open to whoever builds on a part of it: [`yaml`] keeps how a document is written,
+//! [`inputs`] checks the values of variability inputs, [`expression`] evaluates expressions, [`formula`] turns them into clauses, and
+//! [`solve`] finds the best model of those.
 
 mod check;
 pub mod clock;
@@ -6,10 +58,10 @@ mod decimal;
 pub mod diagnostic;
 mod emit;
 mod enrich;
-pub mod expression;
+mod expression;
 pub mod formula;
 mod graph;
-pub mod inputs;
+mod inputs;
 mod load;
 mod objectives;
 pub mod options;
@@ -27,3 +79,8 @@ mod variant;
 pub mod yaml;
 
 pub use resolver::{Failure, Resolution, Resolver};
+
+/// Runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! Which elements are present: a total map, decided once.
 
 use crate::formula::Atom;
-use crate::graph::{ElementId, Graph};
+use crate::graph::ElementId;
 
 /// The presence of every element of a graph.
 #[derive(Clone, Debug)]
@@ -28,10 +28,5 @@ impl Presence {
     /// The present ones of these.
     pub fn among<'p>(&'p self, ids: &'p [ElementId]) -> impl Iterator<Item = ElementId> + Clone + 'p {
         ids.iter().copied().filter(|&id| self.is(id))
-    }
-
-    /// The type that an element has: the only present one, or the later where that is let pass.
-    pub fn type_of<'g>(&self, graph: &'g Graph<'_>, id: ElementId) -> Option<&'g str> {
-        self.among(graph.types_of(id)).last().map(|chosen| &*graph.element(chosen).name)
     }
 }

@@ -420,7 +420,6 @@ impl serde::Serialize for Resolution {
 }
 
 /// Why there is no result: at least one error, possibly warnings, and the files they point into.
-#[derive(Debug)]
 pub struct Failure {
     /// In the order found.
     pub diagnostics: Vec<Diagnostic>,
@@ -434,6 +433,13 @@ impl std::fmt::Display for Failure {
             write!(f, "{}{}", if index == 0 { "" } else { "\n" }, diagnostic.one_line(&self.sources))?;
         }
         Ok(())
+    }
+}
+
+/// As for display: a `main` that returns it prints what people can read, not whole files.
+impl std::fmt::Debug for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::yaml::Node;
 impl<'a> Context<'_, '_, 'a> {
     /// Reports what is wrong with expressions whatever the inputs.
     pub(super) fn validate(&mut self, type_specific: &TypeSpecificConditions<'a>) {
+        self.evaluator.validate_cycles(&mut self.diagnostics);
         let graph = self.evaluator.graph;
         let variability = &graph.template.variability;
         let named = variability.expressions.iter().map(|&(_, expression)| expression);

@@ -25,13 +25,6 @@ pub enum Evaluated {
 /// How deep named expressions may need each other; far beyond what people write, and within the stack.
 const MAX_DEPTH: usize = 256;
 
-/// What is being evaluated, to find cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frame {
-    Expression(usize, Option<ElementId>),
-    Input(InputId),
-}
-
 /// Evaluates the expressions of one template under one assignment of inputs.
 pub struct Evaluator<'e, 'a> {
     /// The elements.
@@ -40,13 +33,14 @@ pub struct Evaluator<'e, 'a> {
     pub types: &'e TypeHierarchy<'a>,
     /// The formulas.
     pub arena: Arena,
-    inputs: &'e Inputs<'a>,
+    pub(super) inputs: &'e Inputs<'a>,
     now: Option<&'e jiff::Zoned>,
     expressions: FxHashMap<&'a str, usize>,
     /// Results of named expressions: of those that mention no keyword once, of others once for each user.
     memo: FxHashMap<(usize, Option<ElementId>), Evaluated>,
     input_memo: FxHashMap<InputId, Value>,
-    frames: Vec<Frame>,
+    /// How many named expressions and inputs are being evaluated, one for the other.
+    depth: usize,
     /// Whether the expression at hand mentions SELF and the like.
     mentions_context: bool,
     manual: Vec<Option<Formula>>,
@@ -69,7 +63,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),
             memo: FxHashMap::default(),
             input_memo: FxHashMap::default(),
-            frames: Vec::new(),
+            depth: 0,
             mentions_context: false,
             manual: vec![None; graph.elements.len()],
             pending: Vec::new(),
@@ -118,10 +112,17 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// # Errors
     /// As [`Evaluator::condition`].
     pub fn conditions(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Vec<(Formula, Node<'a>)>, Diagnostic> {
-        if node.kind() != NodeKind::Sequence {
-            return Ok(vec![(self.condition(node, context)?, node)]);
+        let list = node.kind() == NodeKind::Sequence;
+        let mut conditions = Vec::with_capacity(1);
+        for item in node.items().chain((!list).then_some(node)) {
+            let formula = self.condition(item, context)?;
+            conditions.push((formula, item));
+            // As behind the first false operand of `and`, the rest does not matter and needs no inputs.
+            if formula == Formula::FALSE {
+                break;
+            }
         }
-        node.items().map(|item| Ok((self.condition(item, context)?, item))).collect()
+        Ok(conditions)
     }
 
     /// An expression read as logic: a boolean as it is, a number when it is more than 0, a string always.
@@ -207,23 +208,27 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Some(match keyword {
             "and" => self.until(operand, context, Formula::FALSE).map(|operands| self.arena.and(operands)),
             "or" => self.until(operand, context, Formula::TRUE).map(|operands| self.arena.or(operands)),
-            "not" => {
-                let mut single = operand.items();
-                let inner = match (single.next(), single.next()) {
-                    (Some(only), None) => only,
-                    _ => operand,
-                };
-                self.condition(inner, context).map(|formula| !formula)
-            }
+            "not" => self.condition(operand, context).map(|formula| !formula),
             "xor" => self.operands(operand, context).map(|operands| self.arena.xor(operands)),
             "exo" => self.operands(operand, context).map(|operands| self.arena.exactly_one(operands)),
             "amo" => self.operands(operand, context).map(|operands| self.arena.at_most_one(operands)),
-            "implies" => self.operands(operand, context).and_then(|operands| match operands[..] {
-                [premise, conclusion] => Ok(self.arena.implies(premise, conclusion)),
-                _ => Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands").at(operand.span())),
-            }),
+            "implies" => self.implication(operand, context),
             _ => return None,
         })
+    }
+
+    /// A false premise settles it, so that the conclusion does not matter and needs no inputs.
+    fn implication(&mut self, list: Node<'a>, context: Option<ElementId>) -> Result<Formula, Diagnostic> {
+        let mut operands = list.items();
+        let (Some(premise), Some(conclusion), None) = (operands.next(), operands.next(), operands.next()) else {
+            return Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands").at(list.span()));
+        };
+        let premise = self.condition(premise, context)?;
+        if premise == Formula::FALSE {
+            return Ok(Formula::TRUE);
+        }
+        let conclusion = self.condition(conclusion, context)?;
+        Ok(self.arena.implies(premise, conclusion))
     }
 
     fn operands(&mut self, list: Node<'a>, context: Option<ElementId>) -> Result<Vec<Formula>, Diagnostic> {
@@ -322,7 +327,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     return Ok(value.clone());
                 }
                 let mentions = self.mentions_context;
-                let value = self.framed(Frame::Input(input), span, |this| this.value(expression, None))?;
+                let value = self.deeper(span, |this| this.value(expression, None))?;
                 self.mentions_context = mentions;
                 self.input_memo.insert(input, value.clone());
                 Ok(value)
@@ -348,10 +353,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if logic && expression.as_str().is_some() {
             return self.condition(expression, context).map(|formula| self.decided(formula));
         }
-        let known = self.memo.get(&(index, None));
-        let evaluated = match known.or_else(|| self.memo.get(&(index, context))) {
-            Some(evaluated) => evaluated.clone(),
-            None => self.evaluate_named(index, operand, context)?,
+        let evaluated = if let Some(evaluated) = self.memo.get(&(index, None)) {
+            evaluated.clone()
+        } else if let Some(evaluated) = self.memo.get(&(index, context)).cloned() {
+            // Whatever uses an expression that means something else for another element does so, too.
+            self.note_context();
+            evaluated
+        } else {
+            self.evaluate_named(index, operand, context)?
         };
         match evaluated {
             Evaluated::Value(value) if logic => match truth(&value) {
@@ -382,10 +391,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         let (_, expression) = self.graph.template.variability.expressions[index];
         let outer = std::mem::take(&mut self.mentions_context);
-        let evaluated = self.framed(Frame::Expression(index, context), operand.span(), |this| match expression.as_str() {
-            Some(_) => Ok(Evaluated::Value(expression.to_value())),
-            None => this.evaluate(expression, context),
-        });
+        let evaluated = self.deeper(operand.span(), |this| this.evaluate(expression, context));
         let user = if self.mentions_context { context } else { None };
         self.mentions_context |= outer;
         let evaluated = evaluated?;
@@ -393,37 +399,16 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Ok(evaluated)
     }
 
-    fn framed<T>(
-        &mut self,
-        frame: Frame,
-        at: Span,
-        run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>,
-    ) -> Result<T, Diagnostic> {
-        if let Some(start) = self.frames.iter().position(|&open| open == frame) {
-            let names: Vec<_> = self.frames[start..].iter().chain([&frame]).map(|&frame| self.frame_name(frame)).collect();
-            let message = format!("an expression needs its own value: {}", names.join(" -> "));
-            return Err(Diagnostic::error(Code::CyclicExpression, message).at(at).help("break the cycle at one of them"));
-        }
-        if self.frames.len() >= MAX_DEPTH {
+    /// Evaluates what something needs; cycles are found before, see [`Evaluator::validate_cycles`].
+    fn deeper<T>(&mut self, at: Span, run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+        if self.depth >= MAX_DEPTH {
             let message = format!("named expressions need each other more than {MAX_DEPTH} levels deep");
             return Err(Diagnostic::error(Code::InvalidExpression, message).at(at).help("write some of them out"));
         }
-        self.frames.push(frame);
+        self.depth += 1;
         let result = run(self);
-        self.frames.pop();
+        self.depth -= 1;
         result
-    }
-
-    fn frame_name(&self, frame: Frame) -> String {
-        match frame {
-            Frame::Expression(index, _) => {
-                let (key, _) = self.graph.template.variability.expressions[index];
-                key.text().unwrap_or_default().to_owned()
-            }
-            Frame::Input(input) => {
-                self.inputs.declarations.get(input).map_or_else(String::new, |input| format!("input {}", input.name))
-            }
-        }
     }
 
     /// Notes that the expression at hand means something else for another element.

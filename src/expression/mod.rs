@@ -8,5 +8,5 @@ pub mod operators;
 mod presence;
 mod validate;
 
-pub use evaluate::{Evaluated, Evaluator};
+pub use evaluate::Evaluator;
 pub use presence::{Of, has_artifact_type};

@@ -8,7 +8,7 @@ use crate::formula::Formula;
 use crate::graph::{ElementId, NodeElement, RelationElement, RelationId, Step};
 use crate::options::Kind;
 use crate::types::{Family, TypeHierarchy};
-use crate::yaml::{Node, NodeKind};
+use crate::yaml::{Node, NodeKind, Scalar};
 
 /// What is asked of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,12 +146,12 @@ impl<'a> Evaluator<'_, 'a> {
             let takes = if kinds.is_empty() { "SELF or CONTAINER".into() } else { kinds.join(", ") };
             Diagnostic::error(Code::InvalidExpression, format!("`{}` takes {takes}", operator.keyword)).at(operand.span())
         };
-        let first = operands.next().ok_or_else(wrong)?;
+        let first = operands.next().filter(|&first| names(first)).ok_or_else(wrong)?;
         let (mut element, mut path) = match self.keyword_element(first, context)? {
             // Inside of the operands' path a keyword stands for everything up to its own kind.
             Some(element) => match operator.path.iter().position(|&kind| kind == self.graph.element(element).kind) {
                 Some(at) => (element, &operator.path[at + 1..]),
-                None if operator.path.is_empty() => (element, operator.path),
+                None if operator.path.is_empty() && self.graph.element(element).container.is_some() => (element, operator.path),
                 None => {
                     let is = self.graph.display(element).to_string();
                     return Err(wrong().help(format!("`{}` is {is} here", first.text().unwrap_or_default())));
@@ -163,6 +163,9 @@ impl<'a> Evaluator<'_, 'a> {
             }
         };
         for operand in operands {
+            if !names(operand) {
+                return Err(wrong());
+            }
             let (&kind, rest) = path.split_first().ok_or_else(wrong)?;
             element = self.graph.find(Step::In(element, kind), operand)?;
             path = rest;
@@ -274,6 +277,11 @@ impl<'a> Evaluator<'_, 'a> {
         let atoms: Vec<_> = elements.iter().map(|&id| self.atom(id)).collect();
         self.arena.or(atoms)
     }
+}
+
+/// Whether an operand can name an element at all.
+fn names(operand: Node<'_>) -> bool {
+    matches!(operand.scalar(), Some(Scalar::String(_) | Scalar::Int(_)))
 }
 
 /// Whether an operand means something else for every element.

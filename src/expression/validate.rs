@@ -5,7 +5,12 @@ use super::operators::Operator;
 use super::presence;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::graph::ElementId;
+use crate::inputs::InputValue;
+use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::FxHashMap;
 
 /// Operators that name something instead of taking operands.
 const REFERENCES: [&str; 3] = ["variability_input", "logic_expression", "value_expression"];
@@ -38,6 +43,38 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
+    /// Reports named expressions and inputs that need their own value, whether anything uses them or not.
+    pub fn validate_cycles(&self, diagnostics: &mut Diagnostics) {
+        let expressions = &self.graph.template.variability.expressions;
+        let defaults = self.inputs.declarations.iter().filter_map(|(id, declaration)| {
+            let InputValue::Expression(expression) = self.inputs.values.get(id) else { return None };
+            Some((declaration.name, declaration.span, *expression))
+        });
+        let named = expressions.iter().map(|&(key, expression)| (key.text().unwrap_or_default(), key.span(), expression));
+        let bodies: Vec<_> = named.chain(defaults).collect();
+        let input_at: FxHashMap<_, _> =
+            bodies.iter().enumerate().skip(expressions.len()).map(|(at, body)| (body.0, at)).collect();
+        let mut needs = DiGraph::<(), ()>::with_capacity(bodies.len(), bodies.len());
+        for _ in &bodies {
+            needs.add_node(());
+        }
+        for (user, &(_, _, body)) in bodies.iter().enumerate() {
+            each_reference(body, &mut |keyword, operand| {
+                let used = match keyword {
+                    "variability_input" => operand.text().and_then(|name| input_at.get(name).copied()),
+                    _ => self.expression_index(operand).ok(),
+                };
+                used.map(|used| needs.update_edge(NodeIndex::new(user), NodeIndex::new(used), ()));
+            });
+        }
+        for mut cycle in tarjan_scc(&needs) {
+            cycle.sort_unstable();
+            if cycle.len() > 1 || needs.contains_edge(cycle[0], cycle[0]) {
+                diagnostics.push(cyclic(&cycle.iter().map(|index| bodies[index.index()]).collect::<Vec<_>>()));
+            }
+        }
+    }
+
     fn validate_operator(
         &mut self,
         keyword: Node<'a>,
@@ -58,6 +95,28 @@ impl<'a> Evaluator<'_, 'a> {
             diagnostics.push(unknown_operator(keyword));
         }
     }
+}
+
+/// Calls back with every operator in an expression that names an input or an expression.
+fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
+    node.items().for_each(|item| each_reference(item, found));
+    for (keyword, operand) in node.entries() {
+        match keyword.text() {
+            Some(keyword) if REFERENCES.contains(&keyword) => found(keyword, operand),
+            _ => each_reference(operand, found),
+        }
+    }
+}
+
+fn cyclic(cycle: &[(&str, Span, Node<'_>)]) -> Diagnostic {
+    let names: Vec<_> = cycle.iter().map(|(name, ..)| format!("`{name}`")).collect();
+    let message = match &names[..] {
+        [only] => format!("the expression {only} needs its own value"),
+        _ => format!("the expressions {} need each other's values", names.join(", ")),
+    };
+    let error = Diagnostic::error(Code::CyclicExpression, message).help("break the cycle at one of them");
+    let error = error.at(cycle.first().map(|&(_, span, _)| span));
+    cycle.iter().skip(1).fold(error, |error, &(_, span, _)| error.label(span, "this is part of the cycle"))
 }
 
 /// A map that is no expression.

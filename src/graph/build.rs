@@ -168,10 +168,7 @@ impl<'a> Builder<'a, '_> {
 
     fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Vec<ElementId> {
         let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
-            let slot = self.graph.types.len();
-            let id = self.add(Kind::Type, &assignment.declared, index, Some(container), slot);
-            self.graph.types.push(TypeElement { id });
-            id
+            self.add(Kind::Type, &assignment.declared, index, Some(container), 0)
         };
         types.iter().enumerate().map(add).collect()
     }

@@ -47,7 +47,7 @@ pub struct Element<'a> {
     pub index: u32,
     /// What it belongs to.
     pub container: Option<ElementId>,
-    /// Its position in the table of its kind.
+    /// Its position in the table of its kind; types have none.
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
@@ -97,13 +97,6 @@ pub struct RelationElement<'a> {
     pub types: Vec<ElementId>,
     /// The properties of its relationship template.
     pub properties: Vec<ElementId>,
-}
-
-/// A type assignment.
-#[derive(Clone, Debug)]
-pub struct TypeElement {
-    /// The element.
-    pub id: ElementId,
 }
 
 /// A property assignment.
@@ -246,8 +239,6 @@ pub struct Graph<'a> {
     pub nodes: Vec<NodeElement<'a>>,
     /// Relations.
     pub relations: Vec<RelationElement<'a>>,
-    /// Types.
-    pub types: Vec<TypeElement>,
     /// Properties.
     pub properties: Vec<PropertyElement<'a>>,
     /// Artifacts.
@@ -278,7 +269,6 @@ impl<'a> Graph<'a> {
             elements: Vec::new(),
             nodes: Vec::new(),
             relations: Vec::new(),
-            types: Vec::new(),
             properties: Vec::new(),
             artifacts: Vec::new(),
             technologies: Vec::new(),

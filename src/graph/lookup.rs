@@ -22,8 +22,14 @@ impl<'a> Graph<'a> {
     /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
     pub fn find(&self, step: Step, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
         let name = operand.text().unwrap_or_default();
-        if let Step::Root(Kind::Node) = step {
-            let known = self.node_names.get(name).map(|&node| self.node(node).id);
+        // Nodes and groups have unique names and no positions, imports have positions and no names.
+        let known = match step {
+            Step::Root(Kind::Node) => Some(self.node_names.get(name).map(|&node| self.node(node).id)),
+            Step::Root(Kind::Group) => Some(self.group_names.get(name).map(|&group| self.groups[group.0 as usize].id)),
+            Step::Root(Kind::Import) if !matches!(operand.scalar(), Some(Scalar::Int(_))) => Some(None),
+            _ => None,
+        };
+        if let Some(known) = known {
             return known.ok_or_else(|| self.no_such(step, operand));
         }
         let collection = self.collection(step);

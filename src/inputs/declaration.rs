@@ -101,11 +101,6 @@ impl<'a> Declarations<'a> {
         self.inputs.len()
     }
 
-    /// Whether no input is declared.
-    pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty()
-    }
-
     /// What somebody who named an undeclared input may have meant.
     pub fn suggestion(&self, name: &str) -> String {
         let names = || self.names();

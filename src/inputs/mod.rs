@@ -13,16 +13,14 @@ mod types;
 mod unit;
 
 pub use assignment::{
-    Assignment, AssignmentSource, InputValue, InputValues, assign, from_environment, from_yaml, parse_assignment_text,
-    presets_from_environment, read_file,
+    Assignment, InputValue, InputValues, assign, from_environment, parse_assignment_text, presets_from_environment, read_file,
 };
 pub use constraint::Constraint;
 pub use declaration::{Declaration, Declarations, InputId};
 pub use feature_ide::from_feature_ide;
-pub use features::{FeatureKeyword, FeatureRule, check_features};
-pub use preset::{VariabilityPreset, VariabilityPresets};
+pub use features::check_features;
+pub use preset::VariabilityPresets;
 pub use types::InputType;
-pub use unit::Dimension;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Node, NodeKind};

@@ -22,7 +22,7 @@ pub struct VariabilityPreset<'a> {
 
 /// All presets of a template, in its order.
 #[derive(Clone, Debug, Default)]
-pub struct VariabilityPresets<'a>(Vec<VariabilityPreset<'a>>);
+pub struct VariabilityPresets<'a>(pub(super) Vec<VariabilityPreset<'a>>);
 
 impl<'a> VariabilityPresets<'a> {
     /// Reads the node of `variability.presets`.
@@ -45,11 +45,6 @@ impl<'a> VariabilityPresets<'a> {
             }
         });
         Self(presets)
-    }
-
-    /// All presets, in the order of the template.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
-        self.0.iter()
     }
 
     /// What these presets assign, preset by preset; an unknown one is reported.

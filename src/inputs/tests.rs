@@ -1,3 +1,5 @@
+use super::assignment::AssignmentSource;
+use super::features::FeatureKeyword;
 use super::*;
 use crate::diagnostic::Severity;
 use crate::source::{FileId, Span};
@@ -69,7 +71,7 @@ fn declarations_are_a_map_or_a_list() {
         assert_eq!(rules[0].targets, [InputId(0), InputId(1)]);
         assert_eq!(rules[1].targets, [InputId(3)]);
     }
-    assert!(Declarations::parse(None, &mut Diagnostics::default()).is_empty());
+    assert_eq!(Declarations::parse(None, &mut Diagnostics::default()).len(), 0);
 }
 
 #[test]
@@ -240,7 +242,7 @@ empty: {inputs: }
     let document = document(text);
     let mut diagnostics = Diagnostics::default();
     let presets = VariabilityPresets::parse(Some(document.root()), &mut diagnostics);
-    assert_eq!(presets.iter().next().and_then(|preset| preset.name), Some("Base"));
+    assert_eq!(presets.0.first().and_then(|preset| preset.name), Some("Base"));
     let chosen = presets.assignments(&["base", "prod", "none", "empty"], &mut diagnostics);
     assert_eq!(said(&diagnostics), [""; 0]);
     let shown: Vec<_> = chosen.iter().map(|one| format!("{} {} {}", one.name, one.value, one.source)).collect();

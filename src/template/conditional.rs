@@ -124,7 +124,7 @@ impl<'a> Conditional<'a> {
         let settings = self.settings.get_or_insert_default();
         match text {
             "implies" => settings.implies = implications(value, diagnostics),
-            "implied" => settings.implied = diagnostics.ok(implied(value)),
+            "implied" => settings.implied = diagnostics.ok(implied(kind, value)),
             "default_condition_mode" => settings.default_condition_mode = diagnostics.ok(mode(kind, value)).flatten(),
             _ => {
                 let slot = match text {
@@ -160,13 +160,14 @@ fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<Part>>, Diagnostic> {
     parse_mode(kind, value.text().unwrap_or_default()).map(Some).map_err(|error| error.at(value.span()))
 }
 
-fn implied(value: Node<'_>) -> Result<Implied, Diagnostic> {
+fn implied(kind: Kind, value: Node<'_>) -> Result<Implied, Diagnostic> {
     match (value.as_bool(), value.as_str()) {
-        (Some(true), _) | (_, Some("SOURCE" | "CONTAINER")) => Ok(Implied::Container),
+        (Some(true), _) | (_, Some("CONTAINER")) => Ok(Implied::Container),
         (Some(false), _) => Ok(Implied::No),
-        (_, Some("TARGET")) => Ok(Implied::Target),
-        _ => Err(Diagnostic::error(Code::InvalidTemplate, "`implied` is `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`")
-            .at(value.span())),
+        (_, Some("SOURCE")) if kind == Kind::Relation => Ok(Implied::Container),
+        (_, Some("TARGET")) if kind == Kind::Relation => Ok(Implied::Target),
+        _ if kind == Kind::Relation => Err(invalid(value, "`implied` is `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`")),
+        _ => Err(invalid(value, "`implied` is `true`, `false` or `CONTAINER`; only relations have a source and a target")),
     }
 }
 

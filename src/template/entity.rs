@@ -162,8 +162,19 @@ pub(super) struct Entry<'a> {
     pub value: Option<Node<'a>>,
 }
 
-/// The entries of a collection in the order written; a bare string in a list is an entry without a value.
+/// The entries of a collection in the order written.
 pub(super) fn entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Diagnostics) -> Vec<Entry<'a>> {
+    let entries = named_entries(collection, what, diagnostics);
+    for bare in entries.iter().filter(|entry| entry.value.is_none()) {
+        let name = bare.key.text().unwrap_or_default();
+        let error = invalid(bare.key, format!("an item in a list of {what} is a map with one entry"));
+        diagnostics.push(error.help(format!("write `- {name}: ...`")));
+    }
+    entries
+}
+
+/// As [`entries`]; a bare string in a list is an entry that is only a name.
+fn named_entries<'a>(collection: Node<'a>, what: &str, diagnostics: &mut Diagnostics) -> Vec<Entry<'a>> {
     match collection.kind() {
         NodeKind::Mapping => collection.entries().map(|(key, value)| Entry { key, value: Some(value) }).collect(),
         NodeKind::Sequence => collection.items().filter_map(|item| diagnostics.ok(single(item, what))).collect(),
@@ -311,27 +322,22 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
         }
         TypeAssignment { declared: entry.declare(conditional) }
     };
-    entries(value, "types", diagnostics).into_iter().map(|entry| assignment(entry, diagnostics)).collect()
+    named_entries(value, "types", diagnostics).into_iter().map(|entry| assignment(entry, diagnostics)).collect()
 }
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
     let plain = value.kind() == NodeKind::Mapping && is_plain(value);
-    let parse =
-        |entry: Entry<'a>| if plain && !has_conditions(entry) { Property::plain(entry) } else { property(entry, diagnostics) };
+    let parse = |entry| if plain { Property::plain(entry) } else { property(entry, diagnostics) };
     list.into_iter().map(parse).collect()
 }
 
-/// Whether an entry has keywords that only a wrapped property has.
-fn has_conditions(entry: Entry<'_>) -> bool {
-    let keys = entry.value.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
-    keys.into_iter().any(|key| COMMON.contains(&key))
-}
-
-/// Whether the template says of itself that it is plain TOSCA: what is just a map with `value` there is the property's own map,
-/// or else a resolved template could not be resolved again without a change.
+/// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the property's own map, or else a resolved
+/// template could not be resolved again without a change.
 fn is_plain(node: Node<'_>) -> bool {
-    node.document().root().get("tosca_definitions_version").and_then(Node::text) == Some(PLAIN_VERSION)
+    let root = node.document().root();
+    let version = root.get("tosca_definitions_version").and_then(Node::text);
+    version == Some(PLAIN_VERSION) && root.get("topology_template").is_none_or(|topology| topology.get("variability").is_none())
 }
 
 impl<'a> Property<'a> {
@@ -461,8 +467,8 @@ fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a>
 
 fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Technology<'a>> {
     let list = match value.kind() {
-        NodeKind::Scalar if !value.is_null() => vec![Entry { key: value, value: None }],
-        _ => entries(value, "technologies", diagnostics),
+        NodeKind::Scalar if value.as_str().is_some() => vec![Entry { key: value, value: None }],
+        _ => named_entries(value, "technologies", diagnostics),
     };
     list.into_iter().map(|entry| technology(entry, diagnostics)).collect()
 }

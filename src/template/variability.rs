@@ -82,19 +82,32 @@ pub fn parse_type_specific_conditions<'a>(node: Node<'a>, diagnostics: &mut Diag
     let mut found = Vec::new();
     // A file of its own may repeat the keyword.
     let node = node.get("type_specific_conditions").unwrap_or(node);
+    let list = node.kind() == NodeKind::Sequence;
+    for families in node.items().chain((!list).then_some(node)) {
+        type_families(families, &mut found, diagnostics);
+    }
+    found
+}
+
+fn type_families<'a>(node: Node<'a>, found: &mut TypeSpecificConditions<'a>, diagnostics: &mut Diagnostics) {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics.push(invalid(node, "type-specific conditions are a map of `node_types` and the like"));
+    }
     for (family, types) in node.entries() {
         let Some(name) = family.text().filter(|name| FAMILIES.contains(name)) else {
             unknown_in_closed("type-specific conditions", family, FAMILIES, diagnostics);
             continue;
         };
+        if types.kind() != NodeKind::Mapping && !types.is_null() {
+            diagnostics.push(invalid(types, format!("`{name}` is a map of types to conditions")));
+        }
         for (key, body) in types.entries() {
-            type_specific(name, key, None, body, &mut found, diagnostics);
+            type_specific(name, key, None, body, found, diagnostics);
             for (property, body) in body.get("properties").into_iter().flat_map(Node::entries) {
-                type_specific(name, key, property.text(), body, &mut found, diagnostics);
+                type_specific(name, key, property.text(), body, found, diagnostics);
             }
         }
     }
-    found
 }
 
 fn type_specific<'a>(

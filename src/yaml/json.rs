@@ -29,7 +29,7 @@ impl Writer {
     fn item(&mut self, item: Item<'_, '_>) {
         match (item.kind(), item) {
             (NodeKind::Mapping, _) => self.collection(item, ['{', '}'], |writer, first| {
-                item.each_entry(|key, value| {
+                item.each_entry(|key, value, _| {
                     writer.line(first);
                     writer.key(key);
                     writer.out.push_str(": ");
@@ -37,7 +37,7 @@ impl Writer {
                 });
             }),
             (NodeKind::Sequence, _) => self.collection(item, ['[', ']'], |writer, first| {
-                item.each_item(|_, item| {
+                item.each_item(|_, item, _| {
                     writer.line(first);
                     writer.item(item);
                 });

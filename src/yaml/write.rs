@@ -28,6 +28,8 @@ pub enum Out<'a> {
     String(Cow<'a, str>),
     /// A new value.
     Value(Value),
+    /// What takes the place of a map that held it alone under this key: it brings the comment behind the key along.
+    Lifted(Node<'a>, Box<Out<'a>>),
     /// A map; `like` is the source collection whose style it takes.
     Map {
         /// In the order to be written.
@@ -98,7 +100,18 @@ impl<'i, 'a> From<&'i Out<'a>> for Item<'i, 'a> {
         match out {
             Out::Source(node) => Self::Source(*node),
             Out::Value(value) => Self::Value(value),
+            Out::Lifted(_, value) => Self::from(&**value),
             _ => Self::Out(out),
+        }
+    }
+}
+
+impl<'a> Out<'a> {
+    /// The key whose comment it brings along.
+    fn lifted(&self) -> Option<Node<'a>> {
+        match self {
+            Self::Lifted(key, value) => Some(value.lifted().unwrap_or(*key)),
+            _ => None,
         }
     }
 }
@@ -133,27 +146,27 @@ impl<'i, 'a> Item<'i, 'a> {
         }
     }
 
-    /// Calls back with each entry of a map.
-    pub(super) fn each_entry(self, mut entry: impl FnMut(Key<'i, 'a>, Item<'i, 'a>)) {
+    /// Calls back with each entry of a map, and with the key whose comment its value brings along.
+    pub(super) fn each_entry(self, mut entry: impl FnMut(Key<'i, 'a>, Item<'i, 'a>, Option<Node<'a>>)) {
         match self {
-            Self::Source(node) => node.entries().for_each(|(key, value)| entry(Key::Source(key), Item::Source(value))),
+            Self::Source(node) => node.entries().for_each(|(key, value)| entry(Key::Source(key), Item::Source(value), None)),
             Self::Out(Out::Map { entries, .. }) => entries.iter().for_each(|(key, value)| match key {
-                OutKey::Source(key) => entry(Key::Source(*key), value.into()),
-                OutKey::New(key) => entry(Key::New(key), value.into()),
+                OutKey::Source(key) => entry(Key::Source(*key), value.into(), value.lifted()),
+                OutKey::New(key) => entry(Key::New(key), value.into(), value.lifted()),
             }),
             Self::Value(Value::Map(entries)) => {
-                entries.iter().for_each(|(key, value)| entry(Key::New(key), Item::Value(value)));
+                entries.iter().for_each(|(key, value)| entry(Key::New(key), Item::Value(value), None));
             }
             _ => {}
         }
     }
 
-    /// Calls back with each item of a list and the source item whose comments it has.
-    pub(super) fn each_item(self, mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>)) {
+    /// Calls back with each item of a list, the source item whose comments it has, and the key whose comment it brings along.
+    pub(super) fn each_item(self, mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>, Option<Node<'a>>)) {
         match self {
-            Self::Source(node) => node.items().for_each(|node| item(Some(node), Item::Source(node))),
-            Self::Out(Out::Seq { items, .. }) => items.iter().for_each(|(owner, out)| item(*owner, out.into())),
-            Self::Value(Value::List(items)) => items.iter().for_each(|value| item(None, Item::Value(value))),
+            Self::Source(node) => node.items().for_each(|node| item(Some(node), Item::Source(node), None)),
+            Self::Out(Out::Seq { items, .. }) => items.iter().for_each(|(owner, out)| item(*owner, out.into(), out.lifted())),
+            Self::Value(Value::List(items)) => items.iter().for_each(|value| item(None, Item::Value(value), None)),
             _ => {}
         }
     }
@@ -311,6 +324,8 @@ struct Spot<'a> {
     parent: Parent<'a>,
     /// The entry or item whose comments are written with it.
     owner: Option<Node<'a>>,
+    /// The key whose comment the value brings along, for where the owner has none.
+    lifted: Option<Node<'a>>,
 }
 
 impl Spot<'_> {
@@ -339,7 +354,7 @@ impl Writer {
             }
             return self.block(root, 0, false);
         }
-        let spot = Spot { column: 0, parent: Parent::Root, owner: root.like() };
+        let spot = Spot { column: 0, parent: Parent::Root, owner: root.like(), lifted: None };
         self.lines_above(spot.owner, root, 0, false);
         let start = self.out.len();
         self.after_indicator(root, spot);
@@ -356,31 +371,32 @@ impl Writer {
     fn block(&mut self, item: Item<'_, '_>, column: usize, inline: bool) {
         let mut first = true;
         if item.kind() == NodeKind::Mapping {
-            item.each_entry(|key, value| {
+            item.each_entry(|key, value, lifted| {
                 let trim = first && !starts_source(item, key.owner());
-                self.entry(key, value, column, inline && first, trim);
+                let spot = Spot { column, parent: Parent::Key(key.owner()), owner: key.owner(), lifted };
+                self.entry(key, value, spot, inline && first, trim);
                 first = false;
             });
         } else {
             let list = item.like();
-            item.each_item(|owner, value| {
+            item.each_item(|owner, value, lifted| {
                 let trim = first && !starts_source(item, owner);
-                self.item(value, Spot { column, parent: Parent::List(list), owner }, inline && first, trim);
+                self.item(value, Spot { column, parent: Parent::List(list), owner, lifted }, inline && first, trim);
                 first = false;
             });
         }
     }
 
     /// A key, its value, and the comments around them.
-    fn entry(&mut self, key: Key<'_, '_>, value: Item<'_, '_>, column: usize, inline: bool, trim: bool) {
-        let owner = key.owner();
+    fn entry(&mut self, key: Key<'_, '_>, value: Item<'_, '_>, spot: Spot<'_>, inline: bool, trim: bool) {
+        let Spot { column, owner, .. } = spot;
         if !inline {
             self.lines_above(owner, value, column, trim);
             pad(&mut self.out, column);
         }
         if let Some(source) = copied_entry(key, value) {
             self.out.push_str(source);
-            self.behind(owner);
+            self.behind(spot);
             self.out.push('\n');
         } else {
             let start = self.out.len();
@@ -392,7 +408,7 @@ impl Writer {
                 pad(&mut self.out, column);
             }
             self.out.push(':');
-            self.after_indicator(value, Spot { column, parent: Parent::Key(owner), owner });
+            self.after_indicator(value, spot);
         }
         self.lines_below(owner, column);
     }
@@ -423,17 +439,17 @@ impl Writer {
         if value.is_block() {
             self.out.push_str(tag_of(value).unwrap_or_default());
             self.trim_from(start);
-            self.behind(spot.owner);
+            self.behind(spot);
             self.out.push('\n');
             self.block(value, self.indented(value, spot), false);
         } else if let Some(lines) = self.block_scalar(value, spot) {
-            self.behind(spot.owner);
+            self.behind(spot);
             self.out.push('\n');
             self.out.push_str(&lines);
         } else {
             self.inline(value, spot.context());
             self.trim_from(start);
-            self.behind(spot.owner);
+            self.behind(spot);
             self.out.push('\n');
         }
     }
@@ -511,7 +527,7 @@ impl Writer {
         let map = item.kind() == NodeKind::Mapping;
         self.out.push(if map { '{' } else { '[' });
         let start = self.out.len();
-        item.each_entry(|key, value| {
+        item.each_entry(|key, value, _| {
             self.separate(start);
             let before = self.out.len();
             self.key(key, Context::Flow);
@@ -521,7 +537,7 @@ impl Writer {
             self.out.push_str(": ");
             self.inline(value, Context::Flow);
         });
-        item.each_item(|_, item| {
+        item.each_item(|_, item, _| {
             self.separate(start);
             self.inline(item, Context::Flow);
         });
@@ -681,9 +697,10 @@ impl Writer {
     }
 
     /// The comment on the line of an entry.
-    fn behind(&mut self, owner: Option<Node<'_>>) {
-        let Some(owner) = owner else { return };
-        if let Some(piece) = owner.trivia().iter().rfind(|piece| piece.place == Place::Behind) {
+    fn behind(&mut self, spot: Spot<'_>) {
+        let piece = |owner: Node<'_>| owner.trivia().iter().rfind(|piece| piece.place == Place::Behind).copied();
+        let found = [spot.owner, spot.lifted].into_iter().flatten().find_map(|owner| Some((owner, piece(owner)?)));
+        if let Some((owner, piece)) = found {
             let comment = owner.document.slice(piece.start, piece.end);
             if comment.starts_with('#') {
                 self.out.push(' ');

@@ -113,12 +113,6 @@ impl Operator {
     /// Applies the operator. `operands` is what stands behind the keyword, evaluated; `now` is the clock, in the zone that
     /// `weekday` means.
     ///
-    /// ```
-    /// use cuvee::{expression::operators::Operator, value::Value};
-    /// let operands = Value::from(vec![Value::from(10), Value::from(4)]);
-    /// assert_eq!(Operator::Sub.apply(&operands, None), Ok(Value::from(6)));
-    /// ```
-    ///
     /// # Errors
     /// Says what is wrong with the number, type or value of the operands, or that `weekday` has no clock.
     pub fn apply(self, operands: &Value, now: Option<&jiff::Zoned>) -> Result<Value, OperatorError> {

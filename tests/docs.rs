@@ -1,0 +1,170 @@
+//! Documentation is true: every command in it is run, and what it shows is what comes out.
+//!
+//! A block of the language `console` holds commands behind `$ ` and their output, on standard output and standard error together. A line
+//! of `...` stands for any lines, and where no output is shown, any will do. `exit=1` behind the language says how the commands exit.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
+
+use cuvee::diagnostic::Code;
+use snapbox::cmd::{Command, cargo_bin};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The README, and every page of the documentation.
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    pages.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    pages.sort();
+    pages
+}
+
+/// A command as a page shows it.
+struct Shown<'p> {
+    line: &'p str,
+    exit: i32,
+    output: String,
+}
+
+/// The commands of a page, in order.
+fn commands(page: &str) -> Vec<Shown<'_>> {
+    let mut commands: Vec<Shown<'_>> = Vec::new();
+    let mut block = None;
+    for line in page.lines() {
+        match (block, line.strip_prefix("```")) {
+            (None, Some(language)) => {
+                let exit = language.strip_prefix("console").map(|rest| rest.trim().strip_prefix("exit=").unwrap_or("0"));
+                block = Some(exit.map(|exit| exit.parse().unwrap()));
+            }
+            (Some(_), Some(_)) => block = None,
+            (Some(Some(exit)), None) => match line.strip_prefix("$ ") {
+                Some(line) => commands.push(Shown { line, exit, output: String::new() }),
+                None => writeln!(commands.last_mut().unwrap().output, "{line}").unwrap(),
+            },
+            _ => {}
+        }
+    }
+    commands
+}
+
+/// What to run: variables of the environment, and what stands behind `cuvee`.
+struct Call<'p> {
+    variables: Vec<(&'p str, &'p str)>,
+    words: Vec<&'p str>,
+}
+
+impl<'p> Shown<'p> {
+    /// Nothing for a command of another program.
+    fn call(&self) -> Option<Call<'p>> {
+        let mut words = self.line.split_whitespace().peekable();
+        let mut variables = Vec::new();
+        while let Some(variable) = words.peek().and_then(|word| word.split_once('=')) {
+            variables.push(variable);
+            words.next();
+        }
+        let words: Vec<_> = words.collect();
+        let cargo = ["cargo", "run", "--release", "--"];
+        let words = words.strip_prefix(&cargo).or(words.strip_prefix(&["cuvee"]))?.to_vec();
+        Some(Call { variables, words })
+    }
+
+    fn run(self, directory: &Path) {
+        let Some(Call { variables, words }) = self.call() else {
+            assert!(["cargo test", "cargo install --path ."].contains(&self.line), "nobody tests `{}`", self.line);
+            return;
+        };
+        let command = Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
+        let result = command.stderr_to_stdout().assert().code(self.exit);
+        if !self.output.is_empty() {
+            result.stdout_eq(self.output);
+        }
+    }
+}
+
+#[test]
+fn commands_do_what_is_shown() {
+    let mut count = 0;
+    for path in pages() {
+        // What commands write is not left in the sources.
+        let directory = tempfile::tempdir().unwrap();
+        copy(&root().join("examples"), &directory.path().join("examples"));
+        let page = fs::read_to_string(&path).unwrap();
+        for command in commands(&page) {
+            println!("{}: {}", path.display(), command.line);
+            command.run(directory.path());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "only {count} commands were found");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true if entry.file_name() == "target" => {}
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains("://") {
+                assert!(path.with_file_name(file).exists(), "{}: {link}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn cases_that_are_named_exist() {
+    let page = fs::read_to_string(root().join("docs/deviations.md")).unwrap();
+    let named: Vec<_> = page.split('`').filter(|text| text.starts_with("tests/conformance/")).collect();
+    assert!(named.len() > 10, "{named:?}");
+    for case in named {
+        assert!(root().join(case).is_dir(), "{case}");
+    }
+}
+
+/// The page that describes every code.
+fn codes() -> String {
+    let mut page = "# Codes\n\nEvery error and warning has a code; `cuvee explain-code CODE` describes it, too.\n\n".to_owned();
+    page.push_str("<!-- Generated: UPDATE_DOCS=1 cargo test --test docs -->\n");
+    for code in Code::ALL {
+        write!(page, "\n## `{code}`\n\n{}\n", code.description()).unwrap();
+    }
+    page
+}
+
+#[test]
+fn codes_are_up_to_date() {
+    let path = root().join("docs/codes.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, codes()).unwrap();
+    }
+    assert!(fs::read_to_string(&path).unwrap_or_default() == codes(), "run `UPDATE_DOCS=1 cargo test --test docs`");
+}
+
+#[test]
+fn commands_are_found_with_their_output() {
+    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit=2\n$ cargo run --release -- c\n$ ls\n```\n";
+    let commands = commands(page);
+    let shown: Vec<_> = commands.iter().map(|command| (command.line, command.exit, command.output.as_str())).collect();
+    assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, ""), ("ls", 2, "")]);
+    let call = commands[1].call().unwrap();
+    assert_eq!((call.variables, call.words), (vec![("X", "1")], vec!["b"]));
+    assert_eq!(commands[2].call().unwrap().words, ["c"]);
+    assert!(commands[3].call().is_none());
+}
