@@ -80,9 +80,9 @@ impl<'t> Oracle<'t> {
         let template = self.template;
         let present = |kind| template.of_kind(kind).into_iter().filter(|&id| model[id]);
         let weight = |id: Id| template.elements[id].weight.unwrap_or(1000) as i64;
-        let directed = |option: &str, otherwise: bool, sum: i64| match (self.options.text(option), otherwise) {
-            ("max", _) | ("true", true) => -sum,
-            ("min", _) | ("true", false) => sum,
+        let directed = |option: &str, sum: i64| match self.options.text(option) {
+            "max" => -sum,
+            "min" | "true" => sum,
             _ => 0,
         };
         let topology = match self.options.text("optimization_topology_mode") {
@@ -92,8 +92,8 @@ impl<'t> Oracle<'t> {
         let weights: i64 = present(Kind::Technology).map(weight).sum();
         let names: BTreeSet<_> = present(Kind::Technology).map(|id| &template.elements[id].name).collect();
         let count = names.len() as i64;
-        let technologies = |sum| directed("optimization_technologies", true, sum);
-        let mut costs = vec![directed("optimization_topology", false, topology)];
+        let technologies = |sum| directed("optimization_technologies", sum);
+        let mut costs = vec![directed("optimization_topology", topology)];
         costs.extend(match self.options.text("optimization_technologies_mode") {
             "weight" => vec![technologies(weights)],
             // The fewest technologies among those of the best weight, whatever the direction of the weights.
