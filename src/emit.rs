@@ -4,7 +4,8 @@ use crate::diagnostic::Diagnostics;
 use crate::expression::Evaluator;
 use crate::graph::{ElementId, Graph, PropertyElement, RelationElement, Target};
 use crate::presence::Presence;
-use crate::template::{DEFAULT_ARTIFACT_TYPE, Declared, Import, PLAIN_VERSION, PropertyValue, is_keyword};
+use crate::template::{DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, PLAIN_VERSION, PropertyValue, is_keyword};
+use crate::value::Value;
 use crate::yaml::{Node, NodeKind, Out, OutKey, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -319,8 +320,8 @@ impl<'a> Emitter<'_, '_, 'a> {
                 "type" => this.type_of(group.id, value, None),
                 "properties" => this.properties(&group.properties, value),
                 "members" => {
-                    let present = group.members.iter().filter(|&&(_, member)| this.presence.is(member));
-                    let items = present.map(|(member, _)| (Some(member.item), Out::Source(member.item))).collect();
+                    let present = group.members.iter().filter(|&&(_, id)| this.presence.is(id));
+                    let items = present.map(|&(member, id)| (Some(member.item), this.member(member, id))).collect();
                     Some(Out::Seq { items, like: Some(value) })
                 }
                 _ => Some(this.source(value)),
@@ -328,6 +329,20 @@ impl<'a> Emitter<'_, '_, 'a> {
             entries.push((key(group.group.declared.key), body));
         }
         some(entries, like)
+    }
+
+    /// A relation that is named by its position has another one when relations before it are gone.
+    fn member(&self, member: &Member<'a>, id: ElementId) -> Out<'a> {
+        let by_position = member.relation.filter(|relation| matches!(relation.scalar(), Some(Scalar::Int(_))));
+        let Some(relation) = by_position else { return Out::Source(member.item) };
+        let source = self.graph.node(self.graph.relations[self.graph.element(id).slot as usize].source);
+        let siblings = source.relations.iter().map(|&sibling| self.graph.relation(sibling).id);
+        let position = siblings.take_while(|&sibling| sibling != id).filter(|&sibling| self.presence.is(sibling)).count();
+        let position = Out::Value(Value::from(position as i64));
+        Out::Seq {
+            items: vec![(Some(member.node), Out::Source(member.node)), (Some(relation), position)],
+            like: Some(member.item),
+        }
     }
 
     fn policies(&mut self, like: Node<'a>) -> Option<Out<'a>> {

@@ -187,8 +187,8 @@ Options:
       --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
       --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
                             matter
-      --solver <NAME>       Which solver to use; every solver finds the same variant [default:
-                            varisat] [possible values: varisat, batsat]
+      --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
+                            variant [possible values: varisat, batsat]
   -h, --help                Print help
 
 Messages:

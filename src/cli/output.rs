@@ -126,9 +126,16 @@ mod tests {
         names
     }
 
-    /// One test, because what is pending is pending for the whole process.
+    /// What is pending is pending for the whole process, so one test at a time writes.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[test]
     fn replaces_as_a_whole_or_not_at_all() {
+        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out.yaml");
         to_file(&target, "one").unwrap();
@@ -153,6 +160,7 @@ mod tests {
     #[test]
     fn keeps_permissions_and_links() {
         use std::os::unix::fs::{PermissionsExt, symlink};
+        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         let (target, link, loose) = (dir.path().join("out"), dir.path().join("link"), dir.path().join("loose"));
         fs::write(&target, "old").unwrap();

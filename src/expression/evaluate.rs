@@ -343,8 +343,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match declaration.problems(value).first() {
             None => Ok(()),
             Some(problem) => {
-                let message = format!("the default of variability input `{}` does not fit: {}", declaration.name, problem.message);
-                Err(problem.labels(Diagnostic::error(Code::InvalidInput, message).at(span).label(declaration.span, "declared here")))
+                let message =
+                    format!("the default of variability input `{}` does not fit: {}", declaration.name, problem.message);
+                Err(problem
+                    .labels(Diagnostic::error(Code::InvalidInput, message).at(span).label(declaration.span, "declared here")))
             }
         }
     }

@@ -94,7 +94,7 @@ bound: {type: integer, constraints: [{min: 1}, {greater_than: a}, {in_range: [1]
         [
             "unknown-keyword: `tpye` is no keyword of a variability input (did you mean `type`?)",
             "unknown-keyword: `colour` is no keyword of a variability input (a variability input has `type`, `description`, `default`, \
-             `default_expression`, `constraints`, `mandatory`, `optional`, `choices`, `alternatives`, `requires`, `excludes`)",
+             `default_expression`, `constraints`, `entry_schema`, `mandatory`, `optional`, `choices`, `alternatives`, `requires`, `excludes`)",
             "invalid-input: `requires` names `mdoe`, which is not a declared variability input (did you mean `mode`?)",
             "invalid-template: `requires` lists names of variability inputs, not a list",
             "invalid-template: the declaration of the variability input `sum` must be a map, not a number (write its value as `default`)",
@@ -218,14 +218,14 @@ flag: {type: boolean}
 }
 
 #[test]
-fn a_default_that_does_not_fit_is_a_warning() {
+fn a_default_of_another_type_is_a_warning() {
     let (said, values) =
         assigned("a: {type: boolean, default: yes}\nb: {type: integer, default: 1, constraints: [equal: 2]}", vec![]);
     assert_eq!(
         said,
         [
             "warning invalid-input: the default of the variability input `a` does not fit: expected a boolean, got a string `yes`",
-            "warning invalid-input: the default of the variability input `b` does not fit: `1` violates `equal: 2`",
+            "invalid-input: the default of the variability input `b` does not fit: `1` violates `equal: 2`",
         ]
     );
     assert_eq!(values, ["a: default yes", "b: default 1"]);
