@@ -48,9 +48,8 @@
 //! its place. Files are read through [`source::FileSystem`] and through nothing else, so templates may as well live in memory. [`testing`]
 //! runs the tests that lie beside a template, [`options`] says which options there are and where each takes its value from.
 //!
-//! The other modules are the rooms of the pipeline, open to whoever builds on a part of it: [`yaml`] keeps how a document is written,
-//! [`inputs`] checks the values of variability inputs, [`expression`] evaluates expressions, [`formula`] turns them into clauses, and
-//! [`solve`] finds the best model of those.
+//! Open to whoever builds on a part of it are the layers below: [`yaml`] keeps how a document is written, [`formula`] turns formulas into
+//! clauses, and [`solve`] finds the best model of those.
 
 mod check;
 pub mod clock;
