@@ -1,7 +1,7 @@
 //! Documentation is true: every command in it is run, and what it shows is what comes out.
 //!
 //! A block of the language `console` holds commands behind `$ ` and their output, on standard output and standard error together. A line
-//! of `...` stands for any lines, and where no output is shown, any will do. `exit=1` behind the language says how the commands exit.
+//! of `...` stands for any lines, and where no output is shown, any will do. `exit-1` behind the language says how the commands exit.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
@@ -38,7 +38,7 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
     for line in page.lines() {
         match (block, line.strip_prefix("```")) {
             (None, Some(language)) => {
-                let exit = language.strip_prefix("console").map(|rest| rest.trim().strip_prefix("exit=").unwrap_or("0"));
+                let exit = language.strip_prefix("console").map(|rest| rest.trim().strip_prefix("exit-").unwrap_or("0"));
                 block = Some(exit.map(|exit| exit.parse().unwrap()));
             }
             (Some(_), Some(_)) => block = None,
@@ -159,7 +159,7 @@ fn codes_are_up_to_date() {
 
 #[test]
 fn commands_are_found_with_their_output() {
-    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit=2\n$ cargo run --release -- c\n$ ls\n```\n";
+    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit-2\n$ cargo run --release -- c\n$ ls\n```\n";
     let commands = commands(page);
     let shown: Vec<_> = commands.iter().map(|command| (command.line, command.exit, command.output.as_str())).collect();
     assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, ""), ("ls", 2, "")]);
