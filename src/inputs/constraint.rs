@@ -103,6 +103,14 @@ impl Constraint {
         if holds { Ok(()) } else { Err(format!("`{value}` violates `{}`", self.text)) }
     }
 
+    /// Which of the valid values somebody who gave this one may have meant.
+    pub fn suggestion(&self, value: &Value) -> Option<String> {
+        match &self.clause {
+            Clause::ValidValues(valid) => did_you_mean(value.as_str()?, valid.iter().filter_map(Value::as_str)),
+            _ => None,
+        }
+    }
+
     /// A range is in another when both its ends are.
     fn in_range(&self, value: &Value, low: &Value, high: Option<&Value>) -> bool {
         let within = |value: &Value| {

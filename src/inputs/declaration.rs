@@ -204,15 +204,15 @@ impl<'a> Declaration<'a> {
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
         if !self.kind.admits(value) {
             let message = format!("expected {}, got {}", self.kind.describe(), quote(value));
-            return vec![Problem { message, place: None, wrong_type: true }];
+            return vec![Problem { message, place: None, wrong_type: true, help: None }];
         }
         if let Some(entry) = self.misfit_entry(value) {
             let message = format!("expected {} in it, got {}", self.entries.describe(), quote(entry));
-            return vec![Problem { message, place: None, wrong_type: true }];
+            return vec![Problem { message, place: None, wrong_type: true, help: None }];
         }
         let violation = |constraint: &Constraint| {
             let message = constraint.check(value).err()?;
-            Some(Problem { message, place: Some(constraint.span), wrong_type: false })
+            Some(Problem { message, place: Some(constraint.span), wrong_type: false, help: constraint.suggestion(value) })
         };
         self.constraints.iter().filter_map(violation).collect()
     }
@@ -224,13 +224,14 @@ pub struct Problem {
     pub message: String,
     pub(super) place: Option<Span>,
     pub(super) wrong_type: bool,
+    help: Option<String>,
 }
 
 impl Problem {
-    /// The diagnostic with the place of the constraint that is violated.
+    /// The diagnostic with the place of the constraint that is violated, and what may have been meant.
     pub fn labels(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.place {
-            Some(span) => diagnostic.label(span, "the constraint is declared here"),
+            Some(span) => diagnostic.label(span, "the constraint is declared here").help_opt(self.help.clone()),
             None => diagnostic,
         }
     }
