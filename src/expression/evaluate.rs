@@ -131,12 +131,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// What is wrong with the expression, at its place.
     pub fn condition(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Formula, Diagnostic> {
         if let Some(identifier) = node.as_str() {
-            return match self.graph.by_identifier(identifier) {
-                Some(element) => Ok(self.atom(element)),
-                None => Err(Diagnostic::error(Code::InvalidExpression, format!("`{identifier}` is not a condition"))
-                    .at(node.span())
-                    .help("a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or the identifier of an element such as `node.shop`")),
-            };
+            let element = self.graph.by_identifier(identifier);
+            return element.map(|element| self.atom(element)).ok_or_else(|| self.no_condition(node, identifier));
         }
         match self.evaluate(node, context)? {
             Evaluated::Logic(formula) => Ok(formula),
@@ -145,6 +141,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 Diagnostic::error(Code::InvalidExpression, message).at(node.span()).help("combine conditions with `and` or `or`")
             }),
         }
+    }
+
+    fn no_condition(&self, node: Node<'_>, written: &str) -> Diagnostic {
+        let guess = self.graph.closest_identifier(written).map(|identifier| format!("did you mean `{identifier}`?"));
+        let help =
+            "a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or an identifier such as `node.shop`";
+        let error = Diagnostic::error(Code::InvalidExpression, format!("`{written}` is not a condition")).at(node.span());
+        error.help(help).help_opt(guess)
     }
 
     /// The value of an expression.
@@ -406,7 +410,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         let (_, expression) = self.graph.template.variability.expressions[index];
         let outer = std::mem::take(&mut self.mentions_context);
-        let evaluated = self.deeper(operand.span(), |this| this.evaluate(expression, context));
+        let evaluated = self.deeper(operand.span(), |this| this.evaluate(expression, context)).map_err(|error| {
+            if error.labels.is_empty() { error.label(operand.span(), "the expression is used here") } else { error }
+        });
         let user = if self.mentions_context { context } else { None };
         self.mentions_context |= outer;
         let evaluated = evaluated?;

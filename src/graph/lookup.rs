@@ -2,7 +2,7 @@
 
 use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, RelationId};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::options::Kind;
 use crate::yaml::{Node, Scalar};
 
@@ -100,7 +100,12 @@ impl<'a> Graph<'a> {
             Step::In(container, kind) => format!("{} has no {} `{name}`", self.display(container), kind.as_str()),
         };
         let known = self.collection(step);
-        unknown_element(operand, message, known.iter().map(|&id| &*self.element(id).name))
+        let error = unknown_element(operand, message, known.iter().map(|&id| &*self.element(id).name));
+        match (operand.scalar(), known.len()) {
+            (Some(Scalar::Int(_)), 0) => error.help("there are none"),
+            (Some(Scalar::Int(_)), count) => error.help(format!("positions go from 0 to {}", count - 1)),
+            _ => error,
+        }
     }
 
     /// The relation of a node that a name or a position means.
@@ -109,6 +114,14 @@ impl<'a> Graph<'a> {
     /// As [`Graph::find`].
     pub(super) fn relation_of(&self, node: &NodeElement<'a>, operand: Node<'_>) -> Result<RelationId, Diagnostic> {
         self.find(Step::In(node.id, Kind::Relation), operand).map(|id| RelationId(self.element(id).slot))
+    }
+
+    /// The identifier that somebody who wrote this one may have meant.
+    pub fn closest_identifier(&self, written: &str) -> Option<String> {
+        let (kind, _) = written.split_once('.')?;
+        let of_kind = self.ids().filter(|&id| self.element(id).kind.as_str() == kind);
+        let known: Vec<_> = of_kind.map(|id| self.identifier(id).to_string()).collect();
+        closest(written, known.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// The element of an identifier, such as `property.port@0.node.shop`.
