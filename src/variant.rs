@@ -58,8 +58,9 @@ pub fn find(
 
 /// Names every reason of a minimal conflict at its place.
 fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, conflict: &Conflict) -> Diagnostic {
-    let mut reasons: Vec<_> =
-        conflict.origins.iter().map(|&origin: &OriginId| assertions.origin(origin).explain(graph, options)).collect();
+    let mut origins: Vec<_> = conflict.origins.iter().map(|&origin: &OriginId| assertions.origin(origin)).collect();
+    origins.sort_by_key(|origin| origin.distance());
+    let mut reasons: Vec<_> = origins.into_iter().map(|origin| origin.explain(graph, options)).collect();
     reasons.dedup();
     let count = reasons.len();
     let diagnostic = Diagnostic::error(Code::Unsatisfiable, format!("no variant fulfils all conditions: these {count} conflict"))

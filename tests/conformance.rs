@@ -1,7 +1,9 @@
 //! Our own cases, and the tests of the examples, through the same runner as `cuvee test`.
 
+use cuvee::diagnostic::Code;
 use cuvee::source::OsFiles;
 use cuvee::testing::run;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[test]
@@ -20,4 +22,25 @@ fn every_example_has_tests_that_pass() {
         count += 1;
     }
     assert!(count > 0, "there are no examples");
+}
+
+/// A code that no case expects is one that nobody has seen.
+#[test]
+fn every_code_is_expected_by_a_case() {
+    let mut expected = BTreeSet::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance"), &mut expected);
+    let missing: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).filter(|code| !expected.contains(*code)).collect();
+    assert!(missing.is_empty(), "no case expects {missing:?}");
+}
+
+fn collect(directory: &Path, expected: &mut BTreeSet<String>) {
+    for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            collect(&path, expected);
+        } else if path.file_name() == Some("test.yaml".as_ref()) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let codes = text.lines().filter_map(|line| line.strip_prefix("error: ").or_else(|| line.strip_prefix("warning: ")));
+            expected.extend(codes.map(|code| code.trim().to_owned()));
+        }
+    }
 }

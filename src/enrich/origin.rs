@@ -49,6 +49,17 @@ pub enum By {
 }
 
 impl Origin {
+    /// How far the reason is from what the author wrote: the nearest is the most telling.
+    pub fn distance(&self) -> u8 {
+        match self {
+            Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) | Self::Author(_) => 0,
+            Self::Constraint(..) | Self::Technology(_) | Self::TypeSpecific(..) => 1,
+            Self::DefaultAlternative(_) | Self::NoDefaultAlternative(_) | Self::VariabilityGroup(_) => 1,
+            Self::Generic(..) | Self::Implied(_) => 2,
+            Self::Definition(_) | Self::ManualDefinition(_) => 3,
+        }
+    }
+
     /// Where the reason is to be found, and what it demands.
     pub fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
         let (id, place) = match *self {
