@@ -103,16 +103,17 @@ struct Mark<'a> {
     file: FileId,
     line: usize,
     range: Range<usize>,
-    /// Nothing for the place of the diagnostic itself.
+    /// Whether it is the place of the diagnostic itself.
+    own: bool,
     label: Option<&'a str>,
 }
 
 impl<'a> Mark<'a> {
-    fn new(span: Span, label: Option<&'a str>, sources: &SourceMap) -> Self {
+    fn new(span: Span, own: bool, label: Option<&'a str>, sources: &SourceMap) -> Self {
         let text = sources.file(span.file).text();
         let start = floor(text, span.start as usize);
         let range = start..floor(text, span.end as usize).clamp(start, line_end(text, start));
-        Self { file: span.file, line: sources.location(span).line, range, label }
+        Self { file: span.file, line: sources.location(span).line, range, own, label }
     }
 }
 
@@ -131,12 +132,16 @@ fn line_end(text: &str, at: usize) -> usize {
 
 /// One excerpt for the places that are close together, the diagnostic's own first.
 fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippet<'a, Annotation<'a>>> {
-    let own = diagnostic.span.iter().map(|&span| Mark::new(span, None, sources));
-    let related = diagnostic.labels.iter().map(|label| Mark::new(label.span, Some(&label.message), sources));
+    // What is said of the diagnostic's own place is said at its mark.
+    let said = diagnostic.labels.iter().position(|label| Some(label.span) == diagnostic.span);
+    let own_label = said.map(|said| diagnostic.labels[said].message.as_str());
+    let own = diagnostic.span.iter().map(|&span| Mark::new(span, true, own_label, sources));
+    let others = diagnostic.labels.iter().enumerate().filter(|&(index, _)| Some(index) != said);
+    let related = others.map(|(_, label)| Mark::new(label.span, false, Some(&label.message), sources));
     let mut marks: Vec<_> = own.chain(related).collect();
     marks.sort_by_key(|mark| (mark.file, mark.range.start));
     let mut near: Vec<_> = marks.chunk_by(|a, b| a.file == b.file && b.line - a.line <= APART).collect();
-    near.sort_by_key(|marks| marks.iter().all(|mark| mark.label.is_some()));
+    near.sort_by_key(|marks| !marks.iter().any(|mark| mark.own));
     near.into_iter().filter_map(|marks| excerpt(marks, sources)).collect()
 }
 
@@ -146,7 +151,7 @@ fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Snippet<'a,
     let from = line_start(file.text(), first.range.start);
     let to = line_end(file.text(), last.range.end);
     let annotations = marks.iter().map(|mark| {
-        let kind = if mark.label.is_some() { AnnotationKind::Context } else { AnnotationKind::Primary };
+        let kind = if mark.own { AnnotationKind::Primary } else { AnnotationKind::Context };
         kind.span(mark.range.start - from..mark.range.end - from).label(mark.label.map(normalize_untrusted_str))
     });
     let path = normalize_untrusted_str(&file.path().to_string_lossy());
