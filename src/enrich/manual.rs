@@ -6,7 +6,6 @@ use crate::formula::Formula;
 use crate::graph::{Element, ElementId, GroupElement};
 use crate::inputs::Inputs;
 use crate::options::{Flag, Kind};
-use crate::value::Value;
 use rustc_hash::FxHashMap;
 
 impl<'e, 'a> Context<'_, 'e, 'a> {
@@ -101,12 +100,9 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
         }
         for (input, declaration) in inputs.declarations.iter() {
             let Some(id) = self.evaluator.graph.by_identifier(declaration.name) else { continue };
-            match self.evaluator.input_at(input, declaration.span) {
-                Ok(value) => {
-                    let holds = Formula::constant(matches!(value, Value::String(_)) || value.is_truthy());
-                    named.insert(id, (holds, Origin::Input(id, declaration.span)));
-                }
-                Err(error) => self.diagnostics.push(error),
+            let condition = self.evaluator.input_condition(input, declaration.span);
+            if let Some(holds) = self.diagnostics.ok(condition) {
+                named.insert(id, (holds, Origin::Input(id, declaration.span)));
             }
         }
         named

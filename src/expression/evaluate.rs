@@ -136,10 +136,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
         match self.evaluate(node, context)? {
             Evaluated::Logic(formula) => Ok(formula),
-            Evaluated::Value(value) => truth(&value).map(Formula::constant).ok_or_else(|| {
-                let message = format!("{} is not a condition", value.describe());
-                Diagnostic::error(Code::InvalidExpression, message).at(node.span()).help("combine conditions with `and` or `or`")
-            }),
+            Evaluated::Value(value) => constant(&value, node.span()),
         }
     }
 
@@ -355,6 +352,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
+    /// The value of a variability input, read as logic.
+    ///
+    /// # Errors
+    /// As [`Evaluator::input_at`], and where its value is no condition.
+    pub fn input_condition(&mut self, input: InputId, span: Span) -> Result<Formula, Diagnostic> {
+        constant(&self.input_at(input, span)?, span)
+    }
+
     fn missing(&self, input: InputId, span: Span) -> Diagnostic {
         let declaration = self.inputs.declarations.get(input);
         let name = declaration.map_or("", |declaration| declaration.name);
@@ -436,6 +441,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     pub(super) fn note_context(&mut self) {
         self.mentions_context = true;
     }
+}
+
+/// A value read as a condition.
+fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
+    truth(value).map(Formula::constant).ok_or_else(|| {
+        let message = format!("{} is not a condition", value.describe());
+        Diagnostic::error(Code::InvalidExpression, message).at(span).help("combine conditions with `and` or `or`")
+    })
 }
 
 /// A value read as logic.
