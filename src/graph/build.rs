@@ -7,7 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::{
-    Conditional, Declared, Member, Property, RelationshipTemplate, Requirement, ServiceTemplate, TypeAssignment,
+    Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement, ServiceTemplate, Technology,
+    TypeAssignment,
 };
 use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
@@ -49,7 +50,7 @@ struct Builder<'a, 't> {
 }
 
 impl<'a> Builder<'a, '_> {
-    /// Adds an element and returns its id.
+    /// Adds the element that is declared here, at this position of its collection and of the table of its kind.
     fn add(
         &mut self,
         kind: Kind,
@@ -58,23 +59,15 @@ impl<'a> Builder<'a, '_> {
         container: Option<ElementId>,
         slot: usize,
     ) -> ElementId {
-        self.add_named(kind, Cow::Borrowed(declared.name), declared.span(), Some(&declared.conditional), index, container, slot)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of an element")]
-    fn add_named(
-        &mut self,
-        kind: Kind,
-        name: Cow<'a, str>,
-        span: Span,
-        conditional: Option<&'a Conditional<'a>>,
-        index: usize,
-        container: Option<ElementId>,
-        slot: usize,
-    ) -> ElementId {
-        let id = ElementId(self.graph.elements.len() as u32);
-        self.graph.elements.push(Element { kind, name, index: index as u32, container, slot: slot as u32, span, conditional });
-        id
+        self.graph.push(Element {
+            kind,
+            name: Cow::Borrowed(declared.name),
+            index: index as u32,
+            container,
+            slot: slot as u32,
+            span: declared.span(),
+            conditional: Some(&declared.conditional),
+        })
     }
 
     fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
@@ -119,35 +112,8 @@ impl<'a> Builder<'a, '_> {
         let properties = self.allocate_properties(&template.properties, id);
         let relations = template.requirements.iter().enumerate();
         let relations = relations.map(|(at, requirement)| self.allocate_relation(requirement, at, id, node)).collect();
-        let mut artifacts = Vec::with_capacity(template.artifacts.len());
-        for (at, artifact) in template.artifacts.iter().enumerate() {
-            let slot = self.graph.artifacts.len();
-            let id = self.add(Kind::Artifact, &artifact.declared, at, Some(id), slot);
-            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
-            let (types, properties) =
-                (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
-            let element = &mut self.graph.artifacts[slot];
-            (element.types, element.properties) = (types, properties);
-            artifacts.push(id);
-        }
-        let mut technologies = Vec::with_capacity(template.technologies.len());
-        for (at, technology) in template.technologies.iter().enumerate() {
-            let declared = &technology.declared;
-            let slot = self.graph.technologies.len();
-            let name = Cow::Borrowed(technology.name.as_str());
-            let technology_id =
-                self.add_named(Kind::Technology, name, declared.span(), Some(&declared.conditional), at, Some(id), slot);
-            self.graph.technologies.push(TechnologyElement {
-                id: technology_id,
-                node,
-                weight: technology.weight.unwrap_or(Decimal::ONE),
-                artifacts: technology.artifact.into_iter().collect(),
-                requires: Vec::new(),
-                conditions: None,
-                implementations: Vec::new(),
-            });
-            technologies.push(technology_id);
-        }
+        let artifacts = self.allocate_artifacts(template, id, node);
+        let technologies = self.allocate_technologies(template, id, node);
         let managed = template.managed.unwrap_or_else(|| !technologies.is_empty() || !self.is_abstract(&template.types));
         self.graph.nodes.push(NodeElement {
             id,
@@ -160,6 +126,40 @@ impl<'a> Builder<'a, '_> {
             technologies,
             managed,
         });
+    }
+
+    fn allocate_artifacts(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+        let add = |(index, artifact): (usize, &'a Artifact<'a>)| {
+            let slot = self.graph.artifacts.len();
+            let id = self.add(Kind::Artifact, &artifact.declared, index, Some(container), slot);
+            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
+            let (types, properties) =
+                (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
+            let element = &mut self.graph.artifacts[slot];
+            (element.types, element.properties) = (types, properties);
+            id
+        };
+        template.artifacts.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_technologies(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+        let add = |(index, technology): (usize, &'a Technology<'a>)| {
+            let slot = self.graph.technologies.len();
+            let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
+            // Known by its name in lower case.
+            self.graph.elements[id.0 as usize].name = Cow::Borrowed(&technology.name);
+            self.graph.technologies.push(TechnologyElement {
+                id,
+                node,
+                weight: technology.weight.unwrap_or(Decimal::ONE),
+                artifacts: technology.artifact.into_iter().collect(),
+                requires: Vec::new(),
+                conditions: None,
+                implementations: Vec::new(),
+            });
+            id
+        };
+        template.technologies.iter().enumerate().map(add).collect()
     }
 
     fn is_abstract(&self, types: &[TypeAssignment<'_>]) -> bool {

@@ -283,6 +283,13 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Adds an element and returns its id.
+    pub fn push(&mut self, element: Element<'a>) -> ElementId {
+        let id = ElementId(self.elements.len() as u32);
+        self.elements.push(element);
+        id
+    }
+
     /// The element of an id.
     pub fn element(&self, id: ElementId) -> &Element<'a> {
         &self.elements[id.0 as usize]

@@ -64,8 +64,7 @@ fn required(graph: &Graph<'_>, node: &NodeElement<'_>) -> Diagnostic {
 fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) {
     let container = graph.node(node).id;
     for (index, candidate) in candidates.into_iter().enumerate() {
-        let id = ElementId(graph.elements.len() as u32);
-        graph.elements.push(Element {
+        let id = graph.push(Element {
             kind: Kind::Technology,
             name: Cow::Borrowed(&candidate.rule.technology),
             index: index as u32,

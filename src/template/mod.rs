@@ -10,7 +10,7 @@ mod variability;
 pub use conditional::{Conditional, Declared, Implied, is_keyword};
 pub use entity::{
     Artifact, Group, Member, NodeTemplate, Parameter, Policy, Property, PropertyValue, RelationshipTemplate, Requirement,
-    TypeAssignment,
+    Technology, TypeAssignment,
 };
 pub use topology::{Import, ServiceTemplate, parse};
 pub use variability::{
