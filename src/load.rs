@@ -7,6 +7,7 @@ use crate::source::{FileId, FileSystem, SourceMap, Span};
 use crate::template::Import;
 use crate::types;
 use crate::yaml::{self, Document, Limits, Node};
+use memchr::memmem;
 use rustc_hash::FxHashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -52,13 +53,20 @@ pub fn read(files: &dyn FileSystem, sources: &mut SourceMap, path: &Path) -> Res
 }
 
 fn read_text(files: &dyn FileSystem, path: &Path) -> Result<Arc<str>, Diagnostic> {
+    decode(path, read_bytes(files, path)?)
+}
+
+fn read_bytes(files: &dyn FileSystem, path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let limit = Limits::default().bytes;
     let error = |why: &dyn std::fmt::Display| Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", path.display()));
     // A stream such as `/dev/stdin` has no size to look at; what it gives is measured by the parser.
     if files.size(path).is_ok_and(|size| size > limit) {
         return Err(error(&format!("it is larger than {} MiB", limit >> 20)));
     }
-    let bytes = files.read(path).map_err(|why| error(&why))?;
+    files.read(path).map_err(|why| error(&why))
+}
+
+fn decode(path: &Path, bytes: Vec<u8>) -> Result<Arc<str>, Diagnostic> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text.into()),
         Err(why) => {
@@ -95,8 +103,9 @@ pub fn open(files: &dyn FileSystem, sources: &mut SourceMap, path: &Path, text: 
     let mut diagnostics = Diagnostics::default();
     for file in library_files(files, &base.join("lib")) {
         // Below `lib/` lie playbooks and scripts too: only what calls itself a service template is one.
-        let text = diagnostics.ok(read_text(files, &file)).filter(|text| text.contains("tosca_definitions_version"));
-        if let Some(text) = text {
+        let bytes = diagnostics.ok(read_bytes(files, &file));
+        let template = bytes.filter(|bytes| memmem::find(bytes, b"tosca_definitions_version").is_some());
+        if let Some(text) = template.and_then(|bytes| diagnostics.ok(decode(&file, bytes))) {
             jobs.push((sources.add(file, Arc::clone(&text)), text));
         }
     }
@@ -118,7 +127,7 @@ fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
         for path in files.list(&directory).unwrap_or_default() {
             if is_yaml(&path) && files.is_file(&path) {
                 found.push(path);
-            } else if depth < DEPTH && path.extension().is_none() && files.is_dir(&path) {
+            } else if depth < DEPTH && files.is_dir(&path) {
                 open.push((path, depth + 1));
             }
         }
