@@ -2,13 +2,14 @@
 //!
 //! The library is read once, by as many threads as there are cores, and only what resolving needs of it is kept.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::source::{FileId, FileSystem, SourceMap, Span};
 use crate::template::Import;
 use crate::types;
 use crate::yaml::{self, Document, Limits, Node};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -177,49 +178,77 @@ fn parse_all(jobs: &[(FileId, Arc<str>)], whole: impl Fn(usize) -> bool + Sync) 
 
 /// Reads what the template imports, and what that imports, for its types; what is in `library` is there already.
 ///
-/// # Errors
-/// `file` at the import's place for every file that does not exist, `syntax` as everywhere.
+/// A file that does not exist is a `file` error at the import's place; where only a file of the library that nothing imports asks for it, a
+/// warning. `syntax` errors are as everywhere.
 pub fn imports<'i>(
     files: &dyn FileSystem,
     sources: &mut SourceMap,
     base: &Path,
     wanted: impl Iterator<Item = &'i Import<'i>>,
     library: &[Document],
-) -> Result<Vec<Document>, Diagnostics> {
-    let mut seen: FxHashSet<PathBuf> = sources.files().map(|file| normalize(file.path())).collect();
-    let mut diagnostics = Diagnostics::default();
-    let mut open: Vec<(PathBuf, Span)> =
-        wanted.filter(|import| !import.remote).map(|import| (base.join(import.file), import.declared.span())).collect();
-    for document in library {
-        let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
-        open.extend(imported(document.root(), &directory));
+    diagnostics: &mut Diagnostics,
+) -> Vec<Document> {
+    let seen = sources.files().map(|file| normalize(file.path())).collect();
+    let place = |document: &Document| (normalize(sources.file(document.file()).path()), imported(document, sources));
+    let library = library.iter().map(place).collect();
+    let mut imports = Imports { files, sources, seen, library, documents: Vec::new() };
+    let local = wanted.filter(|import| !import.remote);
+    let open = local.map(|import| (base.join(import.file), import.declared.span())).collect();
+    let mut found = imports.follow(open);
+    diagnostics.0.append(&mut found.0);
+    let left = std::mem::take(&mut imports.library).into_values().flatten().collect();
+    for mut diagnostic in imports.follow(left).0 {
+        diagnostic.severity = Severity::Warning;
+        diagnostics.push(diagnostic);
     }
-    let mut documents = Vec::new();
-    while !open.is_empty() {
-        let mut jobs = Vec::new();
-        for (path, span) in std::mem::take(&mut open) {
-            // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
-            let known = !is_yaml(&path) && !files.is_file(&path);
-            if known || !seen.insert(normalize(&path)) {
-                continue;
+    imports.documents
+}
+
+/// A file that is imported, and where that is said.
+type ImportedFile = (PathBuf, Span);
+
+struct Imports<'f> {
+    files: &'f dyn FileSystem,
+    sources: &'f mut SourceMap,
+    seen: FxHashSet<PathBuf>,
+    /// What files of the library import, until an import leads to them.
+    library: BTreeMap<PathBuf, Vec<ImportedFile>>,
+    documents: Vec<Document>,
+}
+
+impl Imports<'_> {
+    /// Reads these files and what they import, wave by wave.
+    fn follow(&mut self, mut open: Vec<ImportedFile>) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        while !open.is_empty() {
+            let mut jobs = Vec::new();
+            let mut next = Vec::new();
+            for (path, span) in open {
+                let normal = normalize(&path);
+                next.extend(self.library.remove(&normal).into_iter().flatten());
+                // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
+                let foreign = !is_yaml(&path) && !self.files.is_file(&path);
+                if foreign || !self.seen.insert(normal) {
+                    continue;
+                }
+                let text = read_text(self.files, &path);
+                let text = text.map_err(|error| error.at(span).help("relative names start at the importing file"));
+                jobs.extend(diagnostics.ok(text).map(|text| (self.sources.add(path, Arc::clone(&text)), text)));
             }
-            let text = read_text(files, &path).map_err(|error| error.at(span).help("relative names start at the importing file"));
-            if let Some(text) = diagnostics.ok(text) {
-                jobs.push((sources.add(path, Arc::clone(&text)), text));
+            for document in parse_all(&jobs, |_| false).into_iter().filter_map(|document| diagnostics.ok(document)) {
+                next.extend(imported(&document, self.sources));
+                self.documents.push(document);
             }
+            open = next;
         }
-        for document in parse_all(&jobs, |_| false).into_iter().filter_map(|document| diagnostics.ok(document)) {
-            let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
-            open.extend(imported(document.root(), &directory));
-            documents.push(document);
-        }
+        diagnostics
     }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(documents) }
 }
 
 /// The files that a library imports from beside itself.
-fn imported(root: Node<'_>, directory: &Path) -> Vec<(PathBuf, Span)> {
-    let items = root.get("imports").into_iter().flat_map(Node::items);
+fn imported(document: &Document, sources: &SourceMap) -> Vec<ImportedFile> {
+    let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
+    let items = document.root().get("imports").into_iter().flat_map(Node::items);
     let local = items.filter(|item| item.get("repository").is_none());
     let named = local.filter_map(|item| Some((item.as_str().or_else(|| item.get("file")?.as_str())?, item.span())));
     named.filter(|(file, _)| !file.contains("://")).map(|(file, span)| (directory.join(file), span)).collect()

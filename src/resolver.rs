@@ -186,7 +186,9 @@ impl Resolver {
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
         checked(&mut warnings, |diagnostics| diagnostics.0.append(&mut check_features(&inputs, &mut early).0))?;
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
-        let imported = load::imports(&*self.files, sources, &opened.base, wanted, &opened.library)?;
+        let imported = checked(&mut warnings, |diagnostics| {
+            load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
+        })?;
 
         progress.phase("building");
         let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
