@@ -54,7 +54,7 @@ codes! {
     AmbiguousTechnologies "ambiguous-technologies" "Two variants are equally good and differ in their technologies. Add conditions or weights that prefer one, or disable `optimization_technologies_unique`.";
     AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
-    AmbiguousType "ambiguous-type" "A present element does not have exactly one present type. Give its types conditions of which exactly one holds.";
+    AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";

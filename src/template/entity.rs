@@ -304,7 +304,7 @@ const NODE_KEYS: &[&str] = &[
 fn require_type(types: &[TypeAssignment<'_>], what: &str, key: Node<'_>, diagnostics: &mut Diagnostics) {
     if types.is_empty() {
         let message = format!("{what} `{}` has no type", key.text().unwrap_or_default());
-        diagnostics.push(Diagnostic::error(Code::InvalidTemplate, message).at(key.span()).help("declare its `type`"));
+        diagnostics.push(Diagnostic::error(Code::AmbiguousType, message).at(key.span()).help("declare its `type`"));
     }
 }
 
