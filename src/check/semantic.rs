@@ -26,6 +26,7 @@ impl Checker<'_, '_> {
                 }
             }
         }
+        self.constant_outputs();
         if self.options.check(Check::UnproducedOutput) {
             for output in graph.outputs.iter().filter(|output| self.presence.is(output.id)) {
                 if self.presence.among(&output.producers).next().is_none() {
@@ -35,6 +36,20 @@ impl Checker<'_, '_> {
                         format!("{} is produced by no present element", graph.display(output.id)),
                     );
                 }
+            }
+        }
+    }
+
+    /// An output that takes its value from no element is pruned in every variant, which its author hardly meant.
+    fn constant_outputs(&mut self) {
+        let graph = self.graph;
+        for output in &graph.outputs {
+            let conditional = &output.parameter.declared.conditional;
+            let unconditional = conditional.conditions.is_none() && conditional.default_alternative().is_none();
+            if unconditional && output.producers.is_empty() && !self.presence.is(output.id) {
+                let message = format!("{} is absent, since it takes its value from no element", graph.display(output.id));
+                let help = "declare `pruning: false` and `default_condition: false` at it to keep it";
+                self.warning(Code::UnproducedOutput, output.id, message).help = Some(help.into());
             }
         }
     }
