@@ -119,6 +119,14 @@ pub struct Label {
 }
 
 /// One thing that went wrong.
+///
+/// ```
+/// use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
+/// use cuvee::source::SourceMap;
+/// let error = Diagnostic::error(Code::UnknownPreset, "there is no preset `prd`").help_opt(did_you_mean("prd", ["dev", "prod"]));
+/// assert_eq!(error.one_line(&SourceMap::default()), "error[unknown-preset]: there is no preset `prd`");
+/// assert_eq!(error.help.as_deref(), Some("did you mean `prod`?"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Which kind.

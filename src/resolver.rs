@@ -37,9 +37,15 @@ enum InputSource {
 
 /// Resolves one variant of one template.
 ///
-/// ```no_run
-/// let resolution = cuvee::Resolver::new("shop.yaml").preset("prod").input("region", "eu").resolve()?;
+/// Only what is given counts: without [`Resolver::environment`] no environment variable is read, and without [`Resolver::now`] there is no
+/// clock.
+///
+/// ```
+/// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").input("visitors", 4000).resolve()?;
 /// println!("{}", resolution.to_yaml());
+/// for file in resolution.sources() {
+///     println!("cargo:rerun-if-changed={}", file.display());
+/// }
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 #[derive(Clone)]

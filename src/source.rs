@@ -58,6 +58,15 @@ impl SourceFile {
 }
 
 /// Every file that took part, in the order of reading; spans point into it.
+///
+/// ```
+/// use cuvee::source::{SourceMap, Span};
+/// let mut sources = SourceMap::default();
+/// let file = sources.add("shop.yaml", "shop:\n  type: Shop\n");
+/// let span = Span { file, start: 14, end: 18 };
+/// assert_eq!(sources.snippet(span), "Shop");
+/// assert_eq!((sources.location(span).line, sources.location(span).column), (2, 9));
+/// ```
 #[derive(Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,

@@ -92,7 +92,7 @@ impl fmt::Display for Report {
 
 /// Runs every case at or below a directory.
 ///
-/// ```no_run
+/// ```
 /// let report = cuvee::testing::run("examples/shop", &cuvee::source::OsFiles);
 /// assert!(report.is_success(), "{report}");
 /// ```
