@@ -195,10 +195,10 @@ impl<'a> Emitter<'_, '_, 'a> {
             None if value.kind() == NodeKind::Scalar => Some(Out::Source(value)),
             None => {
                 let chosen = self.graph.element(self.presence.among(self.graph.types_of(id)).last()?);
-                let name = string(chosen.name.clone());
+                let name = string(chosen.name);
                 let written = value.items().nth(chosen.index as usize).unwrap_or(value);
                 let keys = written.entries().map(|(key, _)| key);
-                let key = keys.into_iter().find(|key| key.text() == Some(&*chosen.name));
+                let key = keys.into_iter().find(|key| key.text() == Some(chosen.name));
                 Some(match key {
                     Some(key) => lifted(key, name),
                     None => name,

@@ -71,7 +71,7 @@ fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objectiv
     let graph = evaluator.graph;
     let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> = indexmap::IndexMap::default();
     for technology in &graph.technologies {
-        by_name.entry(&*graph.element(technology.id).name).or_default().push(technology.id);
+        by_name.entry(graph.element(technology.id).name).or_default().push(technology.id);
     }
     by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect()
 }

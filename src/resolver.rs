@@ -351,7 +351,7 @@ impl Elements {
         let mut elements = Self::default();
         for id in graph.ids() {
             let element = graph.element(id);
-            elements.names.push_str(&element.name);
+            elements.names.push_str(element.name);
             elements.elements.push(ElementName {
                 kind: element.kind,
                 index: element.index,

@@ -49,7 +49,7 @@ fn collisions(graph: &Graph<'_>, present: impl Iterator<Item = ElementId>) -> Ve
     let mut first_of: FxHashMap<&str, usize> = FxHashMap::default();
     let mut pairs: Vec<(ElementId, ElementId)> = Vec::new();
     for id in present {
-        let position = *first_of.entry(&*graph.element(id).name).or_insert(pairs.len());
+        let position = *first_of.entry(graph.element(id).name).or_insert(pairs.len());
         match pairs.get_mut(position) {
             Some(pair) => pair.1 = id,
             None => pairs.push((id, id)),

@@ -170,7 +170,7 @@ fn by_name<'g, 'a: 'g>(
     let mut groups: Vec<Vec<ElementId>> = Vec::new();
     for id in ids {
         let one = element(id);
-        let position = *positions.entry((one.container, &*one.name)).or_insert(groups.len());
+        let position = *positions.entry((one.container, one.name)).or_insert(groups.len());
         match groups.get_mut(position) {
             Some(group) => group.push(id),
             None => groups.push(vec![id]),

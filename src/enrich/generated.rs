@@ -82,7 +82,7 @@ impl<'a> Context<'_, '_, 'a> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         let (typed, property) = match element.kind {
-            Kind::Property => (element.container?, Some(&*element.name)),
+            Kind::Property => (element.container?, Some(element.name)),
             _ => (id, None),
         };
         let family = match graph.element(typed).kind {

@@ -139,6 +139,6 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
 
 /// Alternatives share a container, and a name where the name tells what they are for.
 fn scope<'e>(element: &'e Element<'_>) -> (Kind, Option<ElementId>, &'e str) {
-    let name = if matches!(element.kind, Kind::Type | Kind::Technology) { "" } else { &*element.name };
+    let name = if matches!(element.kind, Kind::Type | Kind::Technology) { "" } else { element.name };
     (element.kind, element.container, name)
 }

@@ -294,6 +294,6 @@ pub fn has_artifact_type(graph: &crate::graph::Graph<'_>, types: &TypeHierarchy<
     let is_wanted = |name: &str| types.is_a(Family::Artifact, name, wanted);
     match graph.types_of(artifact) {
         [] => is_wanted(crate::template::DEFAULT_ARTIFACT_TYPE),
-        own => own.iter().any(|&id| is_wanted(&graph.element(id).name)),
+        own => own.iter().any(|&id| is_wanted(graph.element(id).name)),
     }
 }

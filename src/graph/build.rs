@@ -13,7 +13,6 @@ use crate::template::{
 use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// The group types whose conditions go to their members ("Normative Group Types").
 const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
@@ -61,7 +60,7 @@ impl<'a> Builder<'a, '_> {
     ) -> ElementId {
         self.graph.push(Element {
             kind,
-            name: Cow::Borrowed(declared.name),
+            name: declared.name,
             index: index as u32,
             container,
             slot: slot as u32,
@@ -147,7 +146,7 @@ impl<'a> Builder<'a, '_> {
             let slot = self.graph.technologies.len();
             let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
             // Known by its name in lower case.
-            self.graph.elements[id.0 as usize].name = Cow::Borrowed(&technology.name);
+            self.graph.elements[id.0 as usize].name = &technology.name;
             self.graph.technologies.push(TechnologyElement {
                 id,
                 node,

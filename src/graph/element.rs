@@ -2,6 +2,7 @@
 
 use crate::decimal::Decimal;
 use crate::formula::Atom;
+use crate::graph::lookup::Names;
 use crate::graph::references::Reference;
 use crate::options::Kind;
 use crate::source::Span;
@@ -11,7 +12,7 @@ use crate::template::{
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 
 /// An element of a [`Graph`]; its presence is the atom of the same number.
@@ -42,7 +43,7 @@ pub struct Element<'a> {
     /// Its kind.
     pub kind: Kind,
     /// Its name; the file of an import.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// Its position in the collection that it is written in.
     pub index: u32,
     /// What it belongs to.
@@ -259,6 +260,8 @@ pub struct Graph<'a> {
     pub references: Vec<Reference>,
     pub(super) node_names: FxHashMap<&'a str, NodeId>,
     pub(super) group_names: FxHashMap<&'a str, GroupId>,
+    pub(super) names: OnceCell<Names<'a>>,
+    pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
 
 impl<'a> Graph<'a> {
@@ -280,6 +283,8 @@ impl<'a> Graph<'a> {
             references: Vec::new(),
             node_names: FxHashMap::default(),
             group_names: FxHashMap::default(),
+            names: OnceCell::new(),
+            identifiers: OnceCell::new(),
         }
     }
 
@@ -287,6 +292,9 @@ impl<'a> Graph<'a> {
     pub fn push(&mut self, element: Element<'a>) -> ElementId {
         let id = ElementId(self.elements.len() as u32);
         self.elements.push(element);
+        // What was looked up before it was there is made anew.
+        self.names.take();
+        self.identifiers.take();
         id
     }
 
@@ -362,7 +370,7 @@ impl<'a> Graph<'a> {
     /// The only type that an element can have; nothing where it has alternatives or none.
     pub fn only_type(&self, id: ElementId) -> Option<&str> {
         match self.types_of(id) {
-            [only] => Some(&self.element(*only).name),
+            [only] => Some(self.element(*only).name),
             _ => None,
         }
     }
@@ -389,7 +397,7 @@ impl fmt::Display for Path<'_, '_> {
         let mut current = Some(self.id);
         while let Some(element) = current.map(|id| self.graph.element(id)) {
             let own = if self.display { display } else { identifier };
-            f.write_str(&own(element.kind, &element.name, element.index))?;
+            f.write_str(&own(element.kind, element.name, element.index))?;
             current = element.container;
             if current.is_some() {
                 f.write_str(if self.display { " of " } else { "." })?;

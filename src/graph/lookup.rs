@@ -5,6 +5,8 @@ use super::element::{ElementId, Graph, NodeElement, RelationId};
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::options::Kind;
 use crate::yaml::{Node, Scalar};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// What an expression looks for.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,9 @@ pub enum Step {
     /// Of a container.
     In(ElementId, Kind),
 }
+
+/// Elements by container, kind and name: the first of the name, and another one if there is any.
+pub(super) type Names<'a> = FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
 
 impl<'a> Graph<'a> {
     /// The element that a name or a position means.
@@ -32,31 +37,29 @@ impl<'a> Graph<'a> {
         if let Some(known) = known {
             return known.ok_or_else(|| self.no_such(step, operand));
         }
-        let collection = self.collection(step);
         match operand.scalar() {
             Some(Scalar::Int(index)) => {
-                let found = usize::try_from(index).ok().and_then(|index| collection.get(index).copied());
+                let found = usize::try_from(index).ok().and_then(|index| self.at(step, index));
                 found.ok_or_else(|| self.no_such(step, operand))
             }
-            Some(_) => self.by_name(step, operand, &collection, name),
+            Some(_) => self.by_name(step, operand, name),
             None => Err(Diagnostic::error(Code::InvalidExpression, "an element is named by its name or its position in a list")
                 .at(operand.span())
                 .help(format!("here stands {}", operand.describe()))),
         }
     }
 
-    fn by_name(&self, step: Step, operand: Node<'_>, collection: &[ElementId], name: &str) -> Result<ElementId, Diagnostic> {
-        // Technologies are named in lower case whatever their author typed.
-        let lower = name.to_lowercase();
-        let is_meant = |id: &&ElementId| {
-            let element = self.element(**id);
-            element.name == if element.kind == Kind::Technology { lower.as_str() } else { name }
+    fn by_name(&self, step: Step, operand: Node<'_>, name: &str) -> Result<ElementId, Diagnostic> {
+        let (container, kind) = match step {
+            Step::Root(kind) => (None, kind),
+            Step::In(container, kind) => (Some(container), kind),
         };
-        let mut found = collection.iter().filter(is_meant);
-        match (found.next(), found.next()) {
-            (Some(&only), None) => Ok(only),
-            (None, _) => Err(self.no_such(step, operand)),
-            (Some(&first), Some(&second)) => {
+        // Technologies are named in lower case whatever their author typed.
+        let lower = if kind == Kind::Technology { Cow::Owned(name.to_lowercase()) } else { Cow::Borrowed(name) };
+        match self.names().get(&(container, kind, &*lower)) {
+            Some(&(only, None)) => Ok(only),
+            None => Err(self.no_such(step, operand)),
+            Some(&(first, Some(second))) => {
                 let (kind, at) = (self.element(first).kind.as_str(), self.element(first).index);
                 Err(Diagnostic::error(Code::AmbiguousElement, format!("more than one {kind} is named `{name}`"))
                     .at(operand.span())
@@ -64,6 +67,29 @@ impl<'a> Graph<'a> {
                     .label(self.element(second).span, "another is here")
                     .help(format!("say which by its position, such as `{at}`")))
             }
+        }
+    }
+
+    /// Made when an expression names an element for the first time.
+    fn names(&self) -> &Names<'a> {
+        self.names.get_or_init(|| {
+            let mut names = Names::default();
+            for id in self.ids() {
+                let element = self.element(id);
+                let entry = names.entry((element.container, element.kind, element.name));
+                entry.and_modify(|found| found.1 = found.1.or(Some(id))).or_insert((id, None));
+            }
+            names
+        })
+    }
+
+    fn at(&self, step: Step, index: usize) -> Option<ElementId> {
+        match step {
+            Step::Root(Kind::Input) => self.inputs.get(index).map(|input| input.id),
+            Step::Root(Kind::Output) => self.outputs.get(index).map(|output| output.id),
+            Step::Root(Kind::Policy) => self.policies.get(index).map(|policy| policy.id),
+            Step::Root(Kind::Import) => self.imports.get(index).map(|import| import.id),
+            _ => self.collection(step).get(index).copied(),
         }
     }
 
@@ -100,7 +126,7 @@ impl<'a> Graph<'a> {
             Step::In(container, kind) => format!("{} has no {} `{name}`", self.display(container), kind.as_str()),
         };
         let known = self.collection(step);
-        let error = unknown_element(operand, message, known.iter().map(|&id| &*self.element(id).name));
+        let error = unknown_element(operand, message, known.iter().map(|&id| self.element(id).name));
         match (operand.scalar(), known.len()) {
             (Some(Scalar::Int(_)), 0) => error.help("there are none"),
             (Some(Scalar::Int(_)), count) => error.help(format!("positions go from 0 to {}", count - 1)),
@@ -126,15 +152,12 @@ impl<'a> Graph<'a> {
 
     /// The element of an identifier, such as `property.port@0.node.shop`.
     pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
-        let (kind, _) = identifier.split_once('.')?;
-        let kind = Kind::ALL.iter().copied().find(|candidate| candidate.as_str() == kind)?;
-        if kind == Kind::Node {
-            return self.node_names.get(&identifier["node.".len()..]).map(|&node| self.node(node).id);
+        let (kind, rest) = identifier.split_once('.')?;
+        if kind == Kind::Node.as_str() {
+            return self.node_names.get(rest).map(|&node| self.node(node).id);
         }
-        // The node, if any, stands last, so only its elements need to be looked at; names may hold dots themselves.
-        let of_kind = self.ids().filter(|&id| self.element(id).kind == kind);
-        let mut candidates = of_kind
-            .filter(|&id| identifier[kind.as_str().len() + 1..].starts_with(&*self.element(id).name) || kind == Kind::Import);
-        candidates.find(|&id| self.identifier(id).to_string() == identifier)
+        Kind::ALL.iter().find(|candidate| candidate.as_str() == kind)?;
+        let all = self.identifiers.get_or_init(|| self.ids().map(|id| (self.identifier(id).to_string(), id)).collect());
+        all.get(identifier).copied()
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Finder<'_, 'a> {
     fn element(&self, entity: &str, name: Option<&str>) -> Vec<ElementId> {
         let Some(node) = self.node(entity) else { return Vec::new() };
         let node = self.graph.node(node);
-        let is_meant = |id: &&ElementId| name == Some(&*self.graph.element(**id).name) && **id != self.from;
+        let is_meant = |id: &&ElementId| name == Some(self.graph.element(**id).name) && **id != self.from;
         let properties: Vec<_> = node.properties.iter().filter(is_meant).copied().collect();
         if properties.is_empty() { vec![node.id] } else { properties }
     }

@@ -61,7 +61,7 @@ impl Search<'_, '_> {
             let relation = self.graph.relation(id);
             let Some(target) = relation.target.filter(|_| relation.hosting && !self.passes(id)) else { continue };
             let host = self.graph.node(target);
-            let fits = host.types.iter().any(|&name| self.types.is_a(Family::Node, &self.graph.element(name).name, wanted));
+            let fits = host.types.iter().any(|&name| self.types.is_a(Family::Node, self.graph.element(name).name, wanted));
             if any || fits {
                 self.path.push(id);
                 self.from(host, if any { hosting } else { rest });

@@ -12,7 +12,6 @@ use crate::options::{AssignPattern, Check, Flag, Kind, Options};
 use crate::template::TechnologyRule;
 use crate::types::{Family, TypeHierarchy};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// One way in which a rule fits a node.
 struct Candidate<'a> {
@@ -66,7 +65,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
     for (index, candidate) in candidates.into_iter().enumerate() {
         let id = graph.push(Element {
             kind: Kind::Technology,
-            name: Cow::Borrowed(&candidate.rule.technology),
+            name: &candidate.rule.technology,
             index: index as u32,
             container: Some(container),
             slot: graph.technologies.len() as u32,
@@ -90,7 +89,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
 fn complete<'a>(graph: &mut Graph<'a>, types: &TypeHierarchy<'_>, node: NodeId, candidates: &[Candidate<'a>], options: &Options) {
     for id in graph.node(node).technologies.clone() {
         let slot = graph.element(id).slot as usize;
-        let (name, node_type) = (graph.element(id).name.clone(), type_name(graph, graph.node(node)).to_owned());
+        let (name, node_type) = (graph.element(id).name, type_name(graph, graph.node(node)).to_owned());
         let index = graph.element(id).index as usize;
         let written = &graph.node(node).template.technologies[index];
         let artifact = written.artifact;
@@ -103,7 +102,7 @@ fn complete<'a>(graph: &mut Graph<'a>, types: &TypeHierarchy<'_>, node: NodeId, 
             candidate.rule.technology == name && right_artifact
         };
         let fitting: Vec<_> = candidates.iter().filter(fits).collect();
-        let plain = Scenario { node_type: &node_type, component: &node_type, artifact, technology: &name, hosting: &[] };
+        let plain = Scenario { node_type: &node_type, component: &node_type, artifact, technology: name, hosting: &[] };
         let last = written.assign.map_or_else(|| plain.assign(options.assign_pattern()), str::to_owned);
         let implementation = |candidate: &&Candidate<'_>| Implementation {
             requires: candidate.requires.clone(),
@@ -124,7 +123,7 @@ fn complete<'a>(graph: &mut Graph<'a>, types: &TypeHierarchy<'_>, node: NodeId, 
 
 /// The type of a node; with alternatives, the first: conditional types and technology rules do not mix.
 fn type_name<'g>(graph: &'g Graph<'_>, node: &NodeElement<'_>) -> &'g str {
-    node.types.first().map_or("", |&id| &graph.element(id).name)
+    node.types.first().map_or("", |&id| graph.element(id).name)
 }
 
 /// What the assigned type is named after.
