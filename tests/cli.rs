@@ -431,6 +431,8 @@ fn waiting_for_standard_input(dir: &TempDir) -> std::process::Child {
 fn an_interrupt_ends_it_with_130() {
     let dir = workplace();
     let mut child = waiting_for_standard_input(&dir);
+    // Held open: at its end the process would go on, and perhaps be faster than the interrupt.
+    let stdin = child.stdin.take();
     let id = child.id().to_string();
     while !catches_interrupt(&id) {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
@@ -438,6 +440,7 @@ fn an_interrupt_ends_it_with_130() {
     }
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
+    drop(stdin);
     assert_eq!(output.status.code(), Some(130));
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
     assert_eq!(names(dir.path()), ["shop.yaml", "twice.yaml", "typo.yaml"]);
