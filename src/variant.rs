@@ -63,8 +63,14 @@ fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, 
     let mut reasons: Vec<_> = origins.into_iter().map(|origin| origin.explain(graph, options)).collect();
     reasons.dedup();
     let count = reasons.len();
-    let diagnostic = Diagnostic::error(Code::Unsatisfiable, format!("no variant fulfils all conditions: these {count} conflict"))
-        .help("each of them could hold without one of the others: drop or weaken any one");
+    let (message, help) = match count {
+        1 => ("no variant fulfils all conditions: this one cannot hold".into(), "drop or weaken it"),
+        _ => (
+            format!("no variant fulfils all conditions: these {count} conflict"),
+            "each of them could hold without one of the others: drop or weaken any one",
+        ),
+    };
+    let diagnostic = Diagnostic::error(Code::Unsatisfiable, message).help(help);
     let mut reasons = reasons.into_iter();
     let first = reasons.next();
     let diagnostic = match first {

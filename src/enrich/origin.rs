@@ -68,7 +68,8 @@ impl Origin {
             Self::TypeSpecific(id, span) | Self::Implies(id, span) => (id, span),
             Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) => (id, graph.element(id).span),
             Self::Technology(id) | Self::VariabilityGroup(id) => (id, graph.element(id).span),
-            Self::Generic(id, ..) | Self::Definition(id) | Self::ManualDefinition(id) => (id, graph.element(id).span),
+            Self::Definition(id) => (id, written(graph, id).unwrap_or(graph.element(id).span)),
+            Self::Generic(id, ..) | Self::ManualDefinition(id) => (id, graph.element(id).span),
             Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
         };
         let element = graph.display(id);
@@ -84,7 +85,12 @@ impl Origin {
             Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
             Self::Generic(_, half, part, by) => generic(&element.to_string(), graph, options, id, *half, *part, *by),
             Self::TypeSpecific(..) => format!("{element} is present only if the default condition of its type holds"),
-            Self::Definition(_) => format!("{element} is present if all of its conditions hold"),
+            Self::Definition(_) if written(graph, id).is_some() || graph.element(id).conditional.is_none() => {
+                format!("{element} is present if all of its conditions hold")
+            }
+            Self::Definition(_) => {
+                format!("{element} has no conditions of its own: only default conditions and pruning can remove it")
+            }
             Self::ManualDefinition(_) => format!("these are the conditions of {element}"),
             Self::Implied(_) => format!("{element} is implied: present if its container is and its conditions hold"),
             Self::Implies(..) => format!("{element} implies this"),
@@ -93,6 +99,11 @@ impl Origin {
         };
         (place, text)
     }
+}
+
+/// Where the author wrote the conditions of an element.
+fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
+    Some(graph.element(id).conditional?.conditions?.span())
 }
 
 fn generic(element: &str, graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> String {

@@ -111,7 +111,9 @@ impl<'t> Oracle<'t> {
             let (manual, generated) = (self.manual(id), self.generated(id));
             let present = Logic::Present(id);
             let all = || Logic::And(manual.iter().chain(&generated).map(|one| one.holds.clone()).collect());
-            requirements.push(self.because(id, "is present if all of its conditions hold", all().implies(present.clone())));
+            let unconditional = self.template.elements[id].conditions.is_empty();
+            let message = if unconditional { "has no conditions of its own" } else { "is present if all of its conditions hold" };
+            requirements.push(self.because(id, message, all().implies(present.clone())));
             self.implications(id, &mut requirements);
             let conditions = manual.into_iter().chain(generated);
             requirements.extend(conditions.map(|one| Requirement { holds: present.clone().implies(one.holds), ..one }));
