@@ -193,7 +193,10 @@ impl<'a> Builder<'a, '_> {
         let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
         let named = requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
         let relationship = named.or(requirement.inline.as_ref());
-        let hosting = self.is_hosting(requirement.declared.name, relationship);
+        // Where there is no template of that name, it is that of a type.
+        let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
+        let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
+        let hosting = self.is_hosting(requirement.declared.name, typed.or(name));
         self.graph.relations.push(RelationElement {
             id,
             requirement,
@@ -239,8 +242,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// By type where types tell, by name (`host`, `db_host`, `host_a`) where they do not.
-    fn is_hosting(&self, name: &str, relationship: Option<&RelationshipTemplate<'_>>) -> bool {
-        let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
+    fn is_hosting(&self, name: &str, typed: Option<&str>) -> bool {
         match typed.filter(|name| *name == HOSTED_ON || self.types.is_defined(Family::Relationship, name)) {
             Some(name) => self.types.is_a(Family::Relationship, name, HOSTED_ON),
             None => name.split('_').any(|word| word == "host"),
