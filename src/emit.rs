@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostics;
 use crate::expression::Evaluator;
-use crate::graph::{ElementId, Graph, PropertyElement, RelationElement, Target};
+use crate::graph::{ElementId, Graph, PropertyElement, RelationElement, RelationId, Target};
 use crate::presence::Presence;
 use crate::template::{DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, PLAIN_VERSION, PropertyValue, is_keyword};
 use crate::value::Value;
@@ -168,9 +168,7 @@ impl<'a> Emitter<'_, '_, 'a> {
             let body = self.body(node.template.declared.value, |this, keyword, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
                 "properties" => this.properties(&node.properties, value),
-                "requirements" => {
-                    this.requirements(&node.relations.iter().map(|&id| graph.relation(id)).collect::<Vec<_>>(), value)
-                }
+                "requirements" => this.requirements(&node.relations, value),
                 "artifacts" => this.artifacts(&node.artifacts, value),
                 _ => Some(this.source(value)),
             });
@@ -197,10 +195,9 @@ impl<'a> Emitter<'_, '_, 'a> {
                 let chosen = self.graph.element(self.presence.among(self.graph.types_of(id)).last()?);
                 let name = string(chosen.name);
                 let written = value.items().nth(chosen.index as usize).unwrap_or(value);
-                let keys = written.entries().map(|(key, _)| key);
-                let key = keys.into_iter().find(|key| key.text() == Some(chosen.name));
+                let key = written.entries().find(|(key, _)| key.text() == Some(chosen.name));
                 Some(match key {
-                    Some(key) => lifted(key, name),
+                    Some((key, _)) => lifted(key, name),
                     None => name,
                 })
             }
@@ -236,9 +233,10 @@ impl<'a> Emitter<'_, '_, 'a> {
         }
     }
 
-    fn requirements(&mut self, relations: &[&RelationElement<'a>], like: Node<'a>) -> Option<Out<'a>> {
+    fn requirements(&mut self, relations: &[RelationId], like: Node<'a>) -> Option<Out<'a>> {
         let mut items = Vec::new();
-        for (relation, item) in relations.iter().zip(like.items()) {
+        let graph = self.graph;
+        for (relation, item) in relations.iter().map(|&id| graph.relation(id)).zip(like.items()) {
             if self.presence.is(relation.id) {
                 let declared = &relation.requirement.declared;
                 let body = self.requirement(relation);

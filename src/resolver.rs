@@ -166,8 +166,8 @@ impl Resolver {
         let mut sources = SourceMap::default();
         let resolve = |sources: &mut SourceMap| {
             let opened = self.open(sources)?;
-            let mut diagnostics = Diagnostics::default();
-            let template = template::parse(opened.template.root(), &mut diagnostics);
+            // What else is wrong with the template is for resolving to say.
+            let template = template::parse(opened.template.root(), &mut Diagnostics::default());
             options::resolve(template.version, template.variability.options, &self.options)
         };
         match resolve(&mut sources) {
@@ -190,7 +190,7 @@ impl Resolver {
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
-        checked(&mut warnings, |diagnostics| diagnostics.0.append(&mut check_features(&inputs, &mut early).0))?;
+        checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
         let imported = checked(&mut warnings, |diagnostics| {
             load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
@@ -218,7 +218,7 @@ impl Resolver {
         let presence = variant::find(&evaluator, &assertions, &objectives, &options, self.solver, progress)?;
 
         progress.phase("writing");
-        checked(&mut warnings, |diagnostics| *diagnostics = std::mem::take(&mut check::check(&graph, &options, &presence)))?;
+        checked(&mut warnings, |diagnostics| *diagnostics = check::check(&graph, &options, &presence))?;
         evaluator.decide(&presence);
         let document = emit::emit(&mut evaluator, &presence)?;
         Ok((yaml::write_yaml(&document), Elements::of(&graph, &presence), warnings))

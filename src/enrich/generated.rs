@@ -18,7 +18,7 @@ const HALVES: [Half; 2] = [Half::Consistency, Half::Semantic];
 /// Type-specific conditions by family, type and property.
 type TypeSpecificIndex<'t, 'a> = FxHashMap<(&'a str, &'a str, Option<&'a str>), &'t TypeSpecificCondition<'a>>;
 
-impl<'a> Context<'_, '_, 'a> {
+impl<'c, 'a> Context<'c, '_, 'a> {
     /// The generated conditions of every element.
     pub(super) fn generated(&mut self, manual: &Conditions, type_specific: &TypeSpecificConditions<'a>) -> Conditions {
         let graph = self.evaluator.graph;
@@ -65,12 +65,7 @@ impl<'a> Context<'_, '_, 'a> {
         let Some(condition) = self.type_specific_of(id, index) else { return [false, false] };
         let applies = (0..2).any(|half| condition.halves[half] && taken[half].is_some());
         if applies {
-            match self.evaluator.conditions(condition.conditions, Some(id)) {
-                Ok(found) => {
-                    list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::TypeSpecific(id, node.span()))))
-                }
-                Err(error) => self.diagnostics.push(error),
-            }
+            self.add(condition.conditions, id, |span| Origin::TypeSpecific(id, span), list);
         }
         condition.halves
     }
@@ -110,7 +105,7 @@ impl<'a> Context<'_, '_, 'a> {
             Kind::Policy => self.whole(id, Half::Semantic, semantic, Of::Targets, list),
             Kind::Group => self.whole(id, Half::Semantic, semantic, Of::Members, list),
             Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {
-                for part in self.mode(id) {
+                for &part in self.mode(id) {
                     let half = half_of(kind, part);
                     if let (Some(by), Some(formula)) = (by(half), self.part(id, part)) {
                         list.push((formula, Origin::Generic(id, half, Some(part), by)));
@@ -126,10 +121,11 @@ impl<'a> Context<'_, '_, 'a> {
         }
     }
 
-    fn mode(&self, id: ElementId) -> Vec<Part> {
-        let element = self.evaluator.graph.element(id);
+    fn mode(&self, id: ElementId) -> &'c [Part] {
+        let (graph, options) = (self.evaluator.graph, self.options);
+        let element = graph.element(id);
         let own = element.conditional.and_then(|conditional| conditional.settings()?.default_condition_mode.as_deref());
-        own.unwrap_or(self.options.mode(element.kind)).to_vec()
+        own.unwrap_or(options.mode(element.kind))
     }
 
     /// The formula of a part; nothing where what it asks for does not exist in the variable template.

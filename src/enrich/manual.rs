@@ -21,7 +21,10 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
             let element = graph.element(id);
             self.written(id, element, &mut conditions.list);
             for group in memberships.get(&id).into_iter().flatten() {
-                self.of_group(id, group, &mut conditions.list);
+                // They go to the member, so that SELF in them is the member.
+                if let Some(written) = group.group.declared.conditional.conditions {
+                    self.add(written, id, |span| Origin::Group(id, group.id, span), &mut conditions.list);
+                }
             }
             if let Some(&(formula, origin)) = named.get(&id) {
                 conditions.list.push((formula, origin));
@@ -62,21 +65,8 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
             }
             written = written.or(technology.conditions);
         }
-        let Some(node) = written else { return };
-        match self.evaluator.conditions(node, Some(id)) {
-            Ok(found) => list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::Manual(id, node.span())))),
-            Err(error) => self.diagnostics.push(error),
-        }
-    }
-
-    /// The conditions of a variability group go to its members; SELF in them is the member.
-    fn of_group(&mut self, id: ElementId, group: &GroupElement<'a>, list: &mut Vec<(Formula, Origin)>) {
-        let Some(node) = group.group.declared.conditional.conditions else { return };
-        match self.evaluator.conditions(node, Some(id)) {
-            Ok(found) => {
-                list.extend(found.into_iter().map(|(formula, node)| (formula, Origin::Group(id, group.id, node.span()))))
-            }
-            Err(error) => self.diagnostics.push(error),
+        if let Some(conditions) = written {
+            self.add(conditions, id, |span| Origin::Manual(id, span), list);
         }
     }
 

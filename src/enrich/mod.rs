@@ -16,7 +16,9 @@ use crate::formula::{Formula, OriginId};
 use crate::graph::ElementId;
 use crate::inputs::Inputs;
 use crate::options::{Check, Half, Kind, Options, Part};
+use crate::source::Span;
 use crate::template::TypeSpecificConditions;
+use crate::yaml::Node;
 
 /// Everything that must hold: clauses of formulas, each with its reason.
 #[derive(Debug, Default)]
@@ -109,7 +111,15 @@ pub fn enrich<'a>(
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(assertions) }
 }
 
-impl Context<'_, '_, '_> {
+impl<'a> Context<'_, '_, 'a> {
+    /// Adds what stands as the conditions of an element, each with its origin.
+    fn add(&mut self, conditions: Node<'a>, id: ElementId, origin: impl Fn(Span) -> Origin, list: &mut Vec<(Formula, Origin)>) {
+        match self.evaluator.conditions(conditions, Some(id)) {
+            Ok(found) => list.extend(found.into_iter().map(|(formula, node)| (formula, origin(node.span())))),
+            Err(error) => self.diagnostics.push(error),
+        }
+    }
+
     /// Nodes that are kept by their incoming relations and their hosts keep each other: something has to start.
     fn check_persistent(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);

@@ -20,7 +20,7 @@ impl<'a> Context<'_, '_, 'a> {
             graph.groups.iter().filter(|group| group.variability).filter_map(|group| group.group.declared.conditional.conditions);
         let of_rules = graph.technologies.iter().filter_map(|technology| technology.conditions);
         let many: Vec<Node<'a>> = of_types.chain(of_groups).chain(of_rules).collect();
-        many.into_iter().for_each(|conditions| self.evaluator.validate_conditions(conditions, None, &mut self.diagnostics));
+        many.into_iter().for_each(|conditions| self.evaluator.validate(conditions, None, &mut self.diagnostics));
         for id in graph.ids() {
             self.validate_element(id);
         }
@@ -35,7 +35,7 @@ impl<'a> Context<'_, '_, 'a> {
         let Some(conditional) = self.evaluator.graph.element(id).conditional else { return };
         let is_variability_group = self.evaluator.graph.variability_group(id).is_some();
         if let Some(conditions) = conditional.conditions.filter(|_| !is_variability_group) {
-            self.evaluator.validate_conditions(conditions, Some(id), &mut self.diagnostics);
+            self.evaluator.validate(conditions, Some(id), &mut self.diagnostics);
         }
         for implication in conditional.settings().into_iter().flat_map(|settings| &settings.implies) {
             let parts = std::iter::once(implication.target).chain(implication.condition);

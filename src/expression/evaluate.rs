@@ -44,8 +44,8 @@ pub struct Evaluator<'e, 'a> {
     /// Whether the expression at hand mentions SELF and the like.
     mentions_context: bool,
     manual: Vec<Option<Formula>>,
-    /// Elements whose manual formula was needed before it was known: an atom of its own stands for it.
-    pending: Vec<ElementId>,
+    /// One for each element, and one for each manual formula that was needed before it was known.
+    atoms: u32,
     /// What is present, once that is solved.
     presence: Option<&'e Presence>,
 }
@@ -66,7 +66,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             depth: 0,
             mentions_context: false,
             manual: vec![None; graph.elements.len()],
-            pending: Vec::new(),
+            atoms: graph.elements.len() as u32,
             presence: None,
         }
     }
@@ -88,9 +88,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if let Some(formula) = self.manual[index] {
             return formula;
         }
-        let atom = Atom((self.graph.elements.len() + self.pending.len()) as u32);
-        let formula = self.arena.atom(atom);
-        self.pending.push(id);
+        // An atom of its own stands for what is not known yet.
+        let formula = self.arena.atom(Atom(self.atoms));
+        self.atoms += 1;
         self.manual[index] = Some(formula);
         formula
     }
@@ -104,7 +104,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     /// The number of atoms: one for each element, and one for each manual formula that was needed before it was known.
     pub fn atoms(&self) -> u32 {
-        (self.graph.elements.len() + self.pending.len()) as u32
+        self.atoms
     }
 
     /// Expressions that have to hold together: one, or a list of them.
@@ -113,16 +113,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// As [`Evaluator::condition`].
     pub fn conditions(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Vec<(Formula, Node<'a>)>, Diagnostic> {
         let list = node.kind() == NodeKind::Sequence;
-        let mut conditions = Vec::with_capacity(1);
-        for item in node.items().chain((!list).then_some(node)) {
-            let formula = self.condition(item, context)?;
-            conditions.push((formula, item));
-            // As behind the first false operand of `and`, the rest does not matter and needs no inputs.
-            if formula == Formula::FALSE {
-                break;
-            }
-        }
-        Ok(conditions)
+        self.until(node.items().chain((!list).then_some(node)), context, Formula::FALSE)
     }
 
     /// An expression read as logic: a boolean as it is, a number when it is more than 0, a string always.
@@ -155,9 +146,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     pub fn value(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Value, Diagnostic> {
         match self.evaluate(node, context)? {
             Evaluated::Value(value) => Ok(value),
-            Evaluated::Logic(_) => Err(Diagnostic::error(Code::InvalidExpression, "this depends on which elements are present")
-                .at(node.span())
-                .help("values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like")),
+            Evaluated::Logic(_) => {
+                let message = "this depends on which elements are present";
+                let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and \
+                            the like";
+                Err(Diagnostic::error(Code::InvalidExpression, message).at(node.span()).help(help))
+            }
         }
     }
 
@@ -207,8 +201,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// The logical operators ("Logical Operators"); nothing when the keyword is not one.
     fn logical(&mut self, keyword: &str, operand: Node<'a>, context: Option<ElementId>) -> Option<Result<Formula, Diagnostic>> {
         Some(match keyword {
-            "and" => self.until(operand, context, Formula::FALSE).map(|operands| self.arena.and(operands)),
-            "or" => self.until(operand, context, Formula::TRUE).map(|operands| self.arena.or(operands)),
+            "and" => self.operands_until(operand, context, Formula::FALSE).map(|operands| self.arena.and(operands)),
+            "or" => self.operands_until(operand, context, Formula::TRUE).map(|operands| self.arena.or(operands)),
             "not" => self.condition(operand, context).map(|formula| !formula),
             "xor" => self.operands(operand, context).map(|operands| self.arena.xor(operands)),
             "exo" => self.operands(operand, context).map(|operands| self.arena.exactly_one(operands)),
@@ -237,18 +231,33 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         list.items().map(|item| self.condition(item, context)).collect()
     }
 
-    /// Operands up to the first that settles the whole: what comes behind it does not matter and needs no inputs.
-    fn until(&mut self, list: Node<'a>, context: Option<ElementId>, settled: Formula) -> Result<Vec<Formula>, Diagnostic> {
+    fn operands_until(
+        &mut self,
+        list: Node<'a>,
+        context: Option<ElementId>,
+        settled: Formula,
+    ) -> Result<Vec<Formula>, Diagnostic> {
         self.check_list(list)?;
-        let mut operands = Vec::with_capacity(list.items().len());
-        for item in list.items() {
-            let formula = self.condition(item, context)?;
-            operands.push(formula);
+        let operands = self.until(list.items(), context, settled)?;
+        Ok(operands.into_iter().map(|(formula, _)| formula).collect())
+    }
+
+    /// Expressions up to the first that settles the whole: what comes behind it does not matter and needs no inputs.
+    fn until(
+        &mut self,
+        expressions: impl Iterator<Item = Node<'a>>,
+        context: Option<ElementId>,
+        settled: Formula,
+    ) -> Result<Vec<(Formula, Node<'a>)>, Diagnostic> {
+        let mut formulas = Vec::new();
+        for expression in expressions {
+            let formula = self.condition(expression, context)?;
+            formulas.push((formula, expression));
             if formula == settled {
                 break;
             }
         }
-        Ok(operands)
+        Ok(formulas)
     }
 
     fn check_list(&self, list: Node<'_>) -> Result<(), Diagnostic> {

@@ -10,3 +10,4 @@ mod validate;
 
 pub use evaluate::Evaluator;
 pub use presence::{Of, has_artifact_type};
+pub use validate::is_operator;

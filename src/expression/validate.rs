@@ -18,17 +18,18 @@ const REFERENCES: [&str; 3] = ["variability_input", "logic_expression", "value_e
 /// The logical operators ("Logical Operators").
 const LOGICAL: [&str; 7] = ["and", "or", "not", "xor", "exo", "implies", "amo"];
 
-impl<'a> Evaluator<'_, 'a> {
-    /// Reports unknown operators, inputs, expressions and elements anywhere in a condition: an expression or a list of them.
-    pub fn validate_conditions(&mut self, node: Node<'a>, context: Option<ElementId>, diagnostics: &mut Diagnostics) {
-        if node.kind() == NodeKind::Sequence {
-            node.items().for_each(|item| self.validate(item, context, diagnostics));
-        } else {
-            self.validate(node, context, diagnostics);
-        }
-    }
+/// Whether a keyword is that of an operator other than those that ask for presence.
+pub fn is_operator(keyword: &str) -> bool {
+    REFERENCES.contains(&keyword) || computes(keyword)
+}
 
-    /// As [`Evaluator::validate_conditions`], for one expression.
+/// Whether an operator takes expressions as its operands.
+fn computes(keyword: &str) -> bool {
+    LOGICAL.contains(&keyword) || Operator::from_keyword(keyword).is_some()
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in a list of them.
     pub fn validate(&mut self, node: Node<'a>, context: Option<ElementId>, diagnostics: &mut Diagnostics) {
         match node.kind() {
             NodeKind::Scalar => {}
@@ -89,7 +90,7 @@ impl<'a> Evaluator<'_, 'a> {
             diagnostics.0.extend(known);
         } else if let Some(element) = self.presence_element(name, operand, context) {
             diagnostics.ok(element);
-        } else if LOGICAL.contains(&name) || Operator::from_keyword(name).is_some() {
+        } else if computes(name) {
             self.validate(operand, context, diagnostics);
         } else {
             diagnostics.push(unknown_operator(keyword));

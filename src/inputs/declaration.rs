@@ -3,7 +3,8 @@
 use super::features::{FeatureKeyword, FeatureRule};
 use super::{Constraint, InputType, listed, named, shape};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
-use crate::expression::operators::{Operator, quote};
+use crate::expression::is_operator;
+use crate::expression::operators::quote;
 use crate::source::Span;
 use crate::value::Value;
 use crate::yaml::{Node, NodeKind};
@@ -248,9 +249,6 @@ fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {
 
 /// Whether a default is an expression: a map whose only key is an operator.
 pub(super) fn is_expression(node: Node<'_>) -> bool {
-    const LOGICAL: [&str; 7] = ["and", "or", "not", "xor", "exo", "implies", "amo"];
-    const REFERENCES: [&str; 3] = ["variability_input", "value_expression", "logic_expression"];
-    let is_operator = |key: &str| Operator::from_keyword(key).is_some() || LOGICAL.contains(&key) || REFERENCES.contains(&key);
     let mut entries = node.entries();
     match entries.next() {
         Some((key, _)) if entries.len() == 0 => key.as_str().is_some_and(is_operator),
