@@ -4,14 +4,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::formula::Formula;
 use crate::graph::{self, Graph};
-use crate::inputs::{self, Assignment, Declarations, Inputs, VariabilityPresets};
+use crate::inputs::{self, Assignment, Declarations, Inputs, Openness, VariabilityPresets};
 use crate::load::{self, Opened};
 use crate::options::{self, Kind, Options};
 use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::solve::SolverKind;
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
-use crate::template::{self, Import, ServiceTemplate};
+use crate::template::{self, Import, ServiceTemplate, TypeSpecificConditions};
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node};
@@ -178,19 +178,46 @@ impl Resolver {
 
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
+        self.with_prepared(Openness::Closed, sources, progress, |prepared, warnings, progress| {
+            let Prepared { graph, options, .. } = prepared;
+            let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
+            let presence = prepared.resolve(&mut evaluator, self.solver, progress)?;
+            progress.phase("writing");
+            checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
+            evaluator.decide(&presence);
+            let document = emit::emit(&mut evaluator, &presence)?;
+            Ok((yaml::write_yaml(&document), Elements::of(graph, &presence)))
+        })
+        .map(|((yaml, elements), warnings)| (yaml, elements, warnings))
+    }
+
+    /// Runs the phases up to the graph, and hands on what they made.
+    ///
+    /// # Errors
+    /// What is wrong with the template or its inputs, and what `then` says.
+    pub(crate) fn with_prepared<T>(
+        &self,
+        openness: Openness,
+        sources: &mut SourceMap,
+        progress: &mut dyn Progress,
+        then: impl FnOnce(&Prepared<'_, '_>, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+    ) -> Result<(T, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
 
         progress.phase("reading");
         let opened = self.open(sources)?;
         let template = checked(&mut warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options)?;
-        let inputs = self.inputs(&template, sources, &mut warnings)?;
+        let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+        let inputs = self.inputs(&template, openness, sources, &mut warnings)?;
 
         let nothing = Graph::empty(&template);
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
-        checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
+        if openness == Openness::Closed {
+            checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
+        }
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
         let imported = checked(&mut warnings, |diagnostics| {
             load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
@@ -212,16 +239,17 @@ impl Resolver {
         let graph = graph::build(&template, &types)?;
         let graph = technology::assign(graph, &types, &rules, &options)?;
 
-        let mut evaluator = Evaluator::new(&graph, &types, &inputs, self.now.as_ref());
-        let assertions = enrich::enrich(&mut evaluator, &inputs, &type_specific, &options)?;
-        let objectives = objectives::objectives(&mut evaluator, &options)?;
-        let presence = variant::find(&evaluator, &assertions, &objectives, &options, self.solver, progress)?;
-
-        progress.phase("writing");
-        checked(&mut warnings, |diagnostics| *diagnostics = check::check(&graph, &options, &presence))?;
-        evaluator.decide(&presence);
-        let document = emit::emit(&mut evaluator, &presence)?;
-        Ok((yaml::write_yaml(&document), Elements::of(&graph, &presence), warnings))
+        let prepared = Prepared {
+            graph: &graph,
+            types: &types,
+            inputs: &inputs,
+            presets: &presets,
+            type_specific: &type_specific,
+            options: &options,
+            now: self.now.as_ref(),
+        };
+        let result = then(&prepared, &mut warnings, progress)?;
+        Ok((result, warnings))
     }
 
     fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
@@ -238,6 +266,7 @@ impl Resolver {
     fn inputs<'a>(
         &self,
         template: &ServiceTemplate<'a>,
+        openness: Openness,
         sources: &mut SourceMap,
         warnings: &mut Diagnostics,
     ) -> Result<Inputs<'a>, Diagnostics> {
@@ -254,7 +283,7 @@ impl Resolver {
                 let read = self.read_input(source, sources);
                 assignments.extend(diagnostics.ok(read).into_iter().flatten());
             }
-            let values = inputs::assign(&declarations, assignments, diagnostics);
+            let values = inputs::assign(&declarations, assignments, openness, diagnostics);
             Inputs { declarations, values }
         })
     }
@@ -288,6 +317,38 @@ impl Resolver {
                 .map_err(|error| if error.span.is_none() { error.at(node.span()) } else { error })
         };
         Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
+    }
+}
+
+/// What the phases up to the graph made of a template and its inputs.
+pub(crate) struct Prepared<'p, 'a> {
+    /// The elements.
+    pub graph: &'p Graph<'a>,
+    /// The types.
+    pub types: &'p TypeHierarchy<'a>,
+    /// What is declared, and what is assigned.
+    pub inputs: &'p Inputs<'a>,
+    /// The variability presets of the template.
+    pub presets: &'p VariabilityPresets<'a>,
+    /// The default conditions of types.
+    pub type_specific: &'p TypeSpecificConditions<'a>,
+    /// The options.
+    pub options: &'p Options,
+    /// The clock.
+    pub now: Option<&'p jiff::Zoned>,
+}
+
+impl<'p, 'a> Prepared<'p, 'a> {
+    /// The phases from the graph to presence.
+    fn resolve(
+        &self,
+        evaluator: &mut Evaluator<'p, 'a>,
+        solver: SolverKind,
+        progress: &mut dyn Progress,
+    ) -> Result<Presence, Diagnostics> {
+        let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
+        let objectives = objectives::objectives(evaluator, self.options)?;
+        Ok(variant::find(evaluator, &assertions, &objectives, self.options, solver, progress)?)
     }
 }
 

@@ -181,14 +181,14 @@ Options:
                             be repeated, wins over presets
   -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
                             files [env: CUVEE_INPUT_<NAME>]
-  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
-                            standard output
-      --format <FORMAT>     Format of the result [default: yaml] [possible values: yaml, json]
       --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
       --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
                             matter
       --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
                             variant [possible values: varisat, batsat]
+  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
+                            standard output
+      --format <FORMAT>     Format of the result [default: yaml] [possible values: yaml, json]
   -h, --help                Print help
 
 Messages:

@@ -52,8 +52,9 @@ pub enum MessageFormat {
     Json,
 }
 
+/// Which template, and what is chosen of it.
 #[derive(Debug, Args)]
-pub struct ResolveArgs {
+pub struct SelectArgs {
     /// A service template, a directory that holds one under its usual name, or `-` for standard input
     pub template: PathBuf,
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
@@ -65,12 +66,6 @@ pub struct ResolveArgs {
     /// Variability input, its value read as YAML; may be repeated, wins over files [env: CUVEE_INPUT_<NAME>]
     #[arg(short = 'i', long = "input", value_name = "NAME=VALUE", value_parser = assignment)]
     pub inputs: Vec<(String, String)>,
-    /// Write the result to this file, all of it or nothing, instead of to standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Format of the result
-    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
-    pub format: ResultFormat,
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
@@ -80,6 +75,18 @@ pub struct ResolveArgs {
     /// Which solver to use instead of the fastest; every solver finds the same variant
     #[arg(long, value_name = "NAME")]
     pub solver: Option<Solver>,
+}
+
+#[derive(Debug, Args)]
+pub struct ResolveArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Write the result to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the result
+    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
+    pub format: ResultFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -205,15 +212,15 @@ mod tests {
 
     #[test]
     fn presets_are_repeated_or_separated() {
-        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").presets, ["a", "b", "c"]);
+        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.presets, ["a", "b", "c"]);
         assert!(parse("cuvee resolve t --preset a,,b").is_err());
     }
 
     #[test]
     fn assignments_are_split_at_the_first_sign() {
         let args = resolve("cuvee resolve t -i a=b=c --input d= --option mode=manual");
-        assert_eq!(args.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
-        assert_eq!(args.options, [("mode".into(), "manual".into())]);
+        assert_eq!(args.select.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
+        assert_eq!(args.select.options, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
             assert_eq!(error.kind(), clap::error::ErrorKind::ValueValidation, "{line}");

@@ -7,6 +7,7 @@ mod output;
 mod progress;
 pub mod render;
 pub mod resolve;
+mod select;
 pub mod test;
 
 use cuvee::Failure;

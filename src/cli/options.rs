@@ -1,7 +1,7 @@
 //! `cuvee options`
 
 use super::args::{ListFormat, OptionsArgs};
-use super::resolve::template;
+use super::select::template;
 use super::{Outcome, output, rejected};
 use cuvee::options::OptionOrigin;
 use cuvee::source::SourceMap;

@@ -3,19 +3,14 @@
 use super::args::{ResolveArgs, ResultFormat};
 use super::progress::Spinner;
 use super::render::Reporter;
-use super::{Outcome, output, rejected};
-use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::yaml::Limits;
-use cuvee::{Failure, Resolver};
+use super::{Outcome, output, rejected, select};
 use std::borrow::Cow;
-use std::io::Read;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Resolves, and writes the result.
 pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    let resolver = configured(args)?;
+    let resolver = select::resolver(&args.select)?;
     let mut spinner = Spinner::new(reporter.shows_progress());
     let result = resolver.resolve_with(&mut spinner);
     drop(spinner);
@@ -30,52 +25,4 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
         None => output::to_stdout(&text).map_err(rejected)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn configured(args: &ResolveArgs) -> Result<Resolver, Failure> {
-    let mut resolver = template(&args.template)?
-        .environment(environment()?)
-        .solver(args.solver.map(Into::into).unwrap_or_default())
-        .now(args.now.clone().unwrap_or_else(jiff::Zoned::now));
-    for preset in &args.presets {
-        resolver = resolver.preset(preset);
-    }
-    for file in &args.inputs_files {
-        resolver = resolver.inputs_file(file);
-    }
-    for (name, value) in &args.inputs {
-        resolver = resolver.input_text(name, value);
-    }
-    for (name, value) in &args.options {
-        resolver = resolver.option(name, value);
-    }
-    Ok(resolver)
-}
-
-/// For the template of this name, where `-` is what comes on standard input.
-pub fn template(path: &Path) -> Result<Resolver, Failure> {
-    if path != Path::new("-") {
-        return Ok(Resolver::new(path));
-    }
-    // One byte past the limit is enough for the parser to see that the limit is passed.
-    let mut text = Vec::new();
-    let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);
-    let unreadable = |error: String| rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")));
-    read.map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
-    Ok(Resolver::from_text("<stdin>", text))
-}
-
-/// The variables that are meant for us; what else is in the environment is nobody's business.
-fn environment() -> Result<Vec<(String, String)>, Failure> {
-    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    all.filter(|(name, _)| name.starts_with("CUVEE_"))
-        .map(|(name, value)| match value.into_string() {
-            Ok(value) => Ok((name, value)),
-            Err(_) => {
-                let message = format!("the environment variable `{name}` is not valid UTF-8");
-                Err(rejected(Diagnostic::error(Code::InvalidInput, message)))
-            }
-        })
-        .collect()
 }

@@ -343,7 +343,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 self.input_memo.insert(input, value.clone());
                 Ok(value)
             }
-            InputValue::Missing => Err(self.missing(input, span)),
+            InputValue::Missing | InputValue::Open => Err(self.missing(input, span)),
         }
     }
 

@@ -57,6 +57,15 @@ impl Assignment {
     }
 }
 
+/// What becomes of inputs that nothing assigns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Openness {
+    /// They have their defaults.
+    Closed,
+    /// They are left open: any value that their declaration admits.
+    Open,
+}
+
 /// The value of one input.
 #[derive(Clone, Debug)]
 pub enum InputValue<'a> {
@@ -68,6 +77,8 @@ pub enum InputValue<'a> {
     Expression(Node<'a>),
     /// There is none.
     Missing,
+    /// It is not decided: any that the declaration admits.
+    Open,
 }
 
 /// The values of all inputs.
@@ -85,10 +96,11 @@ impl<'a> InputValues<'a> {
 ///
 /// Every assignment of an undeclared input, and every value of a wrong type or against a constraint, is reported as
 /// `invalid-input`. A string at a boolean is only worth a warning, because `yes` and its like, which are strings in YAML 1.2, are
-/// in use for features; it counts as true.
+/// in use for features; it counts as true. Where inputs are left open, those that nothing assigns have no default.
 pub fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
+    openness: Openness,
     diagnostics: &mut Diagnostics,
 ) -> InputValues<'a> {
     let mut last: Vec<Option<Assignment>> = vec![None; declarations.len()];
@@ -107,6 +119,7 @@ pub fn assign<'a>(
             }
             InputValue::Assigned(value)
         }
+        None if openness == Openness::Open => InputValue::Open,
         None => match (declaration.default, declaration.default_expression) {
             (Some(default), _) if is_expression(default) => InputValue::Expression(default),
             (Some(default), _) => InputValue::Default(declaration.kind.read(default.to_value())),

@@ -41,13 +41,14 @@ fn assigned(declared: &str, assignments: Vec<Assignment>) -> (Vec<String>, Vec<S
     let document = document(declared);
     let mut diagnostics = Diagnostics::default();
     let declarations = Declarations::parse(Some(document.root()), &mut diagnostics);
-    let values = assign(&declarations, assignments, &mut diagnostics);
+    let values = assign(&declarations, assignments, Openness::Closed, &mut diagnostics);
     let shown = declarations.iter().map(|(id, declaration)| {
         let value = match values.get(id) {
             InputValue::Assigned(value) => format!("assigned {value}"),
             InputValue::Default(value) => format!("default {value}"),
             InputValue::Expression(node) => format!("expression {}", node.to_value()),
             InputValue::Missing => "missing".to_owned(),
+            InputValue::Open => "open".to_owned(),
         };
         format!("{}: {value}", declaration.name)
     });

@@ -1,0 +1,58 @@
+//! From arguments to a resolver: which template, and what is chosen of it.
+
+use super::args::SelectArgs;
+use super::rejected;
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::yaml::Limits;
+use cuvee::{Failure, Resolver};
+use std::io::Read;
+use std::path::Path;
+
+/// The resolver for what the arguments choose.
+pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
+    let mut resolver = template(&args.template)?
+        .environment(environment()?)
+        .solver(args.solver.map(Into::into).unwrap_or_default())
+        .now(args.now.clone().unwrap_or_else(jiff::Zoned::now));
+    for preset in &args.presets {
+        resolver = resolver.preset(preset);
+    }
+    for file in &args.inputs_files {
+        resolver = resolver.inputs_file(file);
+    }
+    for (name, value) in &args.inputs {
+        resolver = resolver.input_text(name, value);
+    }
+    for (name, value) in &args.options {
+        resolver = resolver.option(name, value);
+    }
+    Ok(resolver)
+}
+
+/// For the template of this name, where `-` is what comes on standard input.
+pub fn template(path: &Path) -> Result<Resolver, Failure> {
+    if path != Path::new("-") {
+        return Ok(Resolver::new(path));
+    }
+    // One byte past the limit is enough for the parser to see that the limit is passed.
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);
+    let unreadable = |error: String| rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")));
+    read.map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Resolver::from_text("<stdin>", text))
+}
+
+/// The variables that are meant for us; what else is in the environment is nobody's business.
+fn environment() -> Result<Vec<(String, String)>, Failure> {
+    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    all.filter(|(name, _)| name.starts_with("CUVEE_"))
+        .map(|(name, value)| match value.into_string() {
+            Ok(value) => Ok((name, value)),
+            Err(_) => {
+                let message = format!("the environment variable `{name}` is not valid UTF-8");
+                Err(rejected(Diagnostic::error(Code::InvalidInput, message)))
+            }
+        })
+        .collect()
+}
