@@ -1,7 +1,7 @@
 //! Checks that keep the result well-formed.
 
-use super::{Checker, collisions};
-use crate::diagnostic::{Code, Label};
+use super::{Checker, Judge, error, of_one_name, warning};
+use crate::diagnostic::Code;
 use crate::graph::ElementId;
 use crate::options::{Check, Kind};
 
@@ -18,7 +18,7 @@ impl Checker<'_, '_> {
     /// The source and the target of a present relation are present.
     fn relation_ends(&mut self) {
         let graph = self.graph;
-        for relation in graph.relations.iter().filter(|relation| self.presence.is(relation.id)) {
+        for relation in &graph.relations {
             let source = graph.node(relation.source).id;
             let target = relation.target.map(|target| graph.node(target).id);
             let ends = [
@@ -26,12 +26,11 @@ impl Checker<'_, '_> {
                 (Check::RelationTarget, Code::RelationTarget, "target", target),
             ];
             for (check, code, end, node) in ends {
-                if let Some(node) = node.filter(|&node| self.options.check(check) && !self.presence.is(node)) {
+                let Some(node) = node.filter(|_| self.options.check(check)) else { continue };
+                self.any(code, relation.id, &[node], |graph| {
                     let message = format!("the {end} of {} is absent: {}", graph.display(relation.id), graph.display(node));
-                    self.error(code, relation.id, message)
-                        .labels
-                        .push(Label { span: graph.element(node).span, message: format!("this {end} is absent") });
-                }
+                    error(graph, code, relation.id, message).label(graph.element(node).span, format!("this {end} is absent"))
+                });
             }
         }
     }
@@ -39,7 +38,7 @@ impl Checker<'_, '_> {
     /// What a present property, artifact, type or technology belongs to is present.
     fn containers(&mut self) {
         let graph = self.graph;
-        for id in graph.ids().filter(|&id| self.presence.is(id)) {
+        for id in graph.ids() {
             let element = graph.element(id);
             let (check, code) = match element.kind {
                 Kind::Property => (Check::MissingPropertyContainer, Code::MissingPropertyContainer),
@@ -48,10 +47,11 @@ impl Checker<'_, '_> {
                 Kind::Technology => (Check::MissingTechnologyContainer, Code::MissingTechnologyContainer),
                 _ => continue,
             };
-            let absent = element.container.filter(|&container| !self.presence.is(container));
-            if absent.is_some_and(|container| self.options.check(check) && graph.variability_group(container).is_none()) {
-                self.error(code, id, format!("{} is present, but what it belongs to is absent", graph.display(id)));
-            }
+            let container = element.container.filter(|&container| graph.variability_group(container).is_none());
+            let Some(container) = container.filter(|_| self.options.check(check)) else { continue };
+            self.any(code, id, &[container], |graph| {
+                error(graph, code, id, format!("{} is present, but what it belongs to is absent", graph.display(id)))
+            });
         }
     }
 
@@ -61,48 +61,61 @@ impl Checker<'_, '_> {
         if !self.options.check(Check::AmbiguousHosting) {
             return;
         }
-        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
-            let present: Vec<_> = graph.hosting(node).map(|relation| relation.id).filter(|&id| self.presence.is(id)).collect();
-            if present.len() > 1 {
+        for node in &graph.nodes {
+            let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
+            self.at_most_one(Code::AmbiguousHosting, Some(node.id), &hosting, |graph, present| {
                 let message = format!("{} has more than one hosting relation", graph.display(node.id));
-                let labels =
-                    present.iter().map(|&id| Label { span: graph.element(id).span, message: "this one is present".into() });
-                self.error(Code::AmbiguousHosting, node.id, message).labels.extend(labels);
-            }
+                let error = error(graph, Code::AmbiguousHosting, node.id, message);
+                present.iter().fold(error, |error, &id| error.label(graph.element(id).span, "this one is present"))
+            });
         }
     }
 
     /// Present elements of one collection have unique names.
     fn names(&mut self) {
-        let (graph, presence) = (self.graph, self.presence);
-        self.unique(Check::AmbiguousInput, Code::AmbiguousInput, true, graph.inputs.iter().map(|input| input.id));
-        self.unique(Check::AmbiguousOutput, Code::AmbiguousOutput, true, graph.outputs.iter().map(|output| output.id));
-        for container in graph.ids().filter(|&id| presence.is(id)) {
-            let properties = graph.properties_of(container);
-            self.unique(Check::AmbiguousProperty, Code::AmbiguousProperty, true, properties.iter().copied());
+        let graph = self.graph;
+        self.unique(Check::AmbiguousInput, Code::AmbiguousInput, true, None, graph.inputs.iter().map(|input| input.id));
+        self.unique(Check::AmbiguousOutput, Code::AmbiguousOutput, true, None, graph.outputs.iter().map(|output| output.id));
+        for container in graph.ids() {
+            let properties = graph.properties_of(container).iter().copied();
+            self.unique(Check::AmbiguousProperty, Code::AmbiguousProperty, true, Some(container), properties);
         }
-        for node in graph.nodes.iter().filter(|node| presence.is(node.id)) {
-            self.unique(Check::AmbiguousArtifact, Code::AmbiguousArtifact, true, node.artifacts.iter().copied());
+        for node in &graph.nodes {
+            let artifacts = node.artifacts.iter().copied();
+            self.unique(Check::AmbiguousArtifact, Code::AmbiguousArtifact, true, Some(node.id), artifacts);
             let relations = node.relations.iter().map(|&id| graph.relation(id).id);
-            self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, relations);
+            self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, Some(node.id), relations);
         }
     }
 
     /// `exclusive`: the result has room for one of a name only, so without the check the later one wins.
-    fn unique(&mut self, check: Check, code: Code, exclusive: bool, ids: impl ExactSizeIterator<Item = ElementId>) {
-        let (graph, presence) = (self.graph, self.presence);
-        if ids.len() < 2 || !(exclusive || self.options.check(check)) {
+    fn unique(
+        &mut self,
+        check: Check,
+        code: Code,
+        exclusive: bool,
+        container: Option<ElementId>,
+        ids: impl ExactSizeIterator<Item = ElementId>,
+    ) {
+        let checked = self.options.check(check);
+        if ids.len() < 2 || !(exclusive || checked) || container.is_some_and(|container| !self.concerns(container)) {
             return;
         }
-        for (first, last) in collisions(graph, ids.filter(|&id| presence.is(id))) {
-            let element = graph.display(first);
-            let label = |message: &str| Label { span: graph.element(last).span, message: message.into() };
-            if self.options.check(check) {
-                let message = format!("{element} is ambiguous: more than one of its name is present");
-                self.error(code, first, message).labels.push(label("another is here"));
-            } else {
+        let presence = if let Judge::Variant(presence) = self.judge { Some(presence) } else { None };
+        for group in of_one_name(self.graph, ids.filter(|&id| presence.is_none_or(|presence| presence.is(id)))) {
+            if checked {
+                self.at_most_one(code, container, &group, |graph, present| {
+                    let (first, last) = (present[0], present[present.len() - 1]);
+                    let message = format!("{} is ambiguous: more than one of its name is present", graph.display(first));
+                    error(graph, code, first, message).label(graph.element(last).span, "another is here")
+                });
+            } else if presence.is_some() {
+                let (first, last) = (group[0], group[group.len() - 1]);
+                let graph = self.graph;
+                let element = graph.display(first);
                 let message = format!("more than one of the name of {element} is present: the last one was taken");
-                self.warning(Code::Nondeterminism, first, message).labels.push(label("this one was taken"));
+                let warning = warning(graph, Code::Nondeterminism, first, message);
+                self.diagnostics.push(warning.label(graph.element(last).span, "this one was taken"));
             }
         }
     }
@@ -111,53 +124,46 @@ impl Checker<'_, '_> {
     fn types(&mut self) {
         let graph = self.graph;
         for id in graph.ids() {
-            if !self.presence.is(id) || graph.variability_group(id).is_some() {
+            let types = graph.types_of(id);
+            if types.is_empty() || graph.variability_group(id).is_some() {
                 continue;
             }
-            let types = graph.types_of(id);
-            match self.presence.among(types).count() {
-                1 => {}
-                // Without a type there is nothing to write, whether that is checked or not.
-                0 if !types.is_empty() => {
-                    self.error(Code::AmbiguousType, id, format!("{} has no present type", graph.display(id)));
-                }
-                0 => {}
-                _ if self.options.check(Check::AmbiguousType) => {
-                    self.error(Code::AmbiguousType, id, format!("{} has more than one present type", graph.display(id)));
-                }
-                _ => {
-                    let message = format!("{} has more than one present type: the last one was taken", graph.display(id));
-                    self.warning(Code::Nondeterminism, id, message);
-                }
-            }
+            // Without a type there is nothing to write, whether that is checked or not.
+            self.any(Code::AmbiguousType, id, types, |graph| {
+                error(graph, Code::AmbiguousType, id, format!("{} has no present type", graph.display(id)))
+            });
+            self.single(Check::AmbiguousType, Code::AmbiguousType, id, types, "type");
         }
     }
 
     /// A present managed node has exactly one present technology.
     fn technologies(&mut self) {
         let graph = self.graph;
-        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id) && !node.technologies.is_empty()) {
-            match self.presence.among(&node.technologies).count() {
-                1 => {}
+        for node in graph.nodes.iter().filter(|node| !node.technologies.is_empty()) {
+            if node.managed {
                 // Nothing could deploy the node, whether that is checked or not.
-                0 if node.managed => {
-                    self.error(
-                        Code::ExpectedTechnology,
-                        node.id,
-                        format!("{} has no present technology", graph.display(node.id)),
-                    );
-                }
-                0 => {}
-                _ if self.options.check(Check::AmbiguousTechnology) => {
-                    let message = format!("{} has more than one present technology", graph.display(node.id));
-                    self.error(Code::AmbiguousTechnology, node.id, message);
-                }
-                _ => {
-                    let message =
-                        format!("{} has more than one present technology: the last one was taken", graph.display(node.id));
-                    self.warning(Code::Nondeterminism, node.id, message);
-                }
+                self.any(Code::ExpectedTechnology, node.id, &node.technologies, |graph| {
+                    let message = format!("{} has no present technology", graph.display(node.id));
+                    error(graph, Code::ExpectedTechnology, node.id, message)
+                });
             }
+            self.single(Check::AmbiguousTechnology, Code::AmbiguousTechnology, node.id, &node.technologies, "technology");
+        }
+    }
+
+    /// An element has at most one of these; where that is not checked, the later one wins.
+    fn single(&mut self, check: Check, code: Code, id: ElementId, of: &[ElementId], what: &str) {
+        if self.options.check(check) {
+            self.at_most_one(code, Some(id), of, |graph, _| {
+                error(graph, code, id, format!("{} has more than one present {what}", graph.display(id)))
+            });
+        } else if let Judge::Variant(presence) = self.judge
+            && presence.is(id)
+            && presence.among(of).nth(1).is_some()
+        {
+            let graph = self.graph;
+            let message = format!("{} has more than one present {what}: the last one was taken", graph.display(id));
+            self.diagnostics.push(warning(graph, Code::Nondeterminism, id, message));
         }
     }
 }

@@ -12,49 +12,129 @@ use rustc_hash::FxHashMap;
 
 /// Checks a variant; what is switched off but decides something arbitrarily is a warning.
 pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
-    let mut checker = Checker { graph, options, presence, diagnostics: Diagnostics::default() };
-    checker.consistency();
-    checker.semantic();
-    checker.dangling();
+    let mut checker = Checker { graph, options, judge: Judge::Variant(presence), diagnostics: Diagnostics::default(), rules: Vec::new() };
+    checker.all();
+    checker.constant_outputs(presence);
+    checker.dangling(presence);
     checker.diagnostics
+}
+
+/// What every variant has to fulfil to pass the checks.
+pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<Rule> {
+    let mut checker = Checker { graph, options, judge: Judge::Rules, diagnostics: Diagnostics::default(), rules: Vec::new() };
+    checker.all();
+    checker.rules
+}
+
+/// What a check demands while an element is present.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// The check.
+    pub code: Code,
+    /// The element while which is present it counts; nothing where it always counts.
+    pub guard: Option<ElementId>,
+    /// How many of these may be present.
+    pub demand: Demand,
+    /// Which.
+    pub of: Vec<ElementId>,
+}
+
+/// How many of some elements may be present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// At least one.
+    Any,
+    /// At most one.
+    AtMostOne,
+}
+
+/// What becomes of a demand: it is judged in one variant, or collected for all.
+#[derive(Clone, Copy)]
+enum Judge<'c> {
+    Variant(&'c Presence),
+    Rules,
 }
 
 struct Checker<'c, 'a> {
     graph: &'c Graph<'a>,
     options: &'c Options,
-    presence: &'c Presence,
+    judge: Judge<'c>,
     diagnostics: Diagnostics,
+    rules: Vec<Rule>,
 }
 
-impl Checker<'_, '_> {
-    fn error(&mut self, code: Code, id: ElementId, message: String) -> &mut Diagnostic {
-        self.add(Diagnostic::error(code, message), id)
+impl<'a> Checker<'_, 'a> {
+    fn all(&mut self) {
+        self.consistency();
+        self.semantic();
     }
 
-    fn warning(&mut self, code: Code, id: ElementId, message: String) -> &mut Diagnostic {
-        self.add(Diagnostic::warning(code, message), id)
-    }
-
-    fn add(&mut self, diagnostic: Diagnostic, id: ElementId) -> &mut Diagnostic {
-        let span = self.graph.element(id).span;
-        let list = &mut self.diagnostics.0;
-        let index = list.len();
-        list.push(diagnostic.at(span));
-        &mut list[index]
-    }
-}
-
-/// The first and the last present element of each name that more than one present element has, in order.
-fn collisions(graph: &Graph<'_>, present: impl Iterator<Item = ElementId>) -> Vec<(ElementId, ElementId)> {
-    let mut first_of: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut pairs: Vec<(ElementId, ElementId)> = Vec::new();
-    for id in present {
-        let position = *first_of.entry(graph.element(id).name).or_insert(pairs.len());
-        match pairs.get_mut(position) {
-            Some(pair) => pair.1 = id,
-            None => pairs.push((id, id)),
+    /// Whether what an element demands may matter.
+    fn concerns(&self, guard: ElementId) -> bool {
+        match self.judge {
+            Judge::Variant(presence) => presence.is(guard),
+            Judge::Rules => true,
         }
     }
-    pairs.retain(|(first, last)| first != last);
-    pairs
+
+    /// While the guard is present, at least one of these is, or else this is wrong.
+    fn any(&mut self, code: Code, guard: ElementId, of: &[ElementId], wrong: impl FnOnce(&Graph<'a>) -> Diagnostic) {
+        match self.judge {
+            Judge::Variant(presence) if presence.is(guard) && presence.among(of).next().is_none() => {
+                self.diagnostics.push(wrong(self.graph));
+            }
+            Judge::Variant(_) => {}
+            Judge::Rules => self.rules.push(Rule { code, guard: Some(guard), demand: Demand::Any, of: of.to_vec() }),
+        }
+    }
+
+    /// While the guard is present, at most one of these is, or else this is wrong with those that are.
+    fn at_most_one(
+        &mut self,
+        code: Code,
+        guard: Option<ElementId>,
+        of: &[ElementId],
+        wrong: impl FnOnce(&Graph<'a>, &[ElementId]) -> Diagnostic,
+    ) {
+        if of.len() < 2 {
+            return;
+        }
+        match self.judge {
+            Judge::Variant(presence) => {
+                if guard.is_none_or(|guard| presence.is(guard)) && presence.among(of).nth(1).is_some() {
+                    let present: Vec<_> = presence.among(of).collect();
+                    self.diagnostics.push(wrong(self.graph, &present));
+                }
+            }
+            Judge::Rules => self.rules.push(Rule { code, guard, demand: Demand::AtMostOne, of: of.to_vec() }),
+        }
+    }
+}
+
+/// Something about an element.
+fn at(diagnostic: Diagnostic, graph: &Graph<'_>, id: ElementId) -> Diagnostic {
+    diagnostic.at(graph.element(id).span)
+}
+
+fn error(graph: &Graph<'_>, code: Code, id: ElementId, message: String) -> Diagnostic {
+    at(Diagnostic::error(code, message), graph, id)
+}
+
+fn warning(graph: &Graph<'_>, code: Code, id: ElementId, message: String) -> Diagnostic {
+    at(Diagnostic::warning(code, message), graph, id)
+}
+
+/// Elements of each name, in order, where more than one has it.
+fn of_one_name(graph: &Graph<'_>, ids: impl Iterator<Item = ElementId>) -> Vec<Vec<ElementId>> {
+    let mut position_of: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut groups: Vec<Vec<ElementId>> = Vec::new();
+    for id in ids {
+        let position = *position_of.entry(graph.element(id).name).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some(group) => group.push(id),
+            None => groups.push(vec![id]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
 }

@@ -1,5 +1,6 @@
 //! Evaluates expressions: values as far as inputs reach, formulas from there on.
 
+use super::cases::OpenInput;
 use super::operators::Operator;
 use super::validate::{not_one_operator, unknown_operator};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -12,15 +13,34 @@ use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 /// What an expression evaluates to.
 #[derive(Clone, Debug)]
 pub enum Evaluated {
     /// A value.
     Value(Value),
+    /// One value or another, as open inputs are decided.
+    Cases(Rc<[Case]>),
     /// A boolean that depends on what is present.
     Logic(Formula),
 }
+
+/// What an expression comes to in some of the cases of open inputs; of the cases of one expression, exactly one holds.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// When: a formula over atoms of inputs.
+    pub when: Formula,
+    /// Its value, or why it has none.
+    pub outcome: Result<Value, Diagnostic>,
+}
+
+/// The cases of an open input: when it has which value.
+pub type InputCases = Rc<[(Formula, Value)]>;
+
+/// More combinations of cases than this are too many to go through for one expression.
+const MAX_COMBINATIONS: usize = 4096;
 
 /// How deep named expressions may need each other; far beyond what people write, and within the stack.
 const MAX_DEPTH: usize = 256;
@@ -37,7 +57,7 @@ pub struct Evaluator<'e, 'a> {
     now: Option<&'e jiff::Zoned>,
     expressions: FxHashMap<&'a str, usize>,
     /// Results of named expressions: of those that mention no keyword once, of others once for each user.
-    memo: FxHashMap<(usize, Option<ElementId>), Evaluated>,
+    memo: FxHashMap<(usize, Option<ElementId>), (Evaluated, Vec<Failure>)>,
     input_memo: FxHashMap<InputId, Value>,
     /// How many named expressions and inputs are being evaluated, one for the other.
     depth: usize,
@@ -48,7 +68,18 @@ pub struct Evaluator<'e, 'a> {
     atoms: u32,
     /// What is present, once that is solved.
     presence: Option<&'e Presence>,
+    /// The cases of open inputs.
+    cases: FxHashMap<InputId, InputCases>,
+    /// The atoms that those cases are made of.
+    input_atoms: Range<u32>,
+    /// Values of open inputs that an expression is evaluated with at the moment.
+    assumed: FxHashMap<InputId, Value>,
+    /// Where open inputs have values with which a condition that matters cannot be computed.
+    failures: Vec<Failure>,
 }
+
+/// When an expression has no value, and why.
+pub type Failure = (Formula, Diagnostic);
 
 impl<'e, 'a> Evaluator<'e, 'a> {
     /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are errors.
@@ -68,7 +99,48 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             manual: vec![None; graph.elements.len()],
             atoms: graph.elements.len() as u32,
             presence: None,
+            cases: FxHashMap::default(),
+            input_atoms: 0..0,
+            assumed: FxHashMap::default(),
+            failures: Vec::new(),
         }
+    }
+
+    /// Gives open inputs their cases, an atom or more each; returns when each case holds, input by input.
+    pub fn open(&mut self, inputs: &[OpenInput]) -> Vec<Vec<Formula>> {
+        let start = self.atoms;
+        let cases = inputs.iter().map(|open| self.open_input(open)).collect();
+        self.input_atoms = start..self.atoms;
+        cases
+    }
+
+    /// The atoms that the cases of open inputs are made of.
+    pub fn input_atoms(&self) -> Range<u32> {
+        self.input_atoms.clone()
+    }
+
+    /// Two cases are an atom and its negation; of more, each has an atom of its own.
+    fn open_input(&mut self, open: &OpenInput) -> Vec<Formula> {
+        let mut atom = || {
+            self.atoms += 1;
+            self.arena.atom(Atom(self.atoms - 1))
+        };
+        let when = match open.cases.len() {
+            1 => vec![Formula::TRUE],
+            2 => {
+                let second = atom();
+                vec![!second, second]
+            }
+            count => (0..count).map(|_| atom()).collect(),
+        };
+        let values = when.iter().zip(&open.cases).filter_map(|(&when, case)| Some((when, case.value.clone()?)));
+        self.cases.insert(open.input, values.collect());
+        when
+    }
+
+    /// Where conditions cannot be computed, so that inputs may not have these values.
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
     }
 
     /// From now on presence is known, so that every expression has a value.
@@ -128,7 +200,28 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match self.evaluate(node, context)? {
             Evaluated::Logic(formula) => Ok(formula),
             Evaluated::Value(value) => constant(&value, node.span()),
+            Evaluated::Cases(cases) => self.true_cases(&cases, node.span()),
         }
+    }
+
+    /// The cases in which a value is true; those in which it is no condition fail, and if all do that is an error.
+    fn true_cases(&mut self, cases: &[Case], span: Span) -> Result<Formula, Diagnostic> {
+        let mut holds = Vec::new();
+        let mut failed = Vec::new();
+        for case in cases {
+            match case.outcome.clone().and_then(|value| constant(&value, span)) {
+                Ok(Formula::TRUE) => holds.push(case.when),
+                Ok(_) => {}
+                Err(error) => failed.push((case.when, error)),
+            }
+        }
+        if failed.len() == cases.len()
+            && let Some((_, error)) = failed.pop()
+        {
+            return Err(error);
+        }
+        self.failures.extend(failed);
+        Ok(self.arena.or(holds))
     }
 
     fn no_condition(&self, node: Node<'_>, written: &str) -> Diagnostic {
@@ -146,6 +239,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     pub fn value(&mut self, node: Node<'a>, context: Option<ElementId>) -> Result<Value, Diagnostic> {
         match self.evaluate(node, context)? {
             Evaluated::Value(value) => Ok(value),
+            Evaluated::Cases(_) => {
+                let message = "this depends on inputs that have no value";
+                Err(Diagnostic::error(Code::OpenInput, message).at(node.span()).help("assign them"))
+            }
             Evaluated::Logic(_) => {
                 let message = "this depends on which elements are present";
                 let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and \
@@ -173,6 +270,76 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     fn operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        if !self.cases.is_empty() && self.assumed.is_empty() {
+            let depends = self.dependencies_of(keyword, operand);
+            if depends.by_value && !depends.inputs.is_empty() {
+                return self.by_cases(&depends.inputs, keyword, operand, context);
+            }
+        }
+        self.evaluate_operator(keyword, operand, context)
+    }
+
+    /// Evaluates an expression once for each combination of the cases of these inputs.
+    fn by_cases(
+        &mut self,
+        inputs: &[InputId],
+        keyword: Node<'a>,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        let mut rows: Vec<(Formula, Vec<Value>)> = vec![(Formula::TRUE, Vec::new())];
+        for input in inputs {
+            let Some(cases) = self.cases.get(input).cloned() else { return Err(self.missing(*input, operand.span())) };
+            if rows.len() * cases.len() > MAX_COMBINATIONS {
+                let message = format!("this depends on more than {MAX_COMBINATIONS} combinations of open inputs");
+                let error = Diagnostic::error(Code::OpenInput, message).at(keyword.span());
+                return Err(error.help("assign some of them with `--input` or a preset"));
+            }
+            let product = rows.iter().flat_map(|(when, values)| {
+                cases.iter().map(move |(case, value)| (*when, *case, values.iter().chain([value]).cloned().collect()))
+            });
+            let product: Vec<(Formula, Formula, Vec<Value>)> = product.collect();
+            rows = product.into_iter().map(|(when, case, values)| (self.arena.and([when, case]), values)).collect();
+        }
+        let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
+        for (when, values) in rows {
+            self.assumed = inputs.iter().copied().zip(values).collect();
+            let outcome = self.evaluate_operator(keyword, operand, context);
+            self.assumed.clear();
+            let outcome = match outcome {
+                Ok(Evaluated::Value(value)) => Ok(value),
+                Ok(_) => return self.evaluate_operator(keyword, operand, context),
+                Err(error) => Err(error),
+            };
+            match found.iter_mut().find(|(_, other)| *other == outcome) {
+                Some((whens, _)) => whens.push(when),
+                None => found.push((vec![when], outcome)),
+            }
+        }
+        if let [(_, outcome)] = &found[..] {
+            return outcome.clone().map(Evaluated::Value);
+        }
+        let cases = found.into_iter().map(|(whens, outcome)| Case { when: self.arena.or(whens), outcome });
+        Ok(Evaluated::Cases(cases.collect()))
+    }
+
+    /// The value of an expression where an open input has this value.
+    ///
+    /// # Errors
+    /// As [`Evaluator::value`].
+    pub(super) fn value_where(&mut self, node: Node<'a>, input: InputId, value: Value) -> Result<Value, Diagnostic> {
+        self.assumed = std::iter::once((input, value)).collect();
+        let result = self.value(node, None);
+        self.assumed.clear();
+        result
+    }
+
+    fn evaluate_operator(
+        &mut self,
+        keyword: Node<'a>,
+        operand: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
         let name = keyword.text().unwrap_or_default();
         match name {
             "variability_input" => return self.input(operand).map(Evaluated::Value),
@@ -218,12 +385,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let (Some(premise), Some(conclusion), None) = (operands.next(), operands.next(), operands.next()) else {
             return Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands").at(list.span()));
         };
-        let premise = self.condition(premise, context)?;
-        if premise == Formula::FALSE {
-            return Ok(Formula::TRUE);
+        let operands = self.until([premise, conclusion].into_iter(), context, Formula::FALSE)?;
+        match operands[..] {
+            [(premise, _), (conclusion, _)] => Ok(self.arena.implies(premise, conclusion)),
+            _ => Ok(Formula::TRUE),
         }
-        let conclusion = self.condition(conclusion, context)?;
-        Ok(self.arena.implies(premise, conclusion))
     }
 
     fn operands(&mut self, list: Node<'a>, context: Option<ElementId>) -> Result<Vec<Formula>, Diagnostic> {
@@ -250,11 +416,21 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         settled: Formula,
     ) -> Result<Vec<(Formula, Node<'a>)>, Diagnostic> {
         let mut formulas = Vec::new();
+        let mut unsettled = Formula::TRUE;
         for expression in expressions {
+            let failed = self.failures.len();
             let formula = self.condition(expression, context)?;
+            // Where inputs settle the whole before, it does not matter that this has no value.
+            for (when, _) in &mut self.failures[failed..] {
+                *when = self.arena.and([*when, unsettled]);
+            }
             formulas.push((formula, expression));
             if formula == settled {
                 break;
+            }
+            if !self.cases.is_empty() {
+                let settles = self.arena.folds_to(formula, settled == Formula::TRUE, &self.input_atoms);
+                unsettled = self.arena.and([unsettled, !settles]);
             }
         }
         Ok(formulas)
@@ -295,16 +471,27 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if let Some(values) = values {
             return self.apply(operator, &values.into(), operand).map(Evaluated::Value);
         }
-        let as_formula = |one: &Evaluated| match one {
-            Evaluated::Logic(formula) => Some(*formula),
-            Evaluated::Value(Value::Bool(value)) => Some(Formula::constant(*value)),
-            Evaluated::Value(_) => None,
-        };
-        let Some(formulas) = operands.iter().map(as_formula).collect::<Option<Vec<_>>>() else {
-            // A presence is a boolean, and no boolean equals what is not one.
-            return Ok(Evaluated::Value(false.into()));
-        };
-        let pairs: Vec<_> = formulas[1..].iter().map(|&other| self.arena.iff(formulas[0], other)).collect();
+        let mut formulas = Vec::with_capacity(operands.len());
+        // A presence is a boolean, and no boolean equals what is not one.
+        let mut boolean = Formula::TRUE;
+        for one in operands {
+            formulas.push(match one {
+                Evaluated::Logic(formula) => formula,
+                Evaluated::Value(Value::Bool(value)) => Formula::constant(value),
+                Evaluated::Value(_) => return Ok(Evaluated::Value(false.into())),
+                Evaluated::Cases(cases) => {
+                    let whether = |of: fn(&Value) -> bool| {
+                        let among = cases.iter().filter(move |case| case.outcome.as_ref().is_ok_and(of));
+                        among.map(|case| case.when)
+                    };
+                    let booleans = self.arena.or(whether(|value| matches!(value, Value::Bool(_))));
+                    boolean = self.arena.and([boolean, booleans]);
+                    self.arena.or(whether(|value| *value == Value::Bool(true)))
+                }
+            });
+        }
+        let mut pairs: Vec<_> = formulas[1..].iter().map(|&other| self.arena.iff(formulas[0], other)).collect();
+        pairs.push(boolean);
         let formula = self.arena.and(pairs);
         Ok(self.decided(formula))
     }
@@ -329,6 +516,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// # Errors
     /// `missing-input` at `span` where it has none, and whatever is wrong with its default expression.
     pub fn input_at(&mut self, input: InputId, span: Span) -> Result<Value, Diagnostic> {
+        if let Some(value) = self.assumed.get(&input) {
+            return Ok(value.clone());
+        }
         match self.inputs.values.get(input) {
             InputValue::Assigned(value) | InputValue::Default(value) => Ok(value.clone()),
             InputValue::Expression(expression) => {
@@ -366,6 +556,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// # Errors
     /// As [`Evaluator::input_at`], and where its value is no condition.
     pub fn input_condition(&mut self, input: InputId, span: Span) -> Result<Formula, Diagnostic> {
+        if let Some(cases) = self.cases.get(&input) {
+            let cases: Vec<_> = cases.iter().map(|(when, value)| Case { when: *when, outcome: Ok(value.clone()) }).collect();
+            return self.true_cases(&cases, span);
+        }
         constant(&self.input_at(input, span)?, span)
     }
 
@@ -386,16 +580,19 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if logic && expression.as_str().is_some() {
             return self.condition(expression, context).map(|formula| self.decided(formula));
         }
-        let evaluated = if let Some(evaluated) = self.memo.get(&(index, None)) {
-            evaluated.clone()
-        } else if let Some(evaluated) = self.memo.get(&(index, context)).cloned() {
+        let evaluated = if let Some((evaluated, failures)) = self.remembered(index, None) {
+            self.failures.extend(failures);
+            evaluated
+        } else if let Some((evaluated, failures)) = self.remembered(index, context) {
             // Whatever uses an expression that means something else for another element does so, too.
             self.note_context();
+            self.failures.extend(failures);
             evaluated
         } else {
             self.evaluate_named(index, operand, context)?
         };
         match evaluated {
+            Evaluated::Cases(cases) if logic => Ok(Evaluated::Logic(self.true_cases(&cases, operand.span())?)),
             Evaluated::Value(value) if logic => match truth(&value) {
                 Some(truth) => Ok(Evaluated::Value(truth.into())),
                 None => {
@@ -406,6 +603,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             },
             evaluated => Ok(evaluated),
         }
+    }
+
+    /// What a named expression came to; nothing while inputs only are assumed to have values.
+    fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<(Evaluated, Vec<Failure>)> {
+        self.memo.get(&(index, user)).filter(|_| self.assumed.is_empty()).cloned()
     }
 
     /// The position of the expression of this name.
@@ -424,13 +626,16 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         let (_, expression) = self.graph.template.variability.expressions[index];
         let outer = std::mem::take(&mut self.mentions_context);
+        let failed = self.failures.len();
         let evaluated = self.deeper(operand.span(), |this| this.evaluate(expression, context)).map_err(|error| {
             if error.labels.is_empty() { error.label(operand.span(), "the expression is used here") } else { error }
         });
         let user = if self.mentions_context { context } else { None };
         self.mentions_context |= outer;
         let evaluated = evaluated?;
-        self.memo.insert((index, user), evaluated.clone());
+        if self.assumed.is_empty() {
+            self.memo.insert((index, user), (evaluated.clone(), self.failures[failed..].to_vec()));
+        }
         Ok(evaluated)
     }
 

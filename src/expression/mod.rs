@@ -3,11 +3,13 @@
 //! Specification: "Variability Expression", "Variability Condition", "Intrinsic Functions".
 //! An expression evaluates to a value, or, where it depends on what is present, to a formula.
 
+mod cases;
 mod evaluate;
 pub mod operators;
 mod presence;
 mod validate;
 
+pub use cases::{InputCase, OpenInput, Roots, cut};
 pub use evaluate::Evaluator;
 pub use presence::{Of, has_artifact_type};
 pub use validate::is_operator;

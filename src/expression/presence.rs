@@ -103,6 +103,11 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
     OPERATORS.iter().map(|operator| operator.keyword)
 }
 
+/// Whether a keyword is that of a presence operator.
+pub(super) fn is_operator(keyword: &str) -> bool {
+    OPERATORS.iter().any(|operator| operator.keyword == keyword)
+}
+
 impl<'a> Evaluator<'_, 'a> {
     /// The formula of a presence operator; nothing when the keyword is not one.
     pub(super) fn presence_operator(

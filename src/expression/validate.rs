@@ -23,9 +23,14 @@ pub fn is_operator(keyword: &str) -> bool {
     REFERENCES.contains(&keyword) || computes(keyword)
 }
 
+/// Whether a keyword is that of a logical operator.
+pub(super) fn is_logical(keyword: &str) -> bool {
+    LOGICAL.contains(&keyword)
+}
+
 /// Whether an operator takes expressions as its operands.
 fn computes(keyword: &str) -> bool {
-    LOGICAL.contains(&keyword) || Operator::from_keyword(keyword).is_some()
+    is_logical(keyword) || Operator::from_keyword(keyword).is_some()
 }
 
 impl<'a> Evaluator<'_, 'a> {

@@ -225,6 +225,36 @@ impl Arena {
         (self.and(distinct), earlier)
     }
 
+    /// When some atoms alone make a formula constant, whatever the others are: a formula over those atoms.
+    ///
+    /// As folding does, it looks at each operand for itself: of `a ∨ ¬a` it does not see that it holds.
+    pub fn folds_to(&mut self, formula: Formula, value: bool, atoms: &Range<u32>) -> Formula {
+        self.folds(if value { formula } else { !formula }, atoms, &mut rustc_hash::FxHashMap::default())
+    }
+
+    fn folds(&mut self, formula: Formula, atoms: &Range<u32>, known: &mut rustc_hash::FxHashMap<Formula, Formula>) -> Formula {
+        if let Some(&folded) = known.get(&formula) {
+            return folded;
+        }
+        let folded = match self.view(formula) {
+            View::Constant(value) => Formula::constant(value),
+            View::Literal(atom, _) if atoms.contains(&atom.0) => formula,
+            View::Literal(..) => Formula::FALSE,
+            View::And(operands) => {
+                let operands: Vec<_> = operands.to_vec();
+                let operands: Vec<_> = operands.into_iter().map(|operand| self.folds(operand, atoms, known)).collect();
+                self.and(operands)
+            }
+            View::NotAnd(operands) => {
+                let operands: Vec<_> = operands.to_vec();
+                let operands: Vec<_> = operands.into_iter().map(|operand| self.folds(!operand, atoms, known)).collect();
+                self.or(operands)
+            }
+        };
+        known.insert(formula, folded);
+        folded
+    }
+
     /// One step into a formula.
     pub fn view(&self, formula: Formula) -> View<'_> {
         let negated = formula.is_negated();

@@ -94,6 +94,13 @@ pub struct Cnf {
 }
 
 impl Cnf {
+    /// From clauses over variables all of which are atoms.
+    pub(crate) fn of(vars: usize, clauses: impl IntoIterator<Item = Vec<Lit>>) -> Self {
+        let mut cnf = Self { atoms: vars as u32, vars: vars as u32, ..Self::default() };
+        clauses.into_iter().for_each(|mut clause| cnf.push(&mut clause, None));
+        cnf
+    }
+
     /// How many variables there are.
     pub fn vars(&self) -> usize {
         self.vars as usize

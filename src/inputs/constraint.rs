@@ -103,6 +103,30 @@ impl Constraint {
         if holds { Ok(()) } else { Err(format!("`{value}` violates `{}`", self.text)) }
     }
 
+    /// The values that it admits, where it lists them.
+    pub fn values(&self) -> Option<&[Value]> {
+        match &self.clause {
+            Clause::Equal(value) => Some(std::slice::from_ref(value)),
+            Clause::ValidValues(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The values at which it may begin or cease to hold, where values are ordered.
+    pub fn bounds(&self) -> impl Iterator<Item = &Value> {
+        let (first, second) = match &self.clause {
+            Clause::Ordered(_, bound) => (Some(bound), None),
+            Clause::InRange(low, high) => (Some(low), high.as_ref()),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The size that it asks for, or that it bounds.
+    pub fn size(&self) -> Option<usize> {
+        if let Clause::Sized(_, size) = self.clause { Some(size) } else { None }
+    }
+
     /// Which of the valid values somebody who gave this one may have meant.
     pub fn suggestion(&self, value: &Value) -> Option<String> {
         match &self.clause {

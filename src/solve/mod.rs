@@ -6,8 +6,12 @@ mod least;
 mod optimize;
 mod part;
 mod propagate;
+mod settle;
 mod solver;
 mod totalizer;
+
+pub use settle::{Question, Settled, settle};
+pub(crate) use solver::SatSolver;
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use super::SolverKind;
 use crate::formula::{Lit, Var};
 
 /// An incremental SAT solver. Its answers depend on nothing but the calls it got.
-pub(super) trait SatSolver {
+pub(crate) trait SatSolver {
     /// A variable that no clause mentions yet; they are numbered from zero.
     fn new_var(&mut self) -> Var;
 
@@ -32,7 +32,7 @@ pub(super) trait SatSolver {
 }
 
 impl SolverKind {
-    pub(super) fn start(self) -> Box<dyn SatSolver> {
+    pub(crate) fn start(self) -> Box<dyn SatSolver> {
         match self {
             Self::Varisat => Box::new(Varisat::default()),
             Self::Batsat => Box::new(Batsat::default()),
