@@ -181,10 +181,7 @@ impl Diagnostic {
 
     /// One line: `file:line:col: error[code]: message`.
     pub fn one_line(&self, sources: &SourceMap) -> String {
-        let place = self.span.map(|span| {
-            let at = sources.location(span);
-            format!("{}:{}:{}: ", at.path.display(), at.line, at.column)
-        });
+        let place = self.span.map(|span| format!("{}: ", sources.place(span)));
         let severity = match self.severity {
             Severity::Warning => "warning",
             Severity::Error => "error",

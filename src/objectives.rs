@@ -18,9 +18,7 @@ pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Resul
     let graph = evaluator.graph;
     let mut objectives = Vec::new();
     if options.topology() != Optimization::Off {
-        let weight = |decimal| if options.topology_mode() == TopologyMode::Weight { decimal } else { Decimal::ONE };
-        let nodes: Vec<_> = graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
-        objectives.push(weighted(evaluator, &nodes, options.topology())?);
+        objectives.push(topology(evaluator, options.topology_mode(), options.topology())?);
     }
     let direction = options.technologies();
     if direction == Optimization::Off {
@@ -38,6 +36,20 @@ pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Resul
         TechnologiesMode::WeightCount => objectives.push(count(evaluator, Optimization::Min)),
     }
     Ok(objectives)
+}
+
+/// The weight of all present nodes, or their number.
+///
+/// # Errors
+/// As [`objectives`].
+pub fn topology(
+    evaluator: &mut Evaluator<'_, '_>,
+    mode: TopologyMode,
+    direction: Optimization,
+) -> Result<Objective, Diagnostic> {
+    let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
+    let nodes: Vec<_> = evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
+    weighted(evaluator, &nodes, direction)
 }
 
 /// Maximising `Σ w·x` is minimising `Σ w·¬x`.
@@ -67,7 +79,7 @@ fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
 }
 
 /// The number of different technologies in use.
-fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objective {
+pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objective {
     let graph = evaluator.graph;
     let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> = indexmap::IndexMap::default();
     for technology in &graph.technologies {

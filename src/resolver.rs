@@ -56,6 +56,7 @@ pub struct Resolver {
     environment: Vec<(String, String)>,
     inputs: Vec<InputSource>,
     options: Vec<(String, String)>,
+    conditions: Vec<String>,
     now: Option<jiff::Zoned>,
     solver: SolverKind,
 }
@@ -79,6 +80,7 @@ impl Resolver {
             environment: Vec::new(),
             inputs: Vec::new(),
             options: Vec::new(),
+            conditions: Vec::new(),
             now: None,
             solver: SolverKind::default(),
         }
@@ -123,6 +125,14 @@ impl Resolver {
     /// Sets a variability option over the template's; the value is read as YAML.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.push((name.into(), value.into()));
+        self
+    }
+
+    /// Explores only variants in which this holds: a variability condition in YAML, such as `{node_presence: cache}`.
+    ///
+    /// Resolving takes no notice of it.
+    pub fn only_where(mut self, condition: impl Into<String>) -> Self {
+        self.conditions.push(condition.into());
         self
     }
 
@@ -178,10 +188,10 @@ impl Resolver {
 
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
-        self.with_prepared(Openness::Closed, sources, progress, |prepared, warnings, progress| {
+        self.with_prepared(Openness::Closed, sources, progress, |prepared, _, warnings, progress| {
             let Prepared { graph, options, .. } = prepared;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
-            let presence = prepared.resolve(&mut evaluator, self.solver, progress)?;
+            let presence = prepared.resolve(&mut evaluator, progress)?;
             progress.phase("writing");
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
             evaluator.decide(&presence);
@@ -200,7 +210,7 @@ impl Resolver {
         openness: Openness,
         sources: &mut SourceMap,
         progress: &mut dyn Progress,
-        then: impl FnOnce(&Prepared<'_, '_>, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+        then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
     ) -> Result<(T, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
 
@@ -210,6 +220,12 @@ impl Resolver {
         let options = options::resolve(template.version, template.variability.options, &self.options)?;
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
         let inputs = self.inputs(&template, openness, sources, &mut warnings)?;
+
+        let conditions = self.conditions.iter().map(|text| {
+            let file = sources.add("<where>", text.as_str());
+            yaml::parse(file, sources.file(file).text().clone(), &Limits::default())
+        });
+        let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
 
         let nothing = Graph::empty(&template);
         let no_types = TypeHierarchy::default();
@@ -246,9 +262,11 @@ impl Resolver {
             presets: &presets,
             type_specific: &type_specific,
             options: &options,
+            conditions: conditions.iter().map(Document::root).collect(),
             now: self.now.as_ref(),
+            solver: self.solver,
         };
-        let result = then(&prepared, &mut warnings, progress)?;
+        let result = then(&prepared, sources, &mut warnings, progress)?;
         Ok((result, warnings))
     }
 
@@ -334,21 +352,21 @@ pub(crate) struct Prepared<'p, 'a> {
     pub type_specific: &'p TypeSpecificConditions<'a>,
     /// The options.
     pub options: &'p Options,
+    /// What variants have to fulfil to be explored.
+    pub conditions: Vec<Node<'a>>,
     /// The clock.
     pub now: Option<&'p jiff::Zoned>,
+    /// The solver.
+    pub solver: SolverKind,
 }
 
 impl<'p, 'a> Prepared<'p, 'a> {
     /// The phases from the graph to presence.
-    fn resolve(
-        &self,
-        evaluator: &mut Evaluator<'p, 'a>,
-        solver: SolverKind,
-        progress: &mut dyn Progress,
-    ) -> Result<Presence, Diagnostics> {
+    fn resolve(&self, evaluator: &mut Evaluator<'p, 'a>, progress: &mut dyn Progress) -> Result<Presence, Diagnostics> {
+        enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
-        Ok(variant::find(evaluator, &assertions, &objectives, self.options, solver, progress)?)
+        Ok(variant::find(evaluator, &assertions, &objectives, self.options, self.solver, progress)?)
     }
 }
 

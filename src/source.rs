@@ -101,6 +101,12 @@ impl SourceMap {
         Location { path: &file.path, line, column }
     }
 
+    /// The start of a span for people: `shop.yaml:12:5`.
+    pub fn place(&self, span: Span) -> String {
+        let at = self.location(span);
+        format!("{}:{}:{}", at.path.display(), at.line, at.column)
+    }
+
     /// The text a span covers.
     pub fn snippet(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()

@@ -34,9 +34,7 @@ pub fn find(
     };
     let objectives: Vec<_> = objectives.iter().map(&mut encode).collect();
     let cnf = encoder.finish();
-    // Nodes first: fewer nodes say more than fewer properties.
-    let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
-    let preference: Vec<Atom> = graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect();
+    let preference = preference(graph);
     progress.phase("solving");
     let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
     let mut solution = match solve::solve(&problem, solver, progress) {
@@ -45,19 +43,33 @@ pub fn find(
     };
     let presence = Presence::new((0..evaluator.atoms()).map(|atom| solution.is_true(Atom(atom))).collect());
     progress.phase("looking for other variants");
-    if options.flag(Flag::OptimizationTopologyUnique) {
-        let nodes: Vec<_> = graph.nodes.iter().map(|node| node.id).collect();
-        unique(graph, &mut solution, &presence, &nodes, Code::AmbiguousTopology, "nodes")?;
-    }
-    if options.flag(Flag::OptimizationTechnologiesUnique) {
-        let technologies: Vec<_> = graph.technologies.iter().map(|technology| technology.id).collect();
-        unique(graph, &mut solution, &presence, &technologies, Code::AmbiguousTechnologies, "technologies")?;
+    for (code, over) in uniqueness(graph, options) {
+        unique(graph, &mut solution, &presence, &over, code)?;
     }
     Ok(presence)
 }
 
+/// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more than fewer properties.
+pub fn preference(graph: &Graph<'_>) -> Vec<Atom> {
+    let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
+    graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
+}
+
+/// The elements in which equally good variants must not differ, and what it is called if they do.
+pub fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<ElementId>)> {
+    let mut found = Vec::new();
+    if options.flag(Flag::OptimizationTopologyUnique) {
+        found.push((Code::AmbiguousTopology, graph.nodes.iter().map(|node| node.id).collect()));
+    }
+    if options.flag(Flag::OptimizationTechnologiesUnique) {
+        let technologies = graph.technologies.iter().map(|technology| technology.id);
+        found.push((Code::AmbiguousTechnologies, technologies.collect()));
+    }
+    found
+}
+
 /// Names every reason of a minimal conflict at its place.
-fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, conflict: &Conflict) -> Diagnostic {
+pub fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Options, conflict: &Conflict) -> Diagnostic {
     let mut origins: Vec<_> = conflict.origins.iter().map(|&origin: &OriginId| assertions.origin(origin)).collect();
     origins.sort_by_key(|origin| origin.distance());
     let mut reasons: Vec<_> = origins.into_iter().map(|origin| origin.explain(graph, options)).collect();
@@ -90,8 +102,8 @@ fn unique(
     presence: &Presence,
     over: &[ElementId],
     code: Code,
-    what: &str,
 ) -> Result<(), Diagnostic> {
+    let what = if code == Code::AmbiguousTopology { "nodes" } else { "technologies" };
     let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
     let Some(other) = solution.another(&atoms) else { return Ok(()) };
     let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();

@@ -2,6 +2,7 @@
 
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use cuvee::diagnostic::{Code, did_you_mean};
+use cuvee::explore::{Goal, Projection};
 use cuvee::solve::SolverKind;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -29,6 +30,10 @@ pub enum Command {
     Options(OptionsArgs),
     /// Explain a diagnostic code, or list all of them
     ExplainCode(ExplainArgs),
+    /// List the inputs of a template, their cases, and what each influences
+    Inputs(InputsArgs),
+    /// List, count or sample the variants of a template
+    Variants(VariantsArgs),
 }
 
 /// How diagnostics are shown.
@@ -136,6 +141,68 @@ pub struct OptionsArgs {
 pub enum ListFormat {
     Human,
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct InputsArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct VariantsArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// List at most so many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+    /// Which elements make a variant: all of them, or nodes only
+    #[arg(long, value_name = "ELEMENTS", default_value = "all")]
+    pub projection: ProjectionArg,
+    /// Only variants in which this variability condition holds, such as `{node_presence: cache}`; may be repeated
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<String>,
+    /// Only the best over all open inputs
+    #[arg(long, value_name = "WHAT")]
+    pub minimize: Option<GoalArg>,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProjectionArg {
+    Nodes,
+    All,
+}
+
+impl From<ProjectionArg> for Projection {
+    fn from(projection: ProjectionArg) -> Self {
+        match projection {
+            ProjectionArg::Nodes => Self::Nodes,
+            ProjectionArg::All => Self::All,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GoalArg {
+    Weight,
+    Count,
+    Technologies,
+}
+
+impl From<GoalArg> for Goal {
+    fn from(goal: GoalArg) -> Self {
+        match goal {
+            GoalArg::Weight => Self::Weight,
+            GoalArg::Count => Self::Count,
+            GoalArg::Technologies => Self::Technologies,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 
 mod constraints;
 mod generated;
+mod inputs;
 mod manual;
 mod origin;
 mod validate;
@@ -80,7 +81,21 @@ impl Conditions {
     }
 }
 
-/// Builds the formulas of all elements and constraints.
+/// Judges all expressions of a template, whatever the inputs.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub fn validate<'a>(
+    evaluator: &mut Evaluator<'_, 'a>,
+    type_specific: &TypeSpecificConditions<'a>,
+    options: &Options,
+) -> Result<(), Diagnostics> {
+    let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    context.validate(type_specific);
+    if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(()) }
+}
+
+/// Builds the formulas of all elements and constraints, given that their expressions are valid.
 ///
 /// # Errors
 /// Everything that is wrong with conditions, alternatives and constraints.
@@ -91,10 +106,6 @@ pub fn enrich<'a>(
     options: &Options,
 ) -> Result<Assertions, Diagnostics> {
     let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
-    context.validate(type_specific);
-    if context.diagnostics.has_errors() {
-        return Err(context.diagnostics);
-    }
     let mut assertions = Assertions::default();
     context.check_persistent();
     let manual = context.manual(inputs, &mut assertions);

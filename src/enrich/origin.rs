@@ -1,6 +1,7 @@
 //! Why a clause is there.
 
 use crate::graph::{ElementId, Graph};
+use crate::inputs::FeatureKeyword;
 use crate::options::{Constraint, Half, OptionOrigin, Options, Part};
 use crate::source::Span;
 
@@ -37,6 +38,12 @@ pub enum Origin {
     Constraint(Constraint, ElementId),
     /// A variability constraint, at this place.
     Author(Span),
+    /// An open input, declared at this place, is one of its cases.
+    Cases(Span),
+    /// A rule between inputs, at this place.
+    Feature(FeatureKeyword, Span),
+    /// An expression has no value for some inputs, at this place.
+    Failure(Span),
 }
 
 /// What put a generic default condition there.
@@ -52,11 +59,12 @@ impl Origin {
     /// How far the reason is from what the author wrote: the nearest is the most telling.
     pub fn distance(&self) -> u8 {
         match self {
-            Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) | Self::Author(_) => 0,
+            Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) => 0,
+            Self::Author(_) | Self::Feature(..) | Self::Failure(_) => 0,
             Self::Constraint(..) | Self::Technology(_) | Self::TypeSpecific(..) => 1,
             Self::DefaultAlternative(_) | Self::NoDefaultAlternative(_) | Self::VariabilityGroup(_) => 1,
             Self::Generic(..) | Self::Implied(_) => 2,
-            Self::Definition(_) | Self::ManualDefinition(_) => 3,
+            Self::Definition(_) | Self::ManualDefinition(_) | Self::Cases(_) => 3,
         }
     }
 
@@ -64,6 +72,9 @@ impl Origin {
     pub fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
         let (id, place) = match *self {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
+            Self::Cases(span) => return (span, "this input has one value".into()),
+            Self::Feature(keyword, span) => return (span, format!("this input {}", keyword.demand())),
+            Self::Failure(span) => return (span, "this has to have a value".into()),
             Self::Manual(id, span) | Self::Group(id, _, span) | Self::Input(id, span) => (id, span),
             Self::TypeSpecific(id, span) | Self::Implies(id, span) => (id, span),
             Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) => (id, graph.element(id).span),
@@ -95,7 +106,7 @@ impl Origin {
             Self::Implied(_) => format!("{element} is implied: present if its container is and its conditions hold"),
             Self::Implies(..) => format!("{element} implies this"),
             Self::Constraint(constraint, _) => constrained(&element.to_string(), *constraint, options),
-            Self::Author(_) => String::new(),
+            Self::Author(_) | Self::Cases(_) | Self::Feature(..) | Self::Failure(_) => String::new(),
         };
         (place, text)
     }

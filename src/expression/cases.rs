@@ -11,6 +11,7 @@ use super::validate::is_logical;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graph::Graph;
 use crate::inputs::{Declaration, InputId, InputType, InputValue};
+use crate::source::Span;
 use crate::template::TypeSpecificConditions;
 use crate::value::{Number, Value};
 use crate::yaml::{Node, NodeKind};
@@ -18,11 +19,46 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An input that is not decided, and what may become of it.
 #[derive(Clone, Debug)]
-pub struct OpenInput {
+pub struct OpenInput<'a> {
     /// Which.
     pub input: InputId,
+    /// Where it is declared.
+    pub span: Span,
     /// What conditions tell apart; at least one.
     pub cases: Vec<InputCase>,
+    probes: Vec<Probe<'a>>,
+    /// What the probes come to, case by case.
+    outcomes: Vec<Outcomes>,
+}
+
+/// What the probes of an input come to with one of its values.
+type Outcomes = Vec<Result<Value, String>>;
+
+impl<'a> OpenInput<'a> {
+    /// The case that a value belongs to; nothing where the input may not have it.
+    pub fn case_of(&self, evaluator: &mut Evaluator<'_, 'a>, value: &Value) -> Option<usize> {
+        let declaration = evaluator.inputs.declarations.get(self.input)?;
+        if !declaration.problems(value).is_empty() {
+            return None;
+        }
+        if self.cases.len() == 1 {
+            return Some(0);
+        }
+        let outcomes = outcomes(evaluator, self.input, &self.probes, value);
+        self.outcomes.iter().position(|other| *other == outcomes)
+    }
+}
+
+/// What every probe comes to with a value.
+fn outcomes<'a>(evaluator: &mut Evaluator<'_, 'a>, input: InputId, probes: &[Probe<'a>], value: &Value) -> Outcomes {
+    let mut value_of = |node| evaluator.value_where(node, input, value.clone()).map_err(|error| error.message);
+    let outcome = |probe: &Probe<'a>| match *probe {
+        Probe::Condition(node) => value_of(node).map(truth_of),
+        Probe::Value(node) => value_of(node),
+        Probe::Itself => Ok(truth_of(value.clone())),
+        Probe::Feature => Ok(value.is_truthy().into()),
+    };
+    probes.iter().map(outcome).collect()
 }
 
 /// Values of an input that no condition tells apart.
@@ -32,6 +68,8 @@ pub struct InputCase {
     pub value: Option<Value>,
     /// All of them, for people: `< 500`, `laptop`, `something else`.
     pub label: String,
+    /// Whether that is the only one.
+    pub exact: bool,
 }
 
 /// More values than this are not tried one by one.
@@ -52,6 +90,8 @@ pub struct Roots<'a> {
     pub conditions: Vec<Node<'a>>,
     /// Inputs that are conditions by themselves.
     pub inputs: Vec<InputId>,
+    /// Inputs of which rules ask whether they are selected as features.
+    pub features: Vec<InputId>,
 }
 
 impl<'a> Roots<'a> {
@@ -66,20 +106,28 @@ impl<'a> Roots<'a> {
         conditions.extend(graph.technologies.iter().filter_map(|technology| technology.conditions));
         conditions.extend(type_specific.iter().map(|condition| condition.conditions));
         conditions.extend(&graph.template.variability.constraints);
-        Self { conditions, inputs: Vec::new() }
+        Self { conditions, inputs: Vec::new(), features: Vec::new() }
     }
 }
 
 impl<'a> Evaluator<'_, 'a> {
     /// What an operator with its operand depends on.
     pub(super) fn dependencies_of(&self, keyword: Node<'a>, operand: Node<'a>) -> Dependencies {
-        let mut walk = Walk { evaluator: self, visited: FxHashSet::default(), inputs: Vec::new(), presence: false };
+        let mut walk = Walk::new(self);
         walk.operator(keyword, operand);
         let Walk { mut inputs, presence, .. } = walk;
+        inputs.retain(|&input| self.is_open(input));
         inputs.sort_unstable();
         inputs.dedup();
         let logical = matches!(keyword.text(), Some(name) if is_logical(name) || name == "logic_expression");
         Dependencies { inputs, by_value: !presence && !logical }
+    }
+
+    /// Whether an expression, or one that it names, mentions an input.
+    pub fn mentions(&self, expression: Node<'a>, input: InputId) -> bool {
+        let mut walk = Walk::new(self);
+        walk.expression(expression, false);
+        walk.inputs.contains(&input)
     }
 
     fn is_open(&self, input: InputId) -> bool {
@@ -95,7 +143,11 @@ struct Walk<'w, 'e, 'a> {
     presence: bool,
 }
 
-impl<'a> Walk<'_, '_, 'a> {
+impl<'w, 'e, 'a> Walk<'w, 'e, 'a> {
+    fn new(evaluator: &'w Evaluator<'e, 'a>) -> Self {
+        Self { evaluator, visited: FxHashSet::default(), inputs: Vec::new(), presence: false }
+    }
+
     fn expression(&mut self, node: Node<'a>, logical: bool) {
         match node.kind() {
             // Where a condition is asked for, a string is the identifier of an element.
@@ -108,10 +160,7 @@ impl<'a> Walk<'_, '_, 'a> {
     fn operator(&mut self, keyword: Node<'a>, operand: Node<'a>) {
         let name = keyword.text().unwrap_or_default();
         match name {
-            "variability_input" => {
-                let open = self.evaluator.input_id(operand).ok().filter(|&input| self.evaluator.is_open(input));
-                self.inputs.extend(open);
-            }
+            "variability_input" => self.inputs.extend(self.evaluator.input_id(operand).ok()),
             "logic_expression" | "value_expression" => {
                 let Ok(index) = self.evaluator.expression_index(operand) else { return };
                 if self.visited.insert(index) {
@@ -126,12 +175,16 @@ impl<'a> Walk<'_, '_, 'a> {
 }
 
 /// A largest part of a condition that depends on one open input alone.
-#[derive(Clone, Copy)]
-struct Probe<'a> {
-    /// Nothing for the input itself.
-    node: Option<Node<'a>>,
-    /// Whether only its truth counts.
-    logical: bool,
+#[derive(Clone, Copy, Debug)]
+enum Probe<'a> {
+    /// A condition, of which only the truth counts.
+    Condition(Node<'a>),
+    /// An expression, of which the value counts.
+    Value(Node<'a>),
+    /// The input itself, as a condition.
+    Itself,
+    /// Whether the input is selected as a feature.
+    Feature,
 }
 
 /// Cuts every open input; `known` are values that are known to be of use, by input: they are taken as examples first.
@@ -142,13 +195,14 @@ pub fn cut<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     roots: &Roots<'a>,
     known: &FxHashMap<InputId, Vec<Value>>,
-) -> Result<Vec<OpenInput>, Diagnostics> {
+) -> Result<Vec<OpenInput<'a>>, Diagnostics> {
     let inputs = evaluator.inputs;
     let mut finder = Finder { evaluator, visited: FxHashSet::default(), probes: FxHashMap::default() };
     roots.conditions.iter().for_each(|&node| finder.expression(node, true));
     let mut probes = finder.probes;
-    for &input in &roots.inputs {
-        probes.entry(input).or_default().push(Probe { node: None, logical: true });
+    let itself = roots.inputs.iter().map(|&input| (input, Probe::Itself));
+    for (input, probe) in itself.chain(roots.features.iter().map(|&input| (input, Probe::Feature))) {
+        probes.entry(input).or_default().push(probe);
     }
     let mut diagnostics = Diagnostics::default();
     let mut open = Vec::new();
@@ -159,7 +213,7 @@ pub fn cut<'a>(
         let known = known.get(&input).map_or(&[][..], Vec::as_slice);
         let probes = probes.get(&input).map_or(&[][..], Vec::as_slice);
         let cutter = Cutter { evaluator: &mut *evaluator, input, declaration, probes, known };
-        open.extend(diagnostics.ok(cutter.cut()).map(|cases| OpenInput { input, cases }));
+        open.extend(diagnostics.ok(cutter.cut()));
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(open) }
 }
@@ -190,7 +244,8 @@ impl<'a> Finder<'_, '_, 'a> {
         match depends.inputs[..] {
             [] => {}
             [input] if depends.by_value => {
-                self.probes.entry(input).or_default().push(Probe { node: Some(node), logical });
+                let probe = if logical { Probe::Condition(node) } else { Probe::Value(node) };
+                self.probes.entry(input).or_default().push(probe);
             }
             _ if name == "logic_expression" || name == "value_expression" => {
                 let Ok(index) = self.evaluator.expression_index(operand) else { return };
@@ -221,6 +276,11 @@ impl Candidate {
         Self { value, range: None, other: false }
     }
 
+    /// Whether it stands for itself alone.
+    fn is_exact(&self) -> bool {
+        !self.other && self.range.as_ref().is_none_or(|(low, high)| low.is_some() && low == high)
+    }
+
     fn other(value: Value) -> Self {
         Self { value, range: None, other: true }
     }
@@ -245,13 +305,14 @@ struct Cutter<'c, 'e, 'a> {
 }
 
 impl<'a> Cutter<'_, '_, 'a> {
-    fn cut(mut self) -> Result<Vec<InputCase>, Diagnostic> {
+    fn cut(self) -> Result<OpenInput<'a>, Diagnostic> {
         let (finite, candidates) = match self.finite() {
             Some(values) => (true, values.into_iter().map(Candidate::exact).collect()),
             None if self.probes.is_empty() => {
                 let example = self.candidates(&Cuts::default())?.into_iter().find(|candidate| self.is_valid(&candidate.value));
                 let value = self.known.iter().find(|value| self.is_valid(value)).cloned();
-                return Ok(vec![InputCase { value: value.or(example.map(|example| example.value)), label: "any".into() }]);
+                let value = value.or(example.map(|example| example.value));
+                return Ok(self.opened(vec![InputCase { value, label: "any".into(), exact: false }], Vec::new()));
             }
             None => {
                 let cuts = self.cuts()?;
@@ -264,9 +325,9 @@ impl<'a> Cutter<'_, '_, 'a> {
             let error = Diagnostic::error(Code::OpenInput, message).at(self.declaration.span);
             return Err(error.help("declare a valid `default`, or assign it with `--input`"));
         }
-        let mut classes: Vec<(Vec<Result<Value, String>>, Vec<usize>)> = Vec::new();
+        let mut classes: Vec<(Outcomes, Vec<usize>)> = Vec::new();
         for (index, candidate) in valid.iter().enumerate() {
-            let outcomes = self.outcomes(&candidate.value);
+            let outcomes = outcomes(self.evaluator, self.input, self.probes, &candidate.value);
             match classes.iter_mut().find(|(other, _)| *other == outcomes) {
                 Some((_, members)) => members.push(index),
                 None => classes.push((outcomes, vec![index])),
@@ -276,24 +337,18 @@ impl<'a> Cutter<'_, '_, 'a> {
         let case = |(_, members): &(_, Vec<usize>)| InputCase {
             value: self.example(&valid, members),
             label: if single { "any".into() } else { label(&valid, members) },
+            exact: members.len() == 1 && members.iter().all(|&member| valid[member].is_exact()),
         };
-        Ok(classes.iter().map(case).collect())
+        let cases = classes.iter().map(case).collect();
+        Ok(self.opened(cases, classes.into_iter().map(|(outcomes, _)| outcomes).collect()))
+    }
+
+    fn opened(&self, cases: Vec<InputCase>, outcomes: Vec<Outcomes>) -> OpenInput<'a> {
+        OpenInput { input: self.input, span: self.declaration.span, cases, probes: self.probes.to_vec(), outcomes }
     }
 
     fn is_valid(&self, value: &Value) -> bool {
         self.declaration.problems(value).is_empty()
-    }
-
-    /// What every probe comes to with a value.
-    fn outcomes(&mut self, value: &Value) -> Vec<Result<Value, String>> {
-        let outcome = |probe: &Probe<'a>| {
-            let result = match probe.node {
-                Some(node) => self.evaluator.value_where(node, self.input, value.clone()).map_err(|error| error.message)?,
-                None => return Ok(value.is_truthy().into()),
-            };
-            Ok(if probe.logical { truth_of(result) } else { result })
-        };
-        self.probes.iter().map(outcome).collect()
     }
 
     /// The value by which a case is known: one that somebody uses already, else the first.
@@ -343,7 +398,10 @@ impl<'a> Cutter<'_, '_, 'a> {
     fn uncuttable(&self, probe: &Probe<'a>) -> Diagnostic {
         let name = self.declaration.name;
         let message = format!("the values of input `{name}` cannot be told apart here, so it cannot stay open");
-        let span = probe.node.map_or(self.declaration.span, Node::span);
+        let span = match probe {
+            Probe::Condition(node) | Probe::Value(node) => node.span(),
+            Probe::Itself | Probe::Feature => self.declaration.span,
+        };
         Diagnostic::error(Code::OpenInput, message)
             .at(span)
             .label(self.declaration.span, "declared here")
@@ -352,17 +410,20 @@ impl<'a> Cutter<'_, '_, 'a> {
 
     /// What a probe compares the input with; nothing where it does something else with it.
     fn comparison(&self, probe: Probe<'a>) -> Option<Cuts> {
-        let Some(node) = probe.node else { return Some(Cuts { values: vec![0.into()], ..Cuts::default() }) };
+        let truth = || Cuts { values: vec![0.into()], ..Cuts::default() };
+        let (node, logical) = match probe {
+            Probe::Condition(node) => (node, true),
+            Probe::Value(node) => (node, false),
+            Probe::Itself | Probe::Feature => return Some(truth()),
+        };
         let (keyword, operand) = node.entries().next()?;
         let name = keyword.text()?;
         match name {
-            "variability_input" => {
-                probe.logical.then(|| Cuts { values: vec![0.into()], ordered: true, ..Cuts::default() })
-            }
+            "variability_input" => logical.then(truth),
             "logic_expression" | "value_expression" => {
                 let index = self.evaluator.expression_index(operand).ok()?;
                 let (_, body) = self.evaluator.graph.template.variability.expressions[index];
-                self.comparison(Probe { node: Some(body), ..probe })
+                self.comparison(if logical { Probe::Condition(body) } else { Probe::Value(body) })
             }
             _ => self.operator_cuts(Operator::from_keyword(name)?, operand),
         }
@@ -485,7 +546,7 @@ impl<'a> Cutter<'_, '_, 'a> {
                     compare(value, low).is_some_and(|order| order.is_gt())
                         && high.is_none_or(|high| compare(value, high).is_some_and(|order| order.is_lt()))
                 });
-                let value = above.ok_or_else(|| self.uncuttable(&Probe { node: None, logical: false }))?;
+                let value = above.ok_or_else(|| self.uncuttable(&Probe::Itself))?;
                 found.push(Candidate { value, range: Some((end(&low), high.as_ref().and_then(end))), other: false });
             }
             if previous != Some(point) {

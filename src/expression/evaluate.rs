@@ -107,7 +107,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     /// Gives open inputs their cases, an atom or more each; returns when each case holds, input by input.
-    pub fn open(&mut self, inputs: &[OpenInput]) -> Vec<Vec<Formula>> {
+    pub fn open(&mut self, inputs: &[OpenInput<'_>]) -> Vec<Vec<Formula>> {
         let start = self.atoms;
         let cases = inputs.iter().map(|open| self.open_input(open)).collect();
         self.input_atoms = start..self.atoms;
@@ -120,7 +120,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     /// Two cases are an atom and its negation; of more, each has an atom of its own.
-    fn open_input(&mut self, open: &OpenInput) -> Vec<Formula> {
+    fn open_input(&mut self, open: &OpenInput<'_>) -> Vec<Formula> {
         let mut atom = || {
             self.atoms += 1;
             self.arena.atom(Atom(self.atoms - 1))
@@ -136,6 +136,30 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let values = when.iter().zip(&open.cases).filter_map(|(&when, case)| Some((when, case.value.clone()?)));
         self.cases.insert(open.input, values.collect());
         when
+    }
+
+    /// What an expression comes to, case by case.
+    ///
+    /// # Errors
+    /// As [`Evaluator::value`].
+    pub fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<Case>, Diagnostic> {
+        match self.evaluate(node, None)? {
+            Evaluated::Value(value) => Ok(vec![Case { when: Formula::TRUE, outcome: Ok(value) }]),
+            Evaluated::Cases(cases) => Ok(cases.to_vec()),
+            Evaluated::Logic(formula) => {
+                Ok([true, false].map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) }).into())
+            }
+        }
+    }
+
+    /// The open inputs that an expression depends on.
+    pub fn open_inputs_of(&self, node: Node<'a>) -> Vec<InputId> {
+        node.entries().next().map_or_else(Vec::new, |(keyword, operand)| self.dependencies_of(keyword, operand).inputs)
+    }
+
+    /// The cases of an input, if it is open.
+    pub fn cases_of(&self, input: InputId) -> Option<InputCases> {
+        self.cases.get(&input).cloned()
     }
 
     /// Where conditions cannot be computed, so that inputs may not have these values.

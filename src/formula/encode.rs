@@ -342,6 +342,16 @@ impl<'f> Encoder<'f> {
         self.vars[formula.node()] = Some(var);
     }
 
+    /// The clauses so far.
+    pub fn cnf(&self) -> &Cnf {
+        &self.cnf
+    }
+
+    /// Leaves the variables below this number to others; from now on every clause is the definition of a later one.
+    pub(crate) fn reserve(&mut self, vars: usize) {
+        self.cnf.vars = self.cnf.vars.max(vars as u32);
+    }
+
     /// The clauses.
     pub fn finish(self) -> Cnf {
         self.cnf

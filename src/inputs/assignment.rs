@@ -1,6 +1,6 @@
 //! Assignments of values to inputs, layer over layer: a later one replaces the whole value of an earlier one.
 
-use super::declaration::{Declarations, InputId, Problem, is_expression};
+use super::declaration::{Declarations, InputId, Problem};
 use super::from_feature_ide;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Span};
@@ -64,6 +64,8 @@ pub enum Openness {
     Closed,
     /// They are left open: any value that their declaration admits.
     Open,
+    /// Every input is left open, whatever is assigned.
+    AllOpen,
 }
 
 /// The value of one input.
@@ -112,6 +114,7 @@ pub fn assign<'a>(
         }
     }
     let value = |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| match assignment {
+        _ if openness == Openness::AllOpen => InputValue::Open,
         Some(assignment) => {
             let value = declaration.kind.read(assignment.value.clone());
             for problem in declaration.problems(&value) {
@@ -120,9 +123,8 @@ pub fn assign<'a>(
             InputValue::Assigned(value)
         }
         None if openness == Openness::Open => InputValue::Open,
-        None => match (declaration.default, declaration.default_expression) {
-            (Some(default), _) if is_expression(default) => InputValue::Expression(default),
-            (Some(default), _) => InputValue::Default(declaration.kind.read(default.to_value())),
+        None => match (declaration.default_value(), declaration.computed_default()) {
+            (Some(default), _) => InputValue::Default(default),
             (None, Some(expression)) => InputValue::Expression(expression),
             (None, None) => InputValue::Missing,
         },

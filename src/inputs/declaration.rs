@@ -201,6 +201,19 @@ impl<'a> Declaration<'a> {
         }
     }
 
+    /// The value that is declared as default, where it is one and no expression.
+    pub fn default_value(&self) -> Option<Value> {
+        self.default.filter(|default| !is_expression(*default)).map(|default| self.kind.read(default.to_value()))
+    }
+
+    /// The expression that its value is that of where nothing is assigned: a default that is one, or else the default expression.
+    pub fn computed_default(&self) -> Option<Node<'a>> {
+        match self.default {
+            Some(default) => is_expression(default).then_some(default),
+            None => self.default_expression,
+        }
+    }
+
     /// What is wrong with a value: its type, or else every constraint that it violates.
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
         if !self.kind.admits(value) {

@@ -34,7 +34,8 @@ macro_rules! feature_keywords {
                 }
             }
 
-            fn demand(self) -> &'static str {
+            /// What it demands, for people: `needs at least one of these`.
+            pub fn demand(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
                 }

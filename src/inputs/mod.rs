@@ -18,7 +18,7 @@ pub use assignment::{
 pub use constraint::Constraint;
 pub use declaration::{Declaration, Declarations, InputId};
 pub use feature_ide::from_feature_ide;
-pub use features::check_features;
+pub use features::{FeatureKeyword, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
 

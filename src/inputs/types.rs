@@ -37,22 +37,46 @@ pub enum InputType {
 impl InputType {
     /// The type of this name.
     pub fn from_name(name: &str) -> Self {
-        match name.strip_prefix("tosca:").unwrap_or(name) {
-            "string" => Self::String,
-            "integer" => Self::Integer,
-            "float" => Self::Float,
-            "number" => Self::Number,
-            "boolean" => Self::Boolean,
-            "list" => Self::List,
-            "map" => Self::Map,
-            "timestamp" => Self::Timestamp,
-            "version" => Self::Version,
-            "range" => Self::Range,
-            "scalar-unit.size" => Self::ScalarUnit(Dimension::Size),
-            "scalar-unit.time" => Self::ScalarUnit(Dimension::Time),
-            "scalar-unit.frequency" => Self::ScalarUnit(Dimension::Frequency),
-            "scalar-unit.bitrate" => Self::ScalarUnit(Dimension::Bitrate),
-            _ => Self::Any,
+        let name = name.strip_prefix("tosca:").unwrap_or(name);
+        Self::NAMED.into_iter().find(|kind| kind.name() == name).unwrap_or(Self::Any)
+    }
+
+    /// The types that have names.
+    const NAMED: [Self; 14] = [
+        Self::String,
+        Self::Integer,
+        Self::Float,
+        Self::Number,
+        Self::Boolean,
+        Self::List,
+        Self::Map,
+        Self::Timestamp,
+        Self::Version,
+        Self::Range,
+        Self::ScalarUnit(Dimension::Size),
+        Self::ScalarUnit(Dimension::Time),
+        Self::ScalarUnit(Dimension::Frequency),
+        Self::ScalarUnit(Dimension::Bitrate),
+    ];
+
+    /// The name of the type; empty for none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::List => "list",
+            Self::Map => "map",
+            Self::Timestamp => "timestamp",
+            Self::Version => "version",
+            Self::Range => "range",
+            Self::ScalarUnit(Dimension::Size) => "scalar-unit.size",
+            Self::ScalarUnit(Dimension::Time) => "scalar-unit.time",
+            Self::ScalarUnit(Dimension::Frequency) => "scalar-unit.frequency",
+            Self::ScalarUnit(Dimension::Bitrate) => "scalar-unit.bitrate",
+            Self::Any => "",
         }
     }
 

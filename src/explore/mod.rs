@@ -1,0 +1,59 @@
+//! Explores all variants of a template: which combinations of inputs exist, what each contains, and why.
+//!
+//! Inputs that nothing assigns stay open and become finitely many [cases](InputReport::cases): values that no condition tells apart. A *variant* is a distinct
+//! resolved topology, for one of the [projections](Projection); what values of properties come to does not distinguish variants. Only what `resolve` would
+//! give counts: where it optimises, the best variant of each assignment; where it rejects an assignment, none.
+//!
+//! ```
+//! use cuvee::Resolver;
+//! use cuvee::explore::{Projection, Query};
+//!
+//! let shop = Resolver::new("examples/shop").preset("prod");
+//! let found = shop.variants(&Query { projection: Projection::Nodes, limit: 3, ..Query::default() })?.result;
+//! assert!(found.variants.iter().all(|variant| variant.present.contains(&"node.shop".to_owned())));
+//! # Ok::<(), cuvee::Failure>(())
+//! ```
+
+mod inputs;
+mod space;
+mod variants;
+
+pub use inputs::{CaseReport, InputReport, InputsReport};
+pub use space::Projection;
+pub(crate) use space::Space;
+pub use variants::{Assigned, Found, Goal, Query, Variant};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::inputs::Openness;
+use crate::source::SourceMap;
+use crate::{Failure, Resolver};
+
+/// What a question comes to, and what is to be said besides.
+#[derive(Debug)]
+pub struct Answer<T> {
+    /// The answer.
+    pub result: T,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+    /// The files that warnings point into.
+    pub sources: SourceMap,
+}
+
+impl Resolver {
+    /// Asks something about all variants, of all inputs or only of those that fulfil the rules between them.
+    pub(crate) fn explore<T>(
+        &self,
+        openness: Openness,
+        features: bool,
+        ask: impl FnOnce(&mut Space<'_, '_>, &SourceMap, &mut Diagnostics) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        let mut sources = SourceMap::default();
+        let answer = self.with_prepared(openness, &mut sources, &mut (), |prepared, sources, warnings, progress| {
+            ask(&mut Space::new(prepared, features, progress)?, sources, warnings)
+        });
+        match answer {
+            Ok((result, warnings)) => Ok(Answer { result, warnings: warnings.0, sources }),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! All variants of a template as clauses: a model for each valid assignment of the open inputs.
+
+use crate::check::{self, Demand};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::enrich::{self, Assertions};
+use crate::expression::{Evaluator, OpenInput, Roots, cut};
+use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
+use crate::graph::{ElementId, Graph};
+use crate::inputs::{Declaration, InputId};
+use crate::objectives;
+use crate::options::{Flag, Kind, Optimization, TopologyMode};
+use crate::progress::Progress;
+use crate::resolver::Prepared;
+use crate::solve::{self, Objective, Problem, Question, SatSolver, Settled};
+use crate::value::Value;
+use crate::variant;
+use rustc_hash::FxHashMap;
+
+/// So many surroundings of choices are settled; beyond that, inputs have to be assigned.
+const MAX_SURROUNDINGS: usize = 20_000;
+
+/// What decides an open input that nobody assigns.
+#[derive(Clone, Debug)]
+pub(super) enum Default {
+    /// This case.
+    Case(usize),
+    /// The case whose literal is true.
+    Follows(Vec<Lit>),
+    /// Nothing: it has to be assigned, or what its expression comes to cannot be told.
+    None,
+}
+
+/// What a variant has to fulfil beyond being the best of its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Requirement {
+    /// A check, because of an element.
+    Check(Code, Option<ElementId>),
+    /// No other variant is as good.
+    Unique(Code),
+    /// It was asked for.
+    Where,
+}
+
+/// All variants of a template.
+pub(crate) struct Space<'s, 'a> {
+    pub(super) prepared: &'s Prepared<'s, 'a>,
+    pub(super) evaluator: Evaluator<'s, 'a>,
+    pub(super) open: Vec<OpenInput<'a>>,
+    pub(super) assertions: Assertions,
+    /// The literal of each case of each open input.
+    pub(super) cases: Vec<Vec<Lit>>,
+    pub(super) defaults: Vec<Default>,
+    /// What has to hold before the best is chosen, each clause with its origin.
+    pub(super) cnf: Cnf,
+    /// The same, with one model for each assignment of inputs.
+    pub(super) settled: Settled,
+    /// Literals that every valid variant fulfils, and why.
+    pub(super) requirements: Vec<(Lit, Requirement)>,
+    /// What the template optimises.
+    pub(super) objectives: Vec<Objective>,
+    /// The number of different technologies.
+    pub(super) technologies: Objective,
+    pub(super) weight: Objective,
+}
+
+/// The literal of an element's presence.
+pub(super) fn literal(id: ElementId) -> Lit {
+    Var(id.0).positive()
+}
+
+impl<'s, 'a> Space<'s, 'a> {
+    /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the rules between them.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot stay open.
+    pub fn new(prepared: &'s Prepared<'s, 'a>, features: bool, progress: &mut dyn Progress) -> Result<Self, Diagnostics> {
+        let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+        progress.phase("cutting inputs");
+        let mut diagnostics = Diagnostics::default();
+        prepared.conditions.iter().for_each(|&node| evaluator.validate(node, None, &mut diagnostics));
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        enrich::validate(&mut evaluator, prepared.type_specific, prepared.options)?;
+        let open = cut(&mut evaluator, &roots(prepared), &known(prepared))?;
+        let when = evaluator.open(&open);
+        let mut assertions = enrich::enrich(&mut evaluator, prepared.inputs, prepared.type_specific, prepared.options)?;
+        let wanted = prepared.conditions.iter().map(|&node| evaluator.condition(node, None)).collect::<Result<Vec<_>, _>>()?;
+        assertions.add_inputs(&mut evaluator, &open, &when);
+        if features {
+            assertions.add_features(&mut evaluator, prepared.inputs);
+        }
+        let follows = open.iter().map(|input| follows(&mut evaluator, &open, input, prepared)).collect::<Vec<_>>();
+        let goals = objectives::objectives(&mut evaluator, prepared.options)?;
+        let technologies = objectives::count(&mut evaluator, Optimization::Min);
+        let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
+        let rules = check::rules(prepared.graph, prepared.options);
+        let checks: Vec<_> = rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
+
+        let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
+        assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
+        let encode = |encoder: &mut Encoder<'_>, objective: &objectives::Objective| Objective {
+            terms: objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect(),
+        };
+        let objectives: Vec<_> = goals.iter().map(|objective| encode(&mut encoder, objective)).collect();
+        let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
+        let count = encoder.cnf().len();
+        progress.phase("settling what is best");
+        let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
+        let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives)?;
+
+        encoder.reserve(settled.vars);
+        let mut requirements: Vec<_> = wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
+        requirements.extend(checks.iter().map(|(formula, rule)| {
+            (encoder.literal(*formula), Requirement::Check(rule.code, rule.guard.or(rule.of.first().copied())))
+        }));
+        let unique = variant::uniqueness(prepared.graph, prepared.options);
+        requirements.extend(settled.ambiguous.iter().map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))));
+        let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
+        let (technologies, weight) = (encode(&mut encoder, &technologies), encode(&mut encoder, &weight));
+        let cnf = encoder.finish();
+        settled.clauses.extend(cnf.clauses().skip(count).map(|clause| clause.literals.to_vec()));
+        settled.vars = settled.vars.max(cnf.vars());
+        Ok(Self { prepared, evaluator, open, assertions, cases, defaults, cnf, settled, requirements, objectives, technologies, weight })
+    }
+
+    pub(super) fn graph(&self) -> &'s Graph<'a> {
+        self.prepared.graph
+    }
+
+    /// The declaration of an open input.
+    pub(super) fn declaration(&self, input: InputId) -> Option<&'s Declaration<'a>> {
+        self.prepared.inputs.declarations.get(input)
+    }
+
+    /// A solver that holds the settled clauses.
+    pub(super) fn solver(&self) -> Box<dyn SatSolver> {
+        let mut solver = self.prepared.solver.start();
+        (0..self.settled.vars).for_each(|_| {
+            solver.new_var();
+        });
+        self.settled.clauses.iter().for_each(|clause| solver.add_clause(clause));
+        solver
+    }
+
+    /// A solver whose models are the valid variants.
+    pub(super) fn valid_solver(&self) -> Box<dyn SatSolver> {
+        let mut solver = self.solver();
+        self.requirements.iter().for_each(|&(literal, _)| solver.add_clause(&[literal]));
+        solver
+    }
+
+    /// The clauses whose models are the valid variants.
+    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = Vec<Lit>> + Clone {
+        let requirements = self.requirements.iter().map(|&(literal, _)| vec![literal]);
+        self.settled.clauses.iter().cloned().chain(requirements)
+    }
+
+    /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.
+    pub(super) fn void(&self) -> Diagnostic {
+        let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
+        match solve::solve(&problem, self.prepared.solver, &mut ()) {
+            Err(conflict) => variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict),
+            Ok(_) => {
+                let message = "no variant passes all checks, whatever the inputs";
+                Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee analyze` says which checks reject which variants")
+            }
+        }
+    }
+
+    /// The case of each open input in a model.
+    pub(super) fn chosen(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<usize> {
+        let chosen = |cases: &Vec<Lit>| cases.iter().position(|&case| is_true(case)).unwrap_or_default();
+        self.cases.iter().map(chosen).collect()
+    }
+
+    /// Whether, in a model, an open input has this case also when nothing assigns it.
+    pub(super) fn is_default(&self, input: usize, case: usize, is_true: &dyn Fn(Lit) -> bool) -> bool {
+        match &self.defaults[input] {
+            Default::Case(default) => *default == case,
+            Default::Follows(cases) => cases.get(case).is_some_and(|&literal| is_true(literal)),
+            Default::None => false,
+        }
+    }
+}
+
+fn settle(prepared: &Prepared<'_, '_>, cnf: &Cnf, inputs: &[Var], objectives: &[Objective]) -> Result<Settled, Diagnostics> {
+    let unique = variant::uniqueness(prepared.graph, prepared.options);
+    let unique: Vec<Vec<Atom>> = unique.into_iter().map(|(_, ids)| ids.into_iter().map(Atom::from).collect()).collect();
+    let preference = variant::preference(prepared.graph);
+    let problem = Problem { cnf, objectives, preference: &preference };
+    let question = Question { problem: &problem, inputs, unique: &unique };
+    solve::settle(&question, prepared.solver, MAX_SURROUNDINGS).ok_or_else(|| {
+        let message = format!("the best variant depends on inputs in more than {MAX_SURROUNDINGS} ways");
+        Diagnostic::error(Code::OpenInput, message).help("assign some inputs with `--input` or a preset").into()
+    })
+}
+
+/// Where conditions start: those of the template, those asked for, and inputs that are conditions by their names or rules.
+fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
+    let mut roots = Roots::of(prepared.graph, prepared.type_specific);
+    roots.conditions.extend(&prepared.conditions);
+    let by_name = prepared.options.flag(Flag::EnrichInputCondition);
+    for (id, declaration) in prepared.inputs.declarations.iter() {
+        if by_name && prepared.graph.by_identifier(declaration.name).is_some() {
+            roots.inputs.push(id);
+        }
+        if !declaration.rules.is_empty() {
+            roots.features.push(id);
+            roots.features.extend(declaration.rules.iter().flat_map(|rule| &rule.targets));
+        }
+    }
+    roots
+}
+
+/// Values that authors use: defaults and those of presets.
+fn known(prepared: &Prepared<'_, '_>) -> FxHashMap<InputId, Vec<Value>> {
+    let declarations = &prepared.inputs.declarations;
+    let mut known: FxHashMap<InputId, Vec<Value>> = FxHashMap::default();
+    for (id, declaration) in declarations.iter() {
+        known.entry(id).or_default().extend(declaration.default_value());
+    }
+    let presets: Vec<_> = prepared.presets.iter().map(|preset| preset.id).collect();
+    for assignment in prepared.presets.assignments(&presets, &mut Diagnostics::default()) {
+        if let Some((id, declaration)) = declarations.id(&assignment.name).and_then(|id| Some((id, declarations.get(id)?))) {
+            known.entry(id).or_default().push(declaration.kind.read(assignment.value));
+        }
+    }
+    known
+}
+
+/// A default before it is encoded.
+enum Follows {
+    Case(usize),
+    Cases(Vec<Formula>),
+    None,
+}
+
+/// What an open input is where nothing assigns it.
+fn follows<'a>(
+    evaluator: &mut Evaluator<'_, 'a>,
+    all: &[OpenInput<'a>],
+    input: &OpenInput<'a>,
+    prepared: &Prepared<'_, 'a>,
+) -> Follows {
+    let Some(declaration) = prepared.inputs.declarations.get(input.input) else { return Follows::None };
+    if let Some(value) = declaration.default_value() {
+        return input.case_of(evaluator, &value).map_or(Follows::None, Follows::Case);
+    }
+    let Some(expression) = declaration.computed_default() else { return Follows::None };
+    // Of a case that stands for several values, only what conditions make of them is known.
+    let exact = |id: InputId| all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact));
+    if !evaluator.open_inputs_of(expression).into_iter().all(exact) {
+        return Follows::None;
+    }
+    let Ok(found) = evaluator.value_cases(expression) else { return Follows::None };
+    let mut when = vec![Vec::new(); input.cases.len()];
+    for case in found {
+        if let Some(index) = case.outcome.ok().and_then(|value| input.case_of(evaluator, &value)) {
+            when[index].push(case.when);
+        }
+    }
+    Follows::Cases(when.into_iter().map(|when| evaluator.arena.or(when)).collect())
+}
+
+fn encode_default(encoder: &mut Encoder<'_>, default: &Follows) -> Default {
+    match default {
+        Follows::Case(case) => Default::Case(*case),
+        Follows::Cases(cases) => Default::Follows(cases.iter().map(|&case| encoder.literal(case)).collect()),
+        Follows::None => Default::None,
+    }
+}
+
+/// What a check demands, as a formula.
+fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::Rule) -> Formula {
+    let of: Vec<_> = rule.of.iter().map(|&id| evaluator.atom(id)).collect();
+    let guard = rule.guard.map_or(Formula::TRUE, |guard| evaluator.atom(guard));
+    let demand = match rule.demand {
+        Demand::Any => evaluator.arena.or(of),
+        Demand::AtMostOne => evaluator.arena.at_most_one(of),
+    };
+    evaluator.arena.implies(guard, demand)
+}
+
+/// Which elements make a variant.
+#[derive(Clone, Copy, Debug, std::default::Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Projection {
+    /// Variants with the same nodes are one.
+    Nodes,
+    /// Variants with the same elements are one.
+    #[default]
+    All,
+}
+
+impl Projection {
+    /// The elements that count, in the order of the template.
+    pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
+        match self {
+            Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
+            Self::All => graph.ids().filter(|&id| graph.element(id).kind != Kind::Group || graph.variability_group(id).is_none()).collect(),
+        }
+    }
+}
+
+/// Where a clause of the template comes from.
+pub(super) fn origin(assertions: &Assertions, id: OriginId) -> enrich::Origin {
+    *assertions.origin(id)
+}
