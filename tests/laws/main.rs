@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod conflicts;
+mod explore;
 mod generate;
 mod logic;
 mod options;
@@ -34,10 +35,14 @@ fn cases(cases: u32) -> ProptestConfig {
 
 /// The resolver of a text, without checks on the result: the oracle knows none.
 fn resolver(text: &str, template: &Template) -> Resolver {
-    let imports = template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
-    let files: MemoryFiles = imports.map(|name| (name, "tosca_definitions_version: tosca_simple_yaml_1_3\n")).collect();
-    let resolver = Resolver::from_text("template.yaml", text).files(files).preset("only").option("checks", "false");
+    let resolver = Resolver::from_text("template.yaml", text).files(files(template)).preset("only").option("checks", "false");
     template.overrides.iter().fold(resolver, |resolver, (name, value)| resolver.option(name, value))
+}
+
+/// What a template imports.
+fn files(template: &Template) -> MemoryFiles {
+    let imports = template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
+    imports.map(|name| (name, "tosca_definitions_version: tosca_simple_yaml_1_3\n")).collect()
 }
 
 fn codes(failure: &Failure) -> BTreeSet<&'static str> {
