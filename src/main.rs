@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, inputs, options, render::Reporter, resolve, test, variants};
+use cli::{explain, explain_code, inputs, options, render::Reporter, resolve, test, variants};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,7 +13,8 @@ fn main() -> ExitCode {
         Command::Resolve(args) => resolve::run(args, &reporter),
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args),
-        Command::ExplainCode(args) => explain::run(args),
+        Command::ExplainCode(args) => explain_code::run(args),
+        Command::Explain(args) => explain::run(args, &reporter),
         Command::Inputs(args) => inputs::run(args, &reporter),
         Command::Variants(args) => variants::run(args, &reporter),
     };

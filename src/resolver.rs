@@ -189,7 +189,8 @@ impl Resolver {
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
         self.with_prepared(Openness::Closed, sources, progress, |prepared, _, warnings, progress| {
-            let Prepared { graph, options, .. } = prepared;
+            let Prepared { graph, options, violations, .. } = prepared;
+            checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
             let presence = prepared.resolve(&mut evaluator, progress)?;
             progress.phase("writing");
@@ -231,9 +232,7 @@ impl Resolver {
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
-        if openness == Openness::Closed {
-            checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
-        }
+        let violations = check_features(&inputs, &mut early);
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
         let imported = checked(&mut warnings, |diagnostics| {
             load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
@@ -262,6 +261,7 @@ impl Resolver {
             presets: &presets,
             type_specific: &type_specific,
             options: &options,
+            violations,
             conditions: conditions.iter().map(Document::root).collect(),
             now: self.now.as_ref(),
             solver: self.solver,
@@ -352,6 +352,8 @@ pub(crate) struct Prepared<'p, 'a> {
     pub type_specific: &'p TypeSpecificConditions<'a>,
     /// The options.
     pub options: &'p Options,
+    /// Rules between inputs that the assigned ones violate.
+    pub violations: Diagnostics,
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'a>>,
     /// The clock.

@@ -29,11 +29,13 @@ pub enum Command {
     /// Show the variability options in effect, and where each comes from
     Options(OptionsArgs),
     /// Explain a diagnostic code, or list all of them
-    ExplainCode(ExplainArgs),
+    ExplainCode(ExplainCodeArgs),
     /// List the inputs of a template, their cases, and what each influences
     Inputs(InputsArgs),
     /// List, count or sample the variants of a template
     Variants(VariantsArgs),
+    /// Explain why an element is present or absent, or why there is no variant, and what would change that
+    Explain(ExplainArgs),
 }
 
 /// How diagnostics are shown.
@@ -153,6 +155,17 @@ pub struct InputsArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
+    pub element: Option<String>,
+    /// Format of the explanation
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
 pub struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
@@ -206,7 +219,7 @@ impl From<GoalArg> for Goal {
 }
 
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub struct ExplainCodeArgs {
     /// The code, as it stands in brackets behind `error` or `warning`
     #[arg(value_parser = code)]
     pub code: Option<Code>,

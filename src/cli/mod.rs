@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod explain;
+pub mod explain_code;
 pub mod inputs;
 pub mod options;
 mod output;

@@ -14,10 +14,12 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
+mod explain;
 mod inputs;
 mod space;
 mod variants;
 
+pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
 pub(crate) use space::Space;
