@@ -1,11 +1,13 @@
 //! Finds the variant: satisfies the clauses, optimises the objectives one after the other, and explains what conflicts.
 
 mod components;
+pub mod count;
 mod explain;
 mod least;
 mod optimize;
 mod part;
 mod propagate;
+pub mod random;
 mod solver;
 mod totalizer;
 

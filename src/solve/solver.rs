@@ -24,6 +24,11 @@ pub(super) trait SatSolver {
         Some(self.solve(assumptions))
     }
 
+    /// The same, or `None` where it takes more than so many decisions; those that it takes are subtracted.
+    fn solve_within(&mut self, assumptions: &[Lit], _decisions: &mut u64) -> Option<bool> {
+        Some(self.solve(assumptions))
+    }
+
     /// Whether a literal is true in the model that was found last.
     fn is_true(&self, literal: Lit) -> bool;
 
@@ -235,6 +240,12 @@ impl SatSolver for Batsat {
 
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
         self.answer(assumptions, Some(assumptions.len() as u64 + ATTEMPT))
+    }
+
+    fn solve_within(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<bool> {
+        let answer = self.answer(assumptions, Some(*decisions));
+        *decisions = self.solver.cb().left.get().unwrap_or(0);
+        answer
     }
 
     fn is_true(&self, literal: Lit) -> bool {
