@@ -1,12 +1,16 @@
 //! Finds the variant: satisfies the clauses, optimises the objectives one after the other, and explains what conflicts.
 
+pub mod backbone;
 mod components;
 pub mod count;
+pub mod covering;
 mod explain;
 mod least;
+mod models;
 mod optimize;
 mod part;
 mod propagate;
+mod propagator;
 pub mod random;
 mod solver;
 mod totalizer;
@@ -14,6 +18,7 @@ mod totalizer;
 use std::collections::BTreeMap;
 
 use self::components::{Components, Place};
+pub use self::models::Models;
 use self::part::Part;
 use self::propagate::Propagation;
 use crate::formula::{Atom, Cnf, Lit, OriginId};
