@@ -2,7 +2,7 @@
 
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use cuvee::diagnostic::{Code, did_you_mean};
-use cuvee::explore::{Goal, Projection};
+use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -178,9 +178,33 @@ pub struct VariantsArgs {
     /// Only variants in which this variability condition holds, such as `{node_presence: cache}`; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
+    /// Say how many there are, instead of listing them
+    #[arg(long, group = "which")]
+    pub count: bool,
+    /// Draw so many different ones, each with the same probability
+    #[arg(long, value_name = "N", group = "which")]
+    pub sample: Option<u64>,
+    /// Where the random numbers of a sample start
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+    /// A small set that covers every combination of cases of two open inputs
+    #[arg(long, group = "which")]
+    pub pairwise: bool,
+    /// A small set that covers every combination of cases of so many open inputs
+    #[arg(long, value_name = "T", group = "which", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub twise: Option<u8>,
     /// Only the best over all open inputs
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", group = "which")]
     pub minimize: Option<GoalArg>,
+    /// The variant of each variability preset
+    #[arg(long, group = "which", conflicts_with = "presets")]
+    pub all_presets: bool,
+    /// How many steps counting may take; beyond that, a count says `at least`
+    #[arg(long, value_name = "STEPS", default_value_t = Query::default().effort)]
+    pub effort: u64,
+    /// Write each variant's resolved template into this directory, and a manifest
+    #[arg(long, value_name = "DIR", conflicts_with = "count")]
+    pub output_dir: Option<PathBuf>,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,

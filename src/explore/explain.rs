@@ -163,9 +163,9 @@ impl<'a> Space<'_, 'a> {
     fn truth(&mut self, currents: &Currents) -> Result<Vec<bool>, Diagnostics> {
         let cases = self.current_cases(currents);
         let chosen = cases.iter().zip(&self.cases).filter_map(|(case, literals)| Some(literals[(*case)?]));
-        let mut solver = self.solver();
-        if solver.solve(&chosen.collect::<Vec<_>>()) {
-            return Ok((0..self.evaluator.atoms()).map(|atom| solver.is_true(Var(atom).positive())).collect());
+        let mut models = self.best_models();
+        if models.solve(&chosen.collect::<Vec<_>>()) {
+            return Ok((0..self.evaluator.atoms()).map(|atom| models.is_true(Var(atom).positive())).collect());
         }
         let message = "there is no variant for these inputs, so nothing is present or absent";
         Err(Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee explain` without an element says why").into())
@@ -245,7 +245,18 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         }
         let literals = space.cases.iter().enumerate().flat_map(|(input, cases)| cases.iter().map(move |case| (case, input)));
         let inputs = literals.map(|(case, input)| (Atom(case.var().0), input)).collect();
-        Self { space, truth, currents, sources, conditions, manual, inputs, explained: FxHashSet::default(), decided: FxHashMap::default(), depth: 0 }
+        Self {
+            space,
+            truth,
+            currents,
+            sources,
+            conditions,
+            manual,
+            inputs,
+            explained: FxHashSet::default(),
+            decided: FxHashMap::default(),
+            depth: 0,
+        }
     }
 
     /// The conditions of an element: all, if it is present, else those that fail.
@@ -254,7 +265,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let present = self.truth[id.0 as usize];
         let conditions = self.conditions.get(&id).cloned().unwrap_or_default();
         let decisive = conditions.into_iter().filter(|&(formula, _)| self.holds(formula) == present);
-        let reasons: Vec<_> = decisive.collect::<Vec<_>>().into_iter().map(|(formula, origin)| self.condition(formula, &origin)).collect();
+        let reasons: Vec<_> =
+            decisive.collect::<Vec<_>>().into_iter().map(|(formula, origin)| self.condition(formula, &origin)).collect();
         if !reasons.is_empty() {
             return reasons;
         }
@@ -343,7 +355,13 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             (false, _) => "",
         };
         let what = format!("{} is {word}{aside}", graph.identifier(id));
-        Reason { kind: ReasonKind::Element, what, holds: present, place: Some(self.sources.place(graph.element(id).span)), because }
+        Reason {
+            kind: ReasonKind::Element,
+            what,
+            holds: present,
+            place: Some(self.sources.place(graph.element(id).span)),
+            because,
+        }
     }
 
     fn input(&self, input: usize) -> Reason {

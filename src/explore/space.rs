@@ -11,7 +11,7 @@ use crate::objectives;
 use crate::options::{Flag, Kind, Optimization, TopologyMode};
 use crate::progress::Progress;
 use crate::resolver::Prepared;
-use crate::solve::{self, Objective, Problem, Question, SatSolver, Settled};
+use crate::solve::{self, Models, Objective, Problem, Question, Settled};
 use crate::value::Value;
 use crate::variant;
 use rustc_hash::FxHashMap;
@@ -121,7 +121,20 @@ impl<'s, 'a> Space<'s, 'a> {
         let cnf = encoder.finish();
         settled.clauses.extend(cnf.clauses().skip(count).map(|clause| clause.literals.to_vec()));
         settled.vars = settled.vars.max(cnf.vars());
-        Ok(Self { prepared, evaluator, open, assertions, cases, defaults, cnf, settled, requirements, objectives, technologies, weight })
+        Ok(Self {
+            prepared,
+            evaluator,
+            open,
+            assertions,
+            cases,
+            defaults,
+            cnf,
+            settled,
+            requirements,
+            objectives,
+            technologies,
+            weight,
+        })
     }
 
     pub(super) fn graph(&self) -> &'s Graph<'a> {
@@ -133,21 +146,16 @@ impl<'s, 'a> Space<'s, 'a> {
         self.prepared.inputs.declarations.get(input)
     }
 
-    /// A solver that holds the settled clauses.
-    pub(super) fn solver(&self) -> Box<dyn SatSolver> {
-        let mut solver = self.prepared.solver.start();
-        (0..self.settled.vars).for_each(|_| {
-            solver.new_var();
-        });
-        self.settled.clauses.iter().for_each(|clause| solver.add_clause(clause));
-        solver
+    /// The best variant of each assignment, whether it is valid or not.
+    pub(super) fn best_models(&self) -> Models {
+        Models::new(self.settled.vars, self.settled.clauses.iter().map(Vec::as_slice), self.prepared.solver)
     }
 
-    /// A solver whose models are the valid variants.
-    pub(super) fn valid_solver(&self) -> Box<dyn SatSolver> {
-        let mut solver = self.solver();
-        self.requirements.iter().for_each(|&(literal, _)| solver.add_clause(&[literal]));
-        solver
+    /// The valid variants.
+    pub(super) fn valid_models(&self) -> Models {
+        let mut models = self.best_models();
+        self.requirements.iter().for_each(|&(literal, _)| models.add_clause(&[literal]));
+        models
     }
 
     /// The clauses whose models are the valid variants.
@@ -298,7 +306,9 @@ impl Projection {
     pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
-            Self::All => graph.ids().filter(|&id| graph.element(id).kind != Kind::Group || graph.variability_group(id).is_none()).collect(),
+            Self::All => {
+                graph.ids().filter(|&id| graph.element(id).kind != Kind::Group || graph.variability_group(id).is_none()).collect()
+            }
         }
     }
 }

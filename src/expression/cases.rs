@@ -431,8 +431,8 @@ impl<'a> Cutter<'_, '_, 'a> {
 
     fn operator_cuts(&self, operator: Operator, operand: Node<'a>) -> Option<Cuts> {
         use Operator::{
-            After, AfterOrSame, Before, BeforeOrSame, Equal, Greater, GreaterOrEqual, InRange, Length, Less, LessOrEqual, MaxLength,
-            MinLength, Same, ValidValues, Within,
+            After, AfterOrSame, Before, BeforeOrSame, Equal, Greater, GreaterOrEqual, InRange, Length, Less, LessOrEqual,
+            MaxLength, MinLength, Same, ValidValues, Within,
         };
         let mut values = Vec::new();
         for item in operand.items().filter(|item| !self.is_input(*item)) {
@@ -448,7 +448,8 @@ impl<'a> Cutter<'_, '_, 'a> {
                 Some(Cuts { values, ordered: true, dates: true, ..Cuts::default() })
             }
             Length | MinLength | MaxLength => {
-                let length = |value: &Value| if let Value::Number(length) = value { length.as_int()?.try_into().ok() } else { None };
+                let length =
+                    |value: &Value| if let Value::Number(length) = value { length.as_int()?.try_into().ok() } else { None };
                 Some(Cuts { lengths: values.iter().map(length).collect::<Option<_>>()?, ..Cuts::default() })
             }
             _ => None,
@@ -460,9 +461,10 @@ impl<'a> Cutter<'_, '_, 'a> {
         let mut entries = node.entries();
         match (entries.next().map(|(keyword, operand)| (keyword.text(), operand)), entries.next()) {
             (Some((Some("variability_input"), _)), None) => true,
-            (Some((Some("value_expression"), operand)), None) => self.evaluator.expression_index(operand).is_ok_and(|index| {
-                self.is_input(self.evaluator.graph.template.variability.expressions[index].1)
-            }),
+            (Some((Some("value_expression"), operand)), None) => self
+                .evaluator
+                .expression_index(operand)
+                .is_ok_and(|index| self.is_input(self.evaluator.graph.template.variability.expressions[index].1)),
             _ => false,
         }
     }
@@ -484,7 +486,9 @@ impl<'a> Cutter<'_, '_, 'a> {
         let known = self.known.iter().map(|value| Candidate::other(value.clone()));
         let mut found: Vec<Candidate> = Vec::new();
         let numeric = matches!(self.declaration.kind, InputType::Integer | InputType::Float | InputType::Number);
-        if numeric || (self.declaration.kind == InputType::Any && cuts.values.iter().any(|value| matches!(value, Value::Number(_)))) {
+        if numeric
+            || (self.declaration.kind == InputType::Any && cuts.values.iter().any(|value| matches!(value, Value::Number(_))))
+        {
             found.extend(self.numbers(cuts));
         }
         if numeric {
@@ -506,7 +510,8 @@ impl<'a> Cutter<'_, '_, 'a> {
 
     /// Each number that counts, one between each two, and one beyond them.
     fn numbers(&self, cuts: &Cuts) -> Vec<Candidate> {
-        let constants = cuts.values.iter().filter_map(|value| if let Value::Number(number) = value { Some(number) } else { None });
+        let constants =
+            cuts.values.iter().filter_map(|value| if let Value::Number(number) = value { Some(number) } else { None });
         let mut points: Vec<&Number> = constants.chain(self.bounds()).collect();
         points.sort_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
         points.dedup_by(|a, b| a == b);
@@ -560,9 +565,12 @@ impl<'a> Cutter<'_, '_, 'a> {
 
     /// Values that nothing names, of the lengths that count.
     fn fresh(&self, cuts: &Cuts) -> impl Iterator<Item = Value> {
-        let sized = self.declaration.constraints.iter().filter_map(|constraint| constraint.size()).chain(cuts.lengths.iter().copied());
-        let mut lengths: Vec<usize> =
-            sized.flat_map(|length| [length.saturating_sub(1), length, length.saturating_add(1)]).filter(|&length| length < 4096).collect();
+        let sized =
+            self.declaration.constraints.iter().filter_map(|constraint| constraint.size()).chain(cuts.lengths.iter().copied());
+        let mut lengths: Vec<usize> = sized
+            .flat_map(|length| [length.saturating_sub(1), length, length.saturating_add(1)])
+            .filter(|&length| length < 4096)
+            .collect();
         lengths.sort_unstable();
         lengths.dedup();
         let kind = self.declaration.kind;
@@ -576,7 +584,9 @@ impl<'a> Cutter<'_, '_, 'a> {
             InputType::Timestamp => vec!["2000-01-01".into(), "2000-01-02".into()],
             InputType::Version => ["1.0", "1.0.1", "99.0"].map(Value::from).to_vec(),
             InputType::Range => vec![vec![Value::from(0), Value::from(1)].into()],
-            InputType::ScalarUnit(_) => ["1 B", "1 MB", "1 s", "1 ms", "1 Hz", "1 GHz", "1 bps", "1 Mbps"].map(Value::from).to_vec(),
+            InputType::ScalarUnit(_) => {
+                ["1 B", "1 MB", "1 s", "1 ms", "1 Hz", "1 GHz", "1 bps", "1 Mbps"].map(Value::from).to_vec()
+            }
             _ => {
                 let words = ["other", "another", "x", "a-b", "0"].map(String::from).into_iter();
                 words.chain(lengths.iter().map(|&length| "x".repeat(length))).map(Value::from).collect()
@@ -673,7 +683,8 @@ fn label(candidates: &[Candidate], members: &[usize]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = members;
     while let Some((&first, _)) = rest.split_first() {
-        let run = rest.iter().zip(first..).take_while(|&(&member, expected)| member == expected && candidates[member].range.is_some());
+        let run =
+            rest.iter().zip(first..).take_while(|&(&member, expected)| member == expected && candidates[member].range.is_some());
         let run = run.count().max(1);
         let (own, others) = rest.split_at(run);
         rest = others;

@@ -146,9 +146,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match self.evaluate(node, None)? {
             Evaluated::Value(value) => Ok(vec![Case { when: Formula::TRUE, outcome: Ok(value) }]),
             Evaluated::Cases(cases) => Ok(cases.to_vec()),
-            Evaluated::Logic(formula) => {
-                Ok([true, false].map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) }).into())
-            }
+            Evaluated::Logic(formula) => Ok([true, false]
+                .map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) })
+                .into()),
         }
     }
 

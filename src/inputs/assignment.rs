@@ -122,7 +122,8 @@ pub fn assign<'a>(
             None => diagnostics.push(undeclared(&assignment, declarations)),
         }
     }
-    let sources = last.iter().map(|assigned| assigned.as_ref().map(|assigned| (assigned.source.clone(), assigned.span))).collect();
+    let sources =
+        last.iter().map(|assigned| assigned.as_ref().map(|assigned| (assigned.source.clone(), assigned.span))).collect();
     let value = |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| match assignment {
         _ if openness == Openness::AllOpen => InputValue::Open,
         Some(assignment) => {

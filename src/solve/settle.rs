@@ -80,7 +80,9 @@ pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Optio
             lemma.add(&mut settled, &mut twins);
         }
     }
-    settled.clauses.extend(vars().filter_map(|var| fixed.value(var.positive()).map(|value| vec![var.positive().negate_if(!value)])));
+    settled
+        .clauses
+        .extend(vars().filter_map(|var| fixed.value(var.positive()).map(|value| vec![var.positive().negate_if(!value)])));
     Some(settled)
 }
 

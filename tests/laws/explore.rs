@@ -29,7 +29,8 @@ fn assignments(template: &Template) -> Vec<Vec<(String, Value)>> {
     let named: BTreeSet<_> = template.named_inputs.iter().map(|&(id, _)| template.identifier(id)).collect();
     inputs.extend(named.into_iter().map(|name| (name, flags.clone())));
     inputs.into_iter().fold(vec![Vec::new()], |found, (name, values)| {
-        let extended = found.iter().flat_map(|row| values.iter().map(|value| [&row[..], &[(name.clone(), value.clone())]].concat()));
+        let extended =
+            found.iter().flat_map(|row| values.iter().map(|value| [&row[..], &[(name.clone(), value.clone())]].concat()));
         extended.collect()
     })
 }
@@ -59,7 +60,7 @@ proptest! {
         let projection = if nodes { Projection::Nodes } else { Projection::All };
         let expected: BTreeSet<_> =
             assignments(&template).iter().filter_map(|inputs| present(&with(&resolver, inputs), projection)).collect();
-        let query = Query { projection, limit: usize::MAX, goal: None };
+        let query = Query { projection, limit: usize::MAX, ..Query::default() };
         match resolver.variants(&query) {
             Ok(answer) => {
                 let variants = answer.result.variants;

@@ -1,0 +1,144 @@
+//! How long it takes to count, draw and list models, find covering sets and backbones: `cargo bench --bench count`.
+
+use std::time::Instant;
+
+use cuvee::formula::{Lit, Var};
+use cuvee::solve::count::compile;
+use cuvee::solve::random::Random;
+
+fn main() {
+    let problems = [
+        ("chain 200", chain(200)),
+        ("chain 2000", chain(2000)),
+        ("features 200", features(200, 6)),
+        ("features 500", features(500, 10)),
+        ("features 2000", features(2000, 10)),
+        ("grid 6x30", grid(6, 30)),
+        ("choices 100x8", choices(100, 8)),
+    ];
+    for (name, problem) in &problems {
+        count(name, problem);
+    }
+}
+
+struct Problem {
+    vars: u32,
+    clauses: Vec<Vec<Lit>>,
+    /// Cases of which exactly one is true in each model.
+    factors: Vec<Vec<Lit>>,
+}
+
+impl Problem {
+    /// Variables that are factors of two cases each.
+    fn boolean(vars: u32, clauses: Vec<Vec<Lit>>) -> Self {
+        Self { vars, clauses, factors: (0..vars).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect() }
+    }
+}
+
+fn below(bound: usize, random: &mut Random) -> u32 {
+    (random.next() % bound as u64) as u32
+}
+
+/// Clauses of two to four variables out of windows of five.
+fn chain(vars: u32) -> Problem {
+    let mut random = Random::new(1);
+    let clauses = (0..vars - 4).map(|start| {
+        let length = 2 + below(3, &mut random);
+        (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect()
+    });
+    Problem::boolean(vars, clauses.collect())
+}
+
+/// A tree of features, mandatory, optional, alternatives or any of them, and some constraints across it.
+fn features(vars: u32, across: u32) -> Problem {
+    let mut random = Random::new(2);
+    let mut children = vec![Vec::new(); vars as usize];
+    for var in 1..vars {
+        children[below(var as usize, &mut random) as usize].push(Var(var));
+    }
+    let mut clauses = vec![vec![Var(0).positive()]];
+    for (parent, children) in (0..).map(Var).zip(&children) {
+        clauses.extend(children.iter().map(|child| vec![child.negative(), parent.positive()]));
+        let kind = below(3, &mut random);
+        if children.len() > 1 && kind > 0 {
+            clauses.push(children.iter().map(|child| child.positive()).chain([parent.negative()]).collect());
+        }
+        if kind == 1 {
+            let pairs = children.iter().enumerate().flat_map(|(index, a)| children[..index].iter().map(move |b| [a, b]));
+            clauses.extend(pairs.map(|pair| pair.map(|var| var.negative()).to_vec()));
+        } else if kind == 0 {
+            let mandatory: Vec<_> = children.iter().filter(|_| below(3, &mut random) == 0).collect();
+            clauses.extend(mandatory.into_iter().map(|child| vec![parent.negative(), child.positive()]));
+        }
+    }
+    for _ in 0..across {
+        clauses.push((0..2).map(|_| Lit(2 + below(2 * vars as usize - 2, &mut random))).collect());
+    }
+    Problem::boolean(vars, clauses)
+}
+
+/// Clauses of two or three variables that are next to each other.
+fn grid(width: u32, height: u32) -> Problem {
+    let mut random = Random::new(3);
+    let mut clauses = Vec::new();
+    for row in 0..height {
+        for column in 0..width {
+            let var = |row: u32, column: u32| Var((row % height) * width + column % width);
+            let mut sign = |var: Var| var.positive().negate_if(below(2, &mut random) == 1);
+            let (here, right, under) = (var(row, column), var(row, column + 1), var(row + 1, column));
+            match (column + 1 < width, row + 1 < height) {
+                (true, true) => clauses.push(vec![sign(here), sign(right), sign(under)]),
+                (true, false) => clauses.push(vec![sign(here), sign(right)]),
+                (false, true) => clauses.push(vec![sign(here), sign(under)]),
+                (false, false) => {}
+            }
+        }
+    }
+    Problem::boolean(width * height, clauses)
+}
+
+/// Inputs with several cases, each of which excludes a case of one of the next three.
+fn choices(inputs: u32, cases: u32) -> Problem {
+    let mut random = Random::new(4);
+    let factors: Vec<Vec<_>> =
+        (0..inputs).map(|input| (0..cases).map(|case| Var(input * cases + case).positive()).collect()).collect();
+    let mut clauses = factors.clone();
+    for factor in &factors {
+        clauses.extend(factor.iter().enumerate().flat_map(|(index, &a)| factor[..index].iter().map(move |&b| vec![!a, !b])));
+    }
+    for input in 0..inputs as usize - 3 {
+        for case in 0..cases as usize {
+            let other = &factors[input + 1 + below(3, &mut random) as usize];
+            clauses.push(vec![!factors[input][case], !other[below(other.len(), &mut random) as usize]]);
+        }
+    }
+    Problem { vars: inputs * cases, clauses, factors }
+}
+
+fn count(name: &str, problem: &Problem) {
+    let projection: Vec<_> = (0..problem.vars).map(Var).collect();
+    let half: Vec<_> = projection.iter().copied().filter(|var| var.0 % 2 == 0).collect();
+    for (projected, projection) in [("", &projection), ("half of ", &half)] {
+        let start = Instant::now();
+        let slices = problem.clauses.iter().map(Vec::as_slice);
+        let Some(compiled) = compile(problem.vars as usize, slices, projection, 10_000_000) else {
+            println!("{projected}{name}: given up after {:.1?}", start.elapsed());
+            continue;
+        };
+        let elapsed = start.elapsed();
+        let count = compiled.count().to_string();
+        let nodes = compiled.nodes();
+        println!(
+            "{projected}{name}: {}e{} models, {nodes} nodes in {elapsed:.1?}",
+            &count[..count.len().min(3)],
+            count.len().saturating_sub(3)
+        );
+        let mut random = Random::new(1);
+        let start = Instant::now();
+        let drawn = (0..1000).filter(|_| compiled.sample(&mut || random.next()).is_some()).count();
+        print!("  {drawn} drawn in {:.1?}", start.elapsed());
+        let start = Instant::now();
+        print!(", {} listed in ", compiled.models().take(10_000).count());
+        println!("{:.1?}", start.elapsed());
+    }
+}
