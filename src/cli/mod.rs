@@ -2,6 +2,8 @@
 
 pub mod args;
 pub mod explain;
+pub mod graph;
+pub mod matrix;
 pub mod options;
 mod output;
 mod progress;

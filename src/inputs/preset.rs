@@ -47,6 +47,11 @@ impl<'a> VariabilityPresets<'a> {
         Self(presets)
     }
 
+    /// The presets, in the order of the template.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
+        self.0.iter()
+    }
+
     /// What these presets assign, preset by preset; an unknown one is reported.
     pub fn assignments<S: AsRef<str>>(&self, chosen: &[S], diagnostics: &mut Diagnostics) -> Vec<Assignment> {
         let mut found = Vec::new();

@@ -1,0 +1,59 @@
+//! `cuvee graph`
+
+use super::args::{DrawingFormat, GraphArgs, SelectArgs};
+use super::render::Reporter;
+use super::{Outcome, output, rejected, select};
+use cuvee::draw::{Drawing, Svg};
+use cuvee::{Failure, Resolution, Resolver};
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// A drawing as JSON.
+#[derive(Serialize)]
+struct Json<'d> {
+    version: u32,
+    #[serde(flatten)]
+    drawing: &'d Drawing<'d>,
+}
+
+/// Draws the topology, and a variant or the difference between two over it.
+pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
+    output::clean_up_on_interrupt();
+    let resolver = select::resolver(&args.select)?;
+    let topology = resolver.topology()?;
+    let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
+        let variant = resolver.resolve()?;
+        reporter.report(variant.warnings(), variant.source_map());
+        Ok(variant)
+    };
+    let drawing = if !args.compare_to.is_empty() {
+        let (first, second) = (resolve(&resolver)?, resolve(&resolver.clone().only_presets(&args.compare_to))?);
+        let only = |presets: &[String]| match presets {
+            [] => "only without a preset".to_owned(),
+            _ => format!("only with {}", presets.join(", ")),
+        };
+        Drawing::of_difference(&topology, &first, &second).named(only(&args.select.presets), only(&args.compare_to))
+    } else if args.present_only || chooses(&args.select) {
+        Drawing::of_variant(&topology, &resolve(&resolver)?)
+    } else {
+        Drawing::of(&topology)
+    };
+    let drawing = if args.present_only { drawing.without_absent() } else { drawing };
+    let text = match args.format {
+        DrawingFormat::Mermaid => drawing.to_mermaid(),
+        DrawingFormat::Dot => drawing.to_dot(),
+        DrawingFormat::Svg => drawing.to_svg(&Svg::default()),
+        // Texts and numbers always serialise.
+        DrawingFormat::Json => serde_json::to_string_pretty(&Json { version: 1, drawing: &drawing }).unwrap_or_default() + "\n",
+    };
+    match &args.output {
+        Some(file) => output::to_file(file, &text).map_err(rejected)?,
+        None => output::to_stdout(&text).map_err(rejected)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the command line chooses a variant.
+fn chooses(select: &SelectArgs) -> bool {
+    !(select.presets.is_empty() && select.inputs_files.is_empty() && select.inputs.is_empty())
+}
