@@ -17,6 +17,10 @@ const BETWEEN_ENDS: f64 = 14.0;
 const GAP: (f64, f64) = (52.0, 132.0);
 /// How much of the width that lines have to cover goes into the room between layers.
 const SLOPE: f64 = 0.13;
+/// How much straighter than other lines lanes are.
+const STIFFNESS: f64 = 8.0;
+/// How often lanes are put above each other: the room of one depends on where its neighbours are.
+const STRAIGHTENINGS: usize = 4;
 /// How often everything is moved to where it is pulled.
 const SWEEPS: usize = 16;
 
@@ -128,19 +132,22 @@ impl Columns {
             layer.iter().zip(offsets).for_each(|(&spot, offset)| columns.x[spot] = offset - middle);
         }
         for sweep in 0..3 * SWEEPS {
-            // First from layer to layer, so that all move far; then between both, so that all come to rest.
-            let sides = if sweep >= 2 * SWEEPS { [true, true] } else { [sweep % 2 == 0, sweep % 2 == 1] };
+            // First from layer to layer, so that all move far; then between both, so that all come to rest, and lanes get stiff.
+            let rest = sweep.saturating_sub(2 * SWEEPS);
+            let sides = if rest > 0 { [true, true] } else { [sweep % 2 == 0, sweep % 2 == 1] };
+            let stiffness = STIFFNESS * (1.0 + rest as f64);
             for step in 0..layers.len() {
                 let at = if sweep % 2 == 0 { step } else { layers.len() - 1 - step };
-                columns.settle(layered, at, &layers[at], sides);
+                columns.settle(layered, at, &layers[at], sides, stiffness);
             }
         }
+        (0..STRAIGHTENINGS).for_each(|_| columns.straighten(layered, &layers));
         columns.normalise(&extents);
         columns
     }
 
     /// Moves the spots of a layer to where their neighbours pull them, or as close to it as their order and their room allow.
-    fn settle(&mut self, layered: &Layered, layer: usize, offsets: &[f64], sides: [bool; 2]) {
+    fn settle(&mut self, layered: &Layered, layer: usize, offsets: &[f64], sides: [bool; 2], stiffness: f64) {
         let spots = &layered.layers[layer];
         let wishes = spots.iter().zip(offsets).map(|(&spot, offset)| {
             let (mut sum, mut weight) = (0.0, 0.0);
@@ -151,7 +158,10 @@ impl Columns {
                     let Piece { upper, lower, .. } = layered.pieces[piece];
                     let [at_upper, at_lower] = self.ends[piece];
                     let wish = if side == 0 { self.x[upper] + at_upper - at_lower } else { self.x[lower] + at_lower - at_upper };
-                    let strength = strength(layered.spots[upper], layered.spots[lower]);
+                    let strength = match (layered.spots[upper], layered.spots[lower]) {
+                        (Spot::Lane(_), Spot::Lane(_)) => stiffness,
+                        _ => 1.0,
+                    };
                     (sum, weight) = (sum + strength * wish, weight + strength);
                 }
             }
@@ -164,6 +174,42 @@ impl Columns {
         }
     }
 
+    /// Puts the lanes of an edge above each other, as many as their neighbours leave room for.
+    fn straighten(&mut self, layered: &Layered, layers: &[Vec<f64>]) {
+        let mut of = vec![0; layered.spots.len()];
+        for (at, layer) in layered.layers.iter().enumerate() {
+            layer.iter().for_each(|&spot| of[spot] = at);
+        }
+        for pieces in layered.pieces.chunk_by(|a, b| a.edge == b.edge) {
+            let lanes: Vec<_> = pieces.iter().skip(1).map(|piece| piece.upper).collect();
+            let mut rest = &lanes[..];
+            while let Some(&first) = rest.first() {
+                let mut room = self.room(layered, layers, of[first], first);
+                let mut count = 1;
+                for &lane in &rest[1..] {
+                    let next = self.room(layered, layers, of[lane], lane);
+                    let both = (room.0.max(next.0), room.1.min(next.1));
+                    if both.0 > both.1 {
+                        break;
+                    }
+                    (room, count) = (both, count + 1);
+                }
+                let (run, others) = rest.split_at(count);
+                let mean = run.iter().map(|&lane| self.x[lane]).sum::<f64>() / count as f64;
+                run.iter().for_each(|&lane| self.x[lane] = mean.max(room.0).min(room.1));
+                rest = others;
+            }
+        }
+    }
+
+    /// From where to where a spot may move while its neighbours stay.
+    fn room(&self, layered: &Layered, layers: &[Vec<f64>], layer: usize, spot: usize) -> (f64, f64) {
+        let (spots, offsets, at) = (&layered.layers[layer], &layers[layer], layered.position[spot]);
+        let beside = |other: usize| Some(self.x[*spots.get(other)?] + offsets[at] - offsets[other]);
+        let left = at.checked_sub(1).and_then(beside).unwrap_or(f64::NEG_INFINITY);
+        (left, beside(at + 1).unwrap_or(f64::INFINITY))
+    }
+
     /// Lets the leftmost spot begin at 0.
     fn normalise(&mut self, extents: &[Extent]) {
         let edges =
@@ -172,15 +218,6 @@ impl Columns {
         let right = edges(&self.x, |x, extent| x + extent.right).into_iter().fold(f64::NEG_INFINITY, f64::max);
         self.x.iter_mut().for_each(|x| *x -= left);
         self.width = (right - left).max(0.0);
-    }
-}
-
-/// Long lines are to be straight.
-fn strength(upper: Spot, lower: Spot) -> f64 {
-    match (upper, lower) {
-        (Spot::Lane(_), Spot::Lane(_)) => 8.0,
-        (Spot::Box(_), Spot::Box(_)) => 1.5,
-        _ => 2.0,
     }
 }
 
