@@ -28,6 +28,9 @@ const MARGIN: f64 = 24.0;
 const BOX_HEIGHT: f64 = 48.0;
 const BOX_PADDING: f64 = 16.0;
 const BOX_WIDTH: f64 = 92.0;
+/// How wide a box gets for each line at one of its sides, and how wide at most.
+const BETWEEN_HEADS: f64 = 12.0;
+const WIDEST: f64 = 480.0;
 /// The end of a relation without a target.
 const OPEN_END: f64 = 12.0;
 /// Longer texts are cut; all of it is in the tooltip.
@@ -54,8 +57,8 @@ impl Drawing<'_> {
         let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN };
         ink.put(format_args!("<g transform=\"translate({} {})\">\n", Length(shift.x), Length(shift.y)));
         self.draw_relations(&mut ink, &layout);
-        for ((label, (node, state)), centre) in boxes.iter().zip(self.nodes()).zip(&layout.centres) {
-            draw_node(&mut ink, node, state, label, *centre);
+        for (index, (node, state)) in self.nodes().enumerate() {
+            draw_node(&mut ink, node, state, &boxes[index], layout.centres[index], sizes[index]);
         }
         ink.put(format_args!("</g>\n"));
         legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + layout.size.height });
@@ -73,7 +76,15 @@ impl Drawing<'_> {
             });
             Edge { source: relation.source, target, hosting: relation.hosting }
         };
-        let edges = self.relations().map(edge).collect();
+        let edges: Vec<_> = self.relations().map(edge).collect();
+        let mut ends = vec![[0usize; 2]; sizes.len()];
+        for edge in &edges {
+            ends[edge.source][0] += 1;
+            ends[edge.target][1] += 1;
+        }
+        for (size, [leaving, arriving]) in sizes.iter_mut().zip(ends) {
+            size.width = size.width.max((BETWEEN_HEADS * leaving.max(arriving) as f64).min(WIDEST));
+        }
         (sizes, edges)
     }
 
@@ -157,19 +168,19 @@ impl Label {
     }
 }
 
-fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Point) {
+fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Point, size: Size) {
     let conditional = if node.conditions.is_empty() { "" } else { " conditional" };
     let persistent = if node.persistent { " persistent" } else { "" };
-    let corner = Point { x: centre.x - label.width / 2.0, y: centre.y - BOX_HEIGHT / 2.0 };
+    let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };
     ink.put(format_args!(
         "<g class=\"node {}{conditional}{persistent}\" data-id=\"{}\">",
         state.as_str(),
         Text(&node.identifier)
     ));
     ink.put(format_args!("<title>{}</title>", Text(&Drawing::about_node(node))));
-    ink.rect("box", corner, Size { width: label.width, height: BOX_HEIGHT }, 8.0);
+    ink.rect("box", corner, size, 8.0);
     if node.persistent {
-        let inner = Size { width: label.width - 7.0, height: BOX_HEIGHT - 7.0 };
+        let inner = Size { width: size.width - 7.0, height: size.height - 7.0 };
         ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
     }
     let alone = label.types.is_empty();
@@ -178,7 +189,7 @@ fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Po
         ink.text("type", Point { x: centre.x, y: centre.y + 14.0 }, &label.types);
     }
     // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the sign of the state only.
-    let (x, y) = (Length(corner.x + label.width - 4.0), Length(corner.y + 4.0));
+    let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
     ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y})\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/></g>"));
     ink.put(format_args!("</g>\n"));
 }

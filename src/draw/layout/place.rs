@@ -61,7 +61,7 @@ fn loops(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
 /// The nth loop from inside.
 fn looped(centre: Point, size: Size, nth: usize) -> Route {
     let (x, nth) = (centre.x + size.width / 2.0, nth as f64);
-    let height = (size.height / 5.0 * (1.0 + 0.4 * nth)).min(size.height / 2.0 - 4.0);
+    let height = (size.height / 5.0 * (1.0 + 0.7 * nth)).min(size.height / 2.0 - 4.0);
     Route::Loop { from: Point { x, y: centre.y - height }, to: Point { x, y: centre.y + height }, reach: LOOP * (nth + 1.2) }
 }
 

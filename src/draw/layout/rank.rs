@@ -111,8 +111,9 @@ fn fold(around: &[Around], ranks: &mut [usize]) {
     let limit = NARROW.max((2 * ranks.len()).isqrt());
     let mut next = 0;
     for mut layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
-        layer.sort_by_key(|&index| around[index].pull());
         let rows = layer.len().div_ceil(limit);
+        // Of equals those in a row are as far apart as they can be, so that the lines of the rows above have room between them.
+        layer.sort_by_key(|&index| (around[index].pull(), index % rows));
         for row in layer.chunks(layer.len().div_ceil(rows)) {
             row.iter().for_each(|&index| ranks[index] = next);
             next += 1;
