@@ -127,6 +127,7 @@ mod tests {
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
   variability:
+    options: { type_default_condition: true }
     inputs:
       size: { type: integer }
     presets:
@@ -157,7 +158,7 @@ topology_template:
         let reasons: Vec<_> = matrix.columns.iter().map(|column| column.rejected.len()).collect();
         assert_eq!(reasons, [1, 0, 0, 1]);
         assert!(matrix.columns[0].rejected[0].contains("[missing-input]"), "{matrix:?}");
-        assert!(matrix.columns[3].rejected[0].starts_with("t.yaml:9:"), "{matrix:?}");
+        assert!(matrix.columns[3].rejected[0].starts_with("t.yaml:10:"), "{matrix:?}");
     }
 
     #[test]

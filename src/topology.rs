@@ -157,5 +157,73 @@ fn conditions(graph: &Graph<'_>, id: ElementId, groups: &FxHashMap<ElementId, Ve
         let (one, several) = ((!list).then_some(written), written.items());
         lines.extend(one.into_iter().chain(several).map(|condition| write_line(&condition.to_value())));
     }
+    // Declares an alternative that nothing selects.
+    if lines.is_empty() && conditional.and_then(|conditional| conditional.default_alternative()) == Some(false) {
+        lines.push("default_alternative: false".to_owned());
+    }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryFiles;
+
+    const TEMPLATE: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      open: { type: integer }
+  node_templates:
+    a:
+      type: T
+      weight: 0.25
+      conditions: { and: [{ greater: [{ variability_input: open }, 1.50] }, true] }
+      requirements:
+        - to: { node: b, default_alternative: true }
+        - to: { node: a, default_alternative: false }
+        - to: { conditions: false }
+    b:
+      type: [T, { U: { conditions: true } }]
+      persistent: true
+      conditions:
+        - variability_input: open
+        - node_presence: a
+  groups:
+    g:
+      type: variability.groups.Root
+      conditions: { node_presence: b }
+      members: [a, [a, 2]]
+";
+
+    #[test]
+    fn says_what_there_may_be_and_when() {
+        let resolver = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", TEMPLATE)]));
+        let topology = resolver.topology().unwrap();
+        let node = |index: usize, conditions: &[&str]| {
+            let node = &topology.nodes[index];
+            assert_eq!(node.conditions, conditions);
+            (&*node.identifier, &*node.name, node.weight, &*node.place, node.persistent, node.types.join(" "))
+        };
+        let a = node(0, &["and: [{greater: [{variability_input: open}, 1.50]}, true]", "node_presence: b"]);
+        assert_eq!(a, ("node.a", "a", 0.25, "t.yaml:7:5", false, "T".to_owned()));
+        let b = node(1, &["variability_input: open", "node_presence: a"]);
+        assert_eq!(b, ("node.b", "b", 1.0, "t.yaml:15:5", true, "T U".to_owned()));
+        let relations: Vec<_> =
+            topology.relations.iter().map(|r| (&*r.identifier, r.source, r.target, r.conditions.join("; "))).collect();
+        let expected = [
+            ("relation.to@0.node.a", 0, Some(1), "default_alternative: true"),
+            ("relation.to@1.node.a", 0, Some(0), "default_alternative: false"),
+            ("relation.to@2.node.a", 0, None, "false; node_presence: b"),
+        ];
+        assert_eq!(relations, expected.map(|(id, source, target, conditions)| (id, source, target, conditions.to_owned())));
+    }
+
+    #[test]
+    fn a_broken_template_has_none() {
+        let text = TEMPLATE.replace("persistent", "persistant");
+        let failure = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", text)])).topology().unwrap_err();
+        assert!(failure.to_string().contains("did you mean") || failure.to_string().contains("unknown-keyword"), "{failure}");
+    }
 }

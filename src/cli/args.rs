@@ -153,7 +153,7 @@ pub struct ExplainArgs {
 pub struct GraphArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Show how the variant differs from that with these presets; repeat it or separate several by commas
+    /// Show how the variant with these presets instead differs; repeat it or separate several by commas
     #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub compare_to: Vec<String>,
     /// Leave out what is absent; without a choice, from the variant that defaults make

@@ -27,7 +27,11 @@ pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         Ok(variant)
     };
     let drawing = if !args.compare_to.is_empty() {
-        let (first, second) = (resolve(&resolver)?, resolve(&resolver.clone().only_presets(&args.compare_to))?);
+        let first = resolve(&resolver)?;
+        let second = resolver.only_presets(&args.compare_to).resolve()?;
+        // Most of what there is to say of one variant is to say of the other too.
+        let news: Vec<_> = second.warnings().iter().filter(|warning| !first.warnings().contains(warning)).cloned().collect();
+        reporter.report(&news, second.source_map());
         let only = |presets: &[String]| match presets {
             [] => "only without a preset".to_owned(),
             _ => format!("only with {}", presets.join(", ")),

@@ -43,13 +43,11 @@ impl Drawing<'_> {
                 true => ("hosting", "style=bold, penwidth=2, arrowhead=normal, weight=3"),
                 false => ("connection", "style=dashed, arrowhead=vee"),
             };
-            // On a line graphviz shows the tooltips of the label and the ends too.
-            let tips = format!("tooltip=\"{about}\", edgetooltip=\"{about}\"");
             let class = format!("relation {kind} {}", state.as_str());
             line(
                 &mut out,
                 format_args!(
-                    "n{} -> {target} [{look}, {tips}, id=\"{id}\", class=\"{class}\", color=\"{color}\"]",
+                    "n{} -> {target} [{look}, tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", color=\"{color}\"]",
                     relation.source
                 ),
             );

@@ -84,7 +84,7 @@ fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            ' ' | '.' | ',' | '-' | '_' | '/' | '=' | '+' | '|' => out.push(c),
+            ' ' | '.' | ',' | '-' | '_' | '/' | '=' | '+' => out.push(c),
             _ if c.is_ascii_alphanumeric() => out.push(c),
             _ if c.is_whitespace() || c.is_control() => out.push(' '),
             _ if c.is_ascii() => {
@@ -108,7 +108,7 @@ mod tests {
         );
         for c in (0..=0x7f).map(char::from) {
             let text = escaped(&c.to_string());
-            let harmless = |c: char| c.is_ascii_alphanumeric() || " .,-_/=+|#;".contains(c);
+            let harmless = |c: char| c.is_ascii_alphanumeric() || " .,-_/=+#;".contains(c);
             assert!(text.chars().all(harmless), "{c:?}: {text}");
         }
     }

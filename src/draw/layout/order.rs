@@ -41,6 +41,8 @@ pub(super) struct Layered {
 
 /// More sweeps rarely find anything better; so many only where they cost little.
 const SWEEPS: usize = 24;
+/// How often neighbours are exchanged after each sweep, at most.
+const TRANSPOSITIONS: usize = 8;
 /// What all sweeps together may look at.
 const EFFORT: usize = 400_000;
 
@@ -126,7 +128,11 @@ impl Layered {
             for step in 1..self.layers.len() {
                 self.sort(if down { step } else { self.layers.len() - 1 - step }, down);
             }
-            while self.transpose() {}
+            for _ in 0..TRANSPOSITIONS {
+                if !self.transpose() {
+                    break;
+                }
+            }
             let crossings = self.crossings();
             if crossings < best.0 {
                 best = (crossings, self.layers.clone());
