@@ -114,10 +114,11 @@ impl<'t> Drawing<'t> {
 
     /// A topology with the state of each node and relation by its identifier.
     pub fn with(topology: &'t Topology, mut state: impl FnMut(&str) -> State) -> Self {
+        let topology = sound(topology);
         let nodes = topology.nodes.iter().map(|node| state(&node.identifier)).collect();
         let relations = topology.relations.iter().map(|relation| state(&relation.identifier)).collect();
         let names = Names { removed: "only in the first".to_owned(), added: "only in the second".to_owned() };
-        Self { topology: Cow::Borrowed(topology), nodes, relations, names }
+        Self { topology, nodes, relations, names }
     }
 
     /// Says what removed and added mean, for the legend.
@@ -209,6 +210,20 @@ struct Stated<'t, T> {
     #[serde(flatten)]
     of: &'t T,
     state: State,
+}
+
+/// Without what leads nowhere: anybody may make a topology, and ends are positions.
+fn sound(topology: &Topology) -> Cow<'_, Topology> {
+    let known = |index: &usize| *index < topology.nodes.len();
+    if topology.relations.iter().all(|relation| known(&relation.source) && relation.target.as_ref().is_none_or(known)) {
+        return Cow::Borrowed(topology);
+    }
+    let mut sound = topology.clone();
+    sound.relations.retain(|relation| known(&relation.source));
+    for relation in &mut sound.relations {
+        relation.target = relation.target.filter(known);
+    }
+    Cow::Owned(sound)
 }
 
 /// The identifiers of what is present.

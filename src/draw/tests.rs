@@ -194,3 +194,14 @@ fn conditions_are_cut_for_labels_only() {
     assert_eq!(short_conditions(&conditions, 99), "on_box and not: {tls}");
     assert_eq!(short_conditions(&conditions, 9), "on_box a…");
 }
+
+#[test]
+fn what_leads_nowhere_is_not_drawn() {
+    let relation = |source, target| Relation { source, target, ..Relation::default() };
+    let relations = vec![relation(7, None), relation(0, Some(7)), relation(0, Some(0))];
+    let topology = Topology { nodes: vec![Node::default()], relations };
+    let drawing = Drawing::of(&topology);
+    let targets: Vec<_> = drawing.relations().map(|(relation, _)| relation.target).collect();
+    assert_eq!(targets, [None, Some(0)]);
+    assert_eq!(groups(&drawing.without_absent().to_svg(&Svg::default())).len(), 3);
+}

@@ -246,3 +246,19 @@ impl Counts {
         self.total - others
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::inversions;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pairs_out_of_order_are_counted(mut a in prop::collection::vec(0usize..9, 0..6), mut b in prop::collection::vec(0usize..9, 0..6)) {
+            a.sort_unstable();
+            b.sort_unstable();
+            let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+            prop_assert_eq!(inversions(&a, &b), pairs.filter(|(a, b)| b < a).count());
+        }
+    }
+}

@@ -21,12 +21,15 @@ const SLOPE: f64 = 0.13;
 const STIFFNESS: f64 = 8.0;
 /// How often lanes are put above each other: the room of one depends on where its neighbours are.
 const STRAIGHTENINGS: usize = 4;
-/// How often everything is moved to where it is pulled.
+/// How often everything is moved to where it is pulled, where that costs little.
 const SWEEPS: usize = 16;
+/// How many pieces of lines are looked at meanwhile.
+const EFFORT: usize = 1_000_000;
 
 /// Gives boxes and edges their places.
 pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout {
-    let columns = Columns::new(boxes, edges, layered);
+    let loops = loops(boxes.len(), edges);
+    let columns = Columns::new(boxes, edges, &loops, layered);
     let rows = Rows::new(boxes, layered, &columns);
     let centre = |index: usize| Point { x: columns.x[index], y: rows.rows[rows.of[index]].middle() };
     let mut routes = vec![Route::Through(Vec::new()); edges.len()];
@@ -41,7 +44,7 @@ pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout
         }
         routes[edge] = Route::Through(points);
     }
-    for (index, around) in loops(boxes.len(), edges).into_iter().enumerate() {
+    for (index, around) in loops.into_iter().enumerate() {
         for (nth, edge) in around.into_iter().enumerate() {
             routes[edge] = looped(centre(index), boxes[index], nth);
         }
@@ -113,13 +116,11 @@ struct Extent {
 }
 
 impl Columns {
-    fn new(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Self {
-        let mut loops = vec![0usize; boxes.len()];
-        edges.iter().filter(|edge| edge.source == edge.target).for_each(|edge| loops[edge.source] += 1);
+    fn new(boxes: &[Size], edges: &[Edge], loops: &[Vec<usize>], layered: &Layered) -> Self {
         let extent = |spot: &Spot| match *spot {
             Spot::Box(index) => {
                 let half = boxes[index].width / 2.0;
-                let loops = if loops[index] == 0 { 0.0 } else { LOOP * (loops[index] as f64 + 0.6) };
+                let loops = if loops[index].is_empty() { 0.0 } else { LOOP * (loops[index].len() as f64 + 0.6) };
                 Extent { left: half, right: half + loops }
             }
             Spot::Lane(_) => Extent { left: 0.0, right: 0.0 },
@@ -131,9 +132,10 @@ impl Columns {
             let middle = offsets.last().map_or(0.0, |last| last / 2.0);
             layer.iter().zip(offsets).for_each(|(&spot, offset)| columns.x[spot] = offset - middle);
         }
-        for sweep in 0..3 * SWEEPS {
+        let sweeps = (EFFORT / layered.pieces.len().max(1)).clamp(4, SWEEPS);
+        for sweep in 0..3 * sweeps {
             // First from layer to layer, so that all move far; then between both, so that all come to rest, and lanes get stiff.
-            let rest = sweep.saturating_sub(2 * SWEEPS);
+            let rest = sweep.saturating_sub(2 * sweeps);
             let sides = if rest > 0 { [true, true] } else { [sweep % 2 == 0, sweep % 2 == 1] };
             let stiffness = STIFFNESS * (1.0 + rest as f64);
             for step in 0..layers.len() {
@@ -319,5 +321,44 @@ impl Rows {
 
     fn height(&self) -> f64 {
         self.rows.last().map_or(0.0, |row| row.bottom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rising;
+    use proptest::prelude::*;
+
+    /// The least sum of weighted squares of a rising sequence, over all ways to pool neighbours.
+    fn least(wishes: &[(f64, f64)]) -> f64 {
+        let cost = |cuts: u32| {
+            let (mut before, mut sum) = (f64::NEG_INFINITY, 0.0);
+            let mut pool = Vec::new();
+            for (index, &wish) in wishes.iter().enumerate() {
+                pool.push(wish);
+                if index + 1 == wishes.len() || cuts >> index & 1 == 1 {
+                    let weight: f64 = pool.iter().map(|(_, weight)| weight).sum();
+                    let mean = pool.iter().map(|(wish, weight)| wish * weight).sum::<f64>() / weight;
+                    if mean < before {
+                        return f64::INFINITY;
+                    }
+                    sum += pool.drain(..).map(|(wish, weight)| weight * (wish - mean).powi(2)).sum::<f64>();
+                    before = mean;
+                }
+            }
+            sum
+        };
+        (0..1 << wishes.len()).map(cost).fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #[test]
+        fn rises_as_close_to_the_wishes_as_can_be(wishes in prop::collection::vec((-9i8..9, 1u8..5), 1..8)) {
+            let wishes: Vec<(f64, f64)> = wishes.into_iter().map(|(wish, weight)| (wish.into(), weight.into())).collect();
+            let found = rising(wishes.iter().copied());
+            prop_assert!(found.len() == wishes.len() && found.is_sorted());
+            let cost: f64 = found.iter().zip(&wishes).map(|(x, (wish, weight))| weight * (x - wish).powi(2)).sum();
+            prop_assert!((cost - least(&wishes)).abs() < 1e-9, "{found:?}");
+        }
     }
 }
