@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, explain_code, inputs, options, render::Reporter, resolve, test, variants};
+use cli::{explain, explain_code, graph, inputs, matrix, options, render::Reporter, resolve, test, variants};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -17,6 +17,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args, &reporter),
         Command::Inputs(args) => inputs::run(args, &reporter),
         Command::Variants(args) => variants::run(args, &reporter),
+        Command::Graph(args) => graph::run(args, &reporter),
+        Command::Matrix(args) => matrix::run(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -98,6 +98,12 @@ impl Resolver {
         self
     }
 
+    /// Chooses these variability presets instead of those chosen so far; later ones win.
+    pub fn only_presets(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.presets = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Takes inputs from environment variables: `CUVEE_INPUT_<NAME>`, and `CUVEE_PRESETS` where no preset is given.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.environment.extend(variables);

@@ -144,6 +144,8 @@ Commands:
   test          Run variability tests
   options       Show the variability options in effect, and where each comes from
   explain-code  Explain a diagnostic code, or list all of them
+  graph         Draw the topology, a variant in it, or the difference between two
+  matrix        Show which elements are present with which preset
   help          Print this message or the help of the given subcommand(s)
 
 Options:

@@ -36,6 +36,10 @@ pub enum Command {
     Variants(VariantsArgs),
     /// Explain why an element is present or absent, or why there is no variant, and what would change that
     Explain(ExplainArgs),
+    /// Draw the topology, a variant in it, or the difference between two
+    Graph(GraphArgs),
+    /// Show which elements are present with which preset
+    Matrix(MatrixArgs),
 }
 
 /// How diagnostics are shown.
@@ -247,6 +251,58 @@ pub struct ExplainCodeArgs {
     /// The code, as it stands in brackets behind `error` or `warning`
     #[arg(value_parser = code)]
     pub code: Option<Code>,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Show how the variant with these presets instead differs; repeat it or separate several by commas
+    #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub compare_to: Vec<String>,
+    /// Leave out what is absent; without a choice, from the variant that defaults make
+    #[arg(long)]
+    pub present_only: bool,
+    /// Write the drawing to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the drawing
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
+    pub format: DrawingFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DrawingFormat {
+    Mermaid,
+    Dot,
+    Svg,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Which elements to show
+    #[arg(long, value_name = "WHICH", default_value = "nodes")]
+    pub elements: Elements,
+    /// Format of the matrix
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: MatrixFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Elements {
+    Nodes,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    Human,
+    Json,
+    Csv,
+    Markdown,
 }
 
 impl Arguments {

@@ -4,6 +4,8 @@ pub mod args;
 pub mod explain;
 pub mod explain_code;
 pub mod inputs;
+pub mod graph;
+pub mod matrix;
 pub mod options;
 mod output;
 mod progress;

@@ -23,9 +23,13 @@ pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
             ListFormat::Json => json(&answer.result),
         });
     }
-    let answer = resolver.variants(&query)?;
-    reporter.report(&answer.warnings, &answer.sources);
-    let found = answer.result;
+    let found = if args.all_presets {
+        resolver.preset_variants(query.projection)?
+    } else {
+        let answer = resolver.variants(&query)?;
+        reporter.report(&answer.warnings, &answer.sources);
+        answer.result
+    };
     if let Some(dir) = &args.output_dir {
         write_all(&resolver, &found, dir)?;
     }
@@ -54,7 +58,13 @@ fn human(found: &Found) -> String {
     let mut text = String::new();
     for variant in &found.variants {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "{}  {}\n    {}", variant.name, nodes(variant), inputs(&variant.inputs));
+        let _ = writeln!(text, "{}  {}", variant.name, nodes(variant));
+        if variant.preset.is_none() {
+            let _ = writeln!(text, "    {}", inputs(&variant.inputs));
+        }
+    }
+    for rejected in &found.rejected {
+        let _ = writeln!(text, "{}  no variant\n    {}", rejected.preset, rejected.reasons.join("\n    "));
     }
     let covered = found.covered.map(|count| format!(" cover {count} combinations of cases")).unwrap_or_default();
     let cost = found.cost.as_ref().map(|cost| format!(", cost {cost}")).unwrap_or_default();
@@ -113,7 +123,8 @@ fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failu
     let mut entries = Vec::new();
     for variant in &found.variants {
         let values = variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
-        let resolver = values.fold(resolver.clone(), |resolver, (name, value)| resolver.input(name, value));
+        let resolver = variant.preset.iter().fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
+        let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
         let file = format!("{}.yaml", variant.name);
         output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
         entries.push(Entry { file, variant });

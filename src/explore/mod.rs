@@ -23,7 +23,7 @@ pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
 pub(crate) use space::Space;
-pub use variants::{Assigned, Count, Found, Goal, Query, Variant, Which};
+pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::inputs::Openness;

@@ -6,6 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::formula::{Atom, Cnf, Lit, Var};
 use crate::graph::ElementId;
 use crate::inputs::Openness;
+use crate::options::Kind;
 use crate::solve::count::{Compiled, compile};
 use crate::solve::covering::covering;
 use crate::solve::random::Random;
@@ -77,6 +78,9 @@ pub struct Assigned {
 pub struct Variant {
     /// A short name that depends on nothing but what is present; that of a preset, where it is its variant.
     pub name: String,
+    /// The variability preset that it is of, where presets are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// The identifiers of its elements, in the order of the template.
     pub present: Vec<String>,
     /// An assignment of the open inputs that gives it.
@@ -91,9 +95,29 @@ pub struct Found {
     /// Whether there are more.
     pub more: bool,
     /// What the best costs, where something is minimised.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
     /// How many combinations of cases are covered, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub covered: Option<u64>,
+    /// The presets that give no variant, where presets are listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedPreset>,
+}
+
+impl Found {
+    fn of(variants: Vec<Variant>, more: bool) -> Self {
+        Self { variants, more, cost: None, covered: None, rejected: Vec::new() }
+    }
+}
+
+/// A preset that gives no variant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RejectedPreset {
+    /// Its name.
+    pub preset: String,
+    /// Why, a line each.
+    pub reasons: Vec<String>,
 }
 
 /// How many variants there are.
@@ -113,6 +137,27 @@ impl Resolver {
     /// effort and a sample is wanted; `unsatisfiable` where there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
         self.explore(Openness::Open, true, |space, _, _| space.variants(query))
+    }
+
+    /// The variant of each preset of the template, laid over what is chosen.
+    ///
+    /// # Errors
+    /// As [`Resolver::matrix`].
+    pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
+        let matrix = self.matrix()?;
+        let mut found = Found::of(Vec::new(), false);
+        for (index, column) in matrix.columns.iter().enumerate() {
+            let Some(preset) = column.preset.clone() else { continue };
+            if !column.rejected.is_empty() {
+                found.rejected.push(RejectedPreset { preset, reasons: column.rejected.clone() });
+                continue;
+            }
+            let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
+            let present = matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
+            let present = present.map(|row| row.identifier.clone()).collect();
+            found.variants.push(Variant { name: preset.clone(), preset: Some(preset), present, inputs: Vec::new() });
+        }
+        Ok(found)
     }
 
     /// Counts variants: exactly, or as many as are found when the effort is spent.
@@ -152,13 +197,13 @@ impl Space<'_, '_> {
         let mut variants = Vec::new();
         while models.solve(&[]) {
             if variants.len() == limit {
-                return Some(Found { variants, more: true, cost: None, covered: None });
+                return Some(Found::of(variants, true));
             }
             variants.push(self.variant(elements, &|literal| models.is_true(literal)));
             let other = elements.iter().map(|&id| literal(id).negate_if(models.is_true(literal(id))));
             models.add_clause(&other.collect::<Vec<_>>());
         }
-        Some(Found { variants, more: false, cost: None, covered: None })
+        Some(Found::of(variants, false))
     }
 
     fn compiled(&self, elements: &[ElementId], effort: u64) -> Option<Compiled> {
@@ -204,7 +249,7 @@ impl Space<'_, '_> {
                 variants.extend(complete(&values));
             }
         }
-        Ok(Found { variants, more: !all, cost: None, covered: None })
+        Ok(Found::of(variants, !all))
     }
 
     fn covering(&self, elements: &[ElementId], strength: usize) -> Result<Found, Diagnostics> {
@@ -221,7 +266,7 @@ impl Space<'_, '_> {
                 variants.push(self.variant(elements, &|literal| models.is_true(literal)));
             }
         }
-        Ok(Found { variants, more: false, cost: None, covered: Some(covering.feasible) })
+        Ok(Found { covered: Some(covering.feasible), ..Found::of(variants, false) })
     }
 
     fn best(&self, goal: Goal, elements: &[ElementId]) -> Option<Found> {
@@ -238,7 +283,7 @@ impl Space<'_, '_> {
         let cost = if goal == Goal::Weight { self.weighed(cost) } else { cost.to_string() };
         let variant = self.variant(elements, &|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative());
         let more = solution.another(&preference).is_some();
-        Some(Found { variants: vec![variant], more, cost: Some(cost), covered: None })
+        Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
 
     /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
@@ -254,7 +299,7 @@ impl Space<'_, '_> {
     pub(super) fn variant(&self, elements: &[ElementId], is_true: &dyn Fn(Lit) -> bool) -> Variant {
         let present = elements.iter().filter(|&&id| is_true(literal(id)));
         let present: Vec<_> = present.map(|&id| self.graph().identifier(id).to_string()).collect();
-        Variant { name: name_of(&present), present, inputs: self.assigned(is_true) }
+        Variant { name: name_of(&present), preset: None, present, inputs: self.assigned(is_true) }
     }
 
     /// The assignment of a model.

@@ -47,8 +47,8 @@ impl<'a> VariabilityPresets<'a> {
         Self(presets)
     }
 
-    /// The presets in the order of the template.
-    pub fn iter(&self) -> impl Iterator<Item = &VariabilityPreset<'a>> {
+    /// The presets, in the order of the template.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
         self.0.iter()
     }
 

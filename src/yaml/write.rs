@@ -80,6 +80,27 @@ pub fn write_yaml(out: &Out<'_>) -> String {
     writer.out
 }
 
+/// Writes a value in one line: for labels and messages. A map with one entry has no braces around it.
+///
+/// ```
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, parse, write_line};
+/// let document = parse(FileId(0), "equal:\n- variability_input: size\n- 1.10\n".into(), &Limits::default()).unwrap();
+/// assert_eq!(write_line(&document.root().to_value()), "equal: [{variability_input: size}, 1.10]");
+/// ```
+pub fn write_line(value: &Value) -> String {
+    let mut writer = Writer { out: String::new(), style: Style::of(None) };
+    match value {
+        Value::Map(entries) if entries.len() == 1 => entries.iter().for_each(|(key, value)| {
+            writer.key(Key::New(key), Context::Flow);
+            writer.out.push_str(": ");
+            writer.inline(Item::Value(value), Context::Flow);
+        }),
+        _ => writer.inline(Item::Value(value), Context::Flow),
+    }
+    writer.out
+}
+
 /// Anything that can be written.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'i, 'a> {
