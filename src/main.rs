@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, explain_code, graph, inputs, matrix, options, render::Reporter, resolve, test, variants};
+use cli::{analyze, explain, explain_code, graph, inputs, matrix, options, render::Reporter, resolve, test, variants};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args),
         Command::ExplainCode(args) => explain_code::run(args),
+        Command::Analyze(args) => analyze::run(args, &reporter),
         Command::Explain(args) => explain::run(args, &reporter),
         Command::Inputs(args) => inputs::run(args, &reporter),
         Command::Variants(args) => variants::run(args, &reporter),

@@ -74,7 +74,8 @@ impl Resolver {
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn topology(&self) -> Result<Topology, Failure> {
         let mut sources = SourceMap::default();
-        let survey = self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| Ok(Survey::of(prepared.graph)));
+        let survey =
+            self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| Ok(Survey::of(prepared.graph)));
         match survey {
             Ok((survey, _)) => Ok(survey.placed(&sources)),
             Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),

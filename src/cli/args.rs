@@ -34,6 +34,8 @@ pub enum Command {
     Inputs(InputsArgs),
     /// List, count or sample the variants of a template
     Variants(VariantsArgs),
+    /// Analyse all variants: what every one has, what none has, and what is in vain
+    Analyze(AnalyzeArgs),
     /// Explain why an element is present or absent, or why there is no variant, and what would change that
     Explain(ExplainArgs),
     /// Draw the topology, a variant in it, or the difference between two
@@ -165,6 +167,15 @@ pub struct ExplainArgs {
     /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
     pub element: Option<String>,
     /// Format of the explanation
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Format of the analysis
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }

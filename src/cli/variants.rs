@@ -2,9 +2,9 @@
 
 use super::args::{ListFormat, VariantsArgs};
 use super::render::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, flags, json, output, rejected, select};
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::explore::{Assigned, Count, Found, Query, Variant, Which};
+use cuvee::explore::{Count, Found, Query, Variant, Which};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::fmt::Write;
@@ -60,7 +60,7 @@ fn human(found: &Found) -> String {
         // Writing into a string does not fail.
         let _ = writeln!(text, "{}  {}", variant.name, nodes(variant));
         if variant.preset.is_none() {
-            let _ = writeln!(text, "    {}", inputs(&variant.inputs));
+            let _ = writeln!(text, "    {}", flags(&variant.inputs));
         }
     }
     for rejected in &found.rejected {
@@ -88,13 +88,6 @@ fn nodes(variant: &Variant) -> String {
     let others = variant.present.len() - names.len();
     let names = if names.is_empty() { "no nodes".to_owned() } else { names.join(" ") };
     if others == 0 { names } else { format!("{names} (+{others})") }
-}
-
-/// The inputs that have to be assigned to get there, as they are written on a command line.
-fn inputs(inputs: &[Assigned]) -> String {
-    let needed = inputs.iter().filter(|input| !input.default);
-    let flags: Vec<_> = needed.filter_map(|input| Some(format!("-i {}={}", input.name, input.value.as_ref()?))).collect();
-    if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
 }
 
 /// What is in a directory of resolved variants.

@@ -14,11 +14,13 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
+mod analyze;
 mod explain;
 mod inputs;
 mod space;
 mod variants;
 
+pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;

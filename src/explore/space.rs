@@ -56,6 +56,8 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) settled: Settled,
     /// Literals that every valid variant fulfils, and why.
     pub(super) requirements: Vec<(Lit, Requirement)>,
+    /// The constraints of the author and the rules between inputs, each with the literal that it holds.
+    pub(super) constraints: Vec<(OriginId, Lit)>,
     /// What the template optimises.
     pub(super) objectives: Vec<Objective>,
     /// The number of different technologies.
@@ -116,6 +118,10 @@ impl<'s, 'a> Space<'s, 'a> {
         }));
         let unique = variant::uniqueness(prepared.graph, prepared.options);
         requirements.extend(settled.ambiguous.iter().map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))));
+        let is_constraint = |origin: &enrich::Origin| matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..));
+        let constraints = assertions.iter().filter(|&(_, origin)| is_constraint(assertions.origin(origin)));
+        let constraints = constraints.filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
+        let constraints: Vec<_> = constraints.collect();
         let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
         let (technologies, weight) = (encode(&mut encoder, &technologies), encode(&mut encoder, &weight));
         let cnf = encoder.finish();
@@ -131,6 +137,7 @@ impl<'s, 'a> Space<'s, 'a> {
             cnf,
             settled,
             requirements,
+            constraints,
             objectives,
             technologies,
             weight,
@@ -311,9 +318,4 @@ impl Projection {
             }
         }
     }
-}
-
-/// Where a clause of the template comes from.
-pub(super) fn origin(assertions: &Assertions, id: OriginId) -> enrich::Origin {
-    *assertions.origin(id)
 }

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::space::{Projection, Space, literal};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::formula::{Atom, Cnf, Lit, Var};
+use crate::formula::{Atom, Cnf, Lit};
 use crate::graph::ElementId;
 use crate::inputs::Openness;
 use crate::options::Kind;
@@ -118,6 +118,8 @@ pub struct RejectedPreset {
     pub preset: String,
     /// Why, a line each.
     pub reasons: Vec<String>,
+    /// Whether it gives none whatever the inputs are that it leaves open.
+    pub void: bool,
 }
 
 /// How many variants there are.
@@ -149,7 +151,7 @@ impl Resolver {
         for (index, column) in matrix.columns.iter().enumerate() {
             let Some(preset) = column.preset.clone() else { continue };
             if !column.rejected.is_empty() {
-                found.rejected.push(RejectedPreset { preset, reasons: column.rejected.clone() });
+                found.rejected.push(RejectedPreset { preset, reasons: column.rejected.clone(), void: false });
                 continue;
             }
             let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
