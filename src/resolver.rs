@@ -194,7 +194,7 @@ impl Resolver {
     /// Runs the phases up to the graph, and hands on what they made.
     ///
     /// # Errors
-    /// What is wrong with the template or its inputs, and what `then` says.
+    /// What is wrong with the template or its inputs, and what `then` says, behind the warnings found before.
     pub(crate) fn with_prepared<T>(
         &self,
         openness: Openness,
@@ -203,36 +203,52 @@ impl Resolver {
         then: impl FnOnce(&Prepared<'_, '_>, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
     ) -> Result<(T, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
+        match self.prepare(openness, sources, &mut warnings, progress, then) {
+            Ok(result) => Ok((result, warnings)),
+            Err(mut errors) => {
+                warnings.0.append(&mut errors.0);
+                Err(warnings)
+            }
+        }
+    }
 
+    fn prepare<T>(
+        &self,
+        openness: Openness,
+        sources: &mut SourceMap,
+        warnings: &mut Diagnostics,
+        progress: &mut dyn Progress,
+        then: impl FnOnce(&Prepared<'_, '_>, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let opened = self.open(sources)?;
-        let template = checked(&mut warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
+        let template = checked(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options)?;
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
-        let inputs = self.inputs(&template, openness, sources, &mut warnings)?;
+        let inputs = self.inputs(&template, openness, sources, warnings)?;
 
         let nothing = Graph::empty(&template);
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
         if openness == Openness::Closed {
-            checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
+            checked(warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
         }
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
-        let imported = checked(&mut warnings, |diagnostics| {
+        let imported = checked(warnings, |diagnostics| {
             load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
         })?;
 
         progress.phase("building");
         let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
         let rule_files = self.referenced(template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
-        let rules = checked(&mut warnings, |diagnostics| {
+        let rules = checked(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
         let condition_files =
             self.referenced(template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
-        let type_specific = checked(&mut warnings, |diagnostics| {
+        let type_specific = checked(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
             roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
         })?;
@@ -248,8 +264,7 @@ impl Resolver {
             options: &options,
             now: self.now.as_ref(),
         };
-        let result = then(&prepared, &mut warnings, progress)?;
-        Ok((result, warnings))
+        then(&prepared, warnings, progress)
     }
 
     fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {

@@ -342,6 +342,27 @@ fn colour_is_as_wished() {
     assert!(forced.output().unwrap().stderr.contains(&0x1b));
 }
 
+/// Warnings of early phases are told whichever phase fails: for inputs, for relations, for a variant.
+#[test]
+fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
+    let dir = workplace();
+    let template = SHOP.replace("  variability:\n", "  variability:\n    plugins: []\n");
+    write(&dir, "inputs.yaml", &template);
+    write(&dir, "relations.yaml", &format!("{template}      requirements:\n        - host: nowhere\n"));
+    write(&dir, "variant.yaml", &template.replace("    plugins: []\n", "    plugins: []\n    constraints: [false]\n"));
+    for (line, error) in [
+        ("resolve inputs.yaml --preset prd", "unknown-preset"),
+        ("resolve relations.yaml", "unknown-element"),
+        ("resolve variant.yaml", "unsatisfiable"),
+    ] {
+        let failure = cuvee(&dir, &format!("{line} --message-format json")).assert().code(1).stdout_eq(raw(""));
+        let stderr = String::from_utf8(failure.get_output().stderr.clone()).unwrap();
+        let codes: Vec<_> = stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone()).collect();
+        assert_eq!(codes, ["invalid-template", error], "{line}");
+        cuvee(&dir, &format!("{line} -q")).assert().code(1).stderr_eq(format!("error[{error}]: [..]\n...\nerror: 1 error\n"));
+    }
+}
+
 #[test]
 fn quiet_silences_warnings_but_not_errors() {
     let dir = workplace();
