@@ -176,6 +176,24 @@ impl Resolver {
         }
     }
 
+    /// The names of the template's variability presets, in its order.
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template cannot be read.
+    pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
+        let mut sources = SourceMap::default();
+        let names = |opened: Opened| {
+            // What is wrong with the template is for resolving to say.
+            let template = template::parse(opened.template.root(), &mut Diagnostics::default());
+            let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+            presets.names().map(str::to_owned).collect()
+        };
+        match self.open(&mut sources).map(names) {
+            Ok(names) => Ok(names),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
         self.with_prepared(Openness::Closed, sources, progress, |prepared, warnings, progress| {
@@ -468,6 +486,11 @@ impl Resolution {
     /// The resolved template as JSON, indented by two.
     pub fn to_json(&self) -> String {
         self.parsed().map_or_else(String::new, |document| yaml::write_json(&yaml::Out::Source(document.root())))
+    }
+
+    /// The resolved template as data.
+    pub fn to_value(&self) -> Value {
+        self.parsed().map_or(Value::Null, |document| document.root().to_value())
     }
 
     /// What was written is read again, so that the forms cannot differ.

@@ -80,6 +80,18 @@ pub fn write_yaml(out: &Out<'_>) -> String {
     writer.out
 }
 
+/// Writes a value in one line, strings with quotes where a reader would take them for something else.
+///
+/// ```
+/// use cuvee::yaml::write_flow;
+/// assert_eq!(write_flow(&vec!["80".into(), 80.into(), "a b".into()].into()), "['80', 80, a b]");
+/// ```
+pub fn write_flow(value: &Value) -> String {
+    let mut writer = Writer { out: String::new(), style: Style::of(None) };
+    writer.inline(Item::Value(value), Context::Flow);
+    writer.out
+}
+
 /// Anything that can be written.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'i, 'a> {
