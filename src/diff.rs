@@ -32,7 +32,7 @@ pub const DOCUMENT: &str = "document";
 /// Everything that differs, as small as it can be told.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Diff {
-    /// In the order of the first document; what only the second one has comes behind its neighbours.
+    /// In the order of the first document; in each map what only the second one has comes last.
     pub changes: Vec<Change>,
 }
 

@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, options, render::Reporter, resolve, test};
+use cli::{diff, explain, options, render::Reporter, resolve, test};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args),
         Command::ExplainCode(args) => explain::run(args),
+        Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -144,6 +144,7 @@ Commands:
   test          Run variability tests
   options       Show the variability options in effect, and where each comes from
   explain-code  Explain a diagnostic code, or list all of them
+  diff          Compare two variants of a template, or two plain templates
   help          Print this message or the help of the given subcommand(s)
 
 Options:

@@ -1,6 +1,7 @@
 //! What only the binary does: arguments, environment, clock, terminal, files that are written.
 
 pub mod args;
+pub mod diff;
 pub mod explain;
 pub mod options;
 mod output;
