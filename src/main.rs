@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{diff, explain, options, render::Reporter, resolve, test};
+use cli::{diff, explain, options, packaging, render::Reporter, resolve, test};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,6 +15,8 @@ fn main() -> ExitCode {
         Command::Options(args) => options::run(args),
         Command::ExplainCode(args) => explain::run(args),
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
+        Command::Completions(args) => packaging::completions(args),
+        Command::Man(args) => packaging::man(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -145,6 +145,8 @@ Commands:
   options       Show the variability options in effect, and where each comes from
   explain-code  Explain a diagnostic code, or list all of them
   diff          Compare two variants of a template, or two plain templates
+  completions   Print the script that completes command lines in a shell
+  man           Print the manual, or its page of one command
   help          Print this message or the help of the given subcommand(s)
 
 Options:

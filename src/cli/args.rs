@@ -33,6 +33,10 @@ pub enum Command {
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
+    /// Print the script that completes command lines in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual, or its page of one command
+    Man(ManArgs),
 }
 
 /// How diagnostics are shown.
@@ -183,6 +187,19 @@ Examples:
   cuvee diff shop --preset prod --to tests.yaml  what a file of inputs changes
   cuvee diff --from old.yaml --to new.yaml       two plain templates, as they are";
 
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command
+    #[arg(value_parser = command_name)]
+    pub command: Option<String>,
+}
+
 impl Arguments {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
     pub fn from_command_line() -> Self {
@@ -225,6 +242,15 @@ fn date(text: &str) -> Result<Zoned, jiff::Error> {
 fn code(text: &str) -> Result<Code, String> {
     let known = || Code::ALL.iter().map(|code| code.as_str());
     text.parse().map_err(|()| did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into()))
+}
+
+fn command_name(text: &str) -> Result<String, String> {
+    let command = Arguments::command();
+    if command.find_subcommand(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    Err(did_you_mean(text, names).unwrap_or_else(|| "`cuvee --help` lists the commands".into()))
 }
 
 #[cfg(test)]

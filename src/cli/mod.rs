@@ -5,6 +5,7 @@ pub mod diff;
 pub mod explain;
 pub mod options;
 mod output;
+pub mod packaging;
 mod progress;
 pub mod render;
 pub mod resolve;
