@@ -219,6 +219,7 @@ error[unknown-preset]: --from dve: there is no variability preset `dve`
 error: 1 error
 
 "#]]);
+    fs::create_dir(dir.path().join("dve")).unwrap();
     diff(&dir, "shop.yaml --from dve --to huge.yaml -q").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
 error[unknown-preset]: --from dve: there is no variability preset `dve`
  |

@@ -88,7 +88,8 @@ fn variants(args: &SelectArgs, names: [Option<&str>; 2], reporter: &Reporter) ->
 /// Lays presets and files over what both sides share; a file is what exists under no preset's name.
 fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
     for name in names.into_iter().flat_map(|names| names.split(',')) {
-        let file = Path::new(name).exists() && !resolver.preset_names()?.iter().any(|preset| preset == name);
+        let path = Path::new(name);
+        let file = path.exists() && !path.is_dir() && !resolver.preset_names()?.iter().any(|preset| preset == name);
         resolver = if file { resolver.inputs_file(name) } else { resolver.preset(name) };
     }
     Ok(resolver)
