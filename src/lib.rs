@@ -55,6 +55,7 @@ mod check;
 pub mod clock;
 mod decimal;
 pub mod diagnostic;
+pub mod diff;
 pub mod draw;
 mod emit;
 mod enrich;

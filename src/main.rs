@@ -3,7 +3,9 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{analyze, explain, explain_code, graph, inputs, matrix, options, render::Reporter, resolve, test, variants};
+use cli::{
+    analyze, diff, explain, explain_code, graph, inputs, matrix, options, packaging, render::Reporter, resolve, test, variants,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -20,6 +22,9 @@ fn main() -> ExitCode {
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
         Command::Matrix(args) => matrix::run(args),
+        Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
+        Command::Completions(args) => packaging::completions(args),
+        Command::Man(args) => packaging::man(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -1,6 +1,7 @@
 //! The arguments, and the help that describes them.
 
-use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
@@ -42,6 +43,13 @@ pub enum Command {
     Graph(GraphArgs),
     /// Show which elements are present with which preset
     Matrix(MatrixArgs),
+    /// Compare two variants of a template, or two plain templates
+    #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+    /// Print the script that completes command lines in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual, or its page of one command
+    Man(ManArgs),
 }
 
 /// How diagnostics are shown.
@@ -71,7 +79,7 @@ pub struct SelectArgs {
     /// A service template, a directory that holds one under its usual name, or `-` for standard input
     pub template: PathBuf,
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
-    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
     /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins over presets
     #[arg(long = "inputs", value_name = "FILE")]
@@ -316,6 +324,53 @@ pub enum MatrixFormat {
     Markdown,
 }
 
+/// What is compared.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
+#[command(mut_arg("template", |template| template.required(false)), mut_group("SelectArgs", |select| select.requires("template")))]
+pub struct DiffArgs {
+    // What is chosen here is chosen for both sides.
+    #[command(flatten)]
+    pub select: Option<SelectArgs>,
+    /// What was: presets, or files of inputs where no preset has that name, separated by commas, later ones win and files over presets; by
+    /// default what the other flags choose. Without a template, a file that holds a plain one
+    #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
+    pub from: Option<String>,
+    /// What is now: as for --from
+    #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
+    pub to: Option<String>,
+    /// Exit with 1 when there is a difference
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+const DIFF_USAGE: &str = "\
+cuvee diff [OPTIONS] <TEMPLATE> [--from <CHOICE>] [--to <CHOICE>]
+       cuvee diff [OPTIONS] --from <FILE> --to <FILE>";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  cuvee diff shop --from dev --to prod           two presets
+  cuvee diff shop --from prod --to prod,sale     what one preset adds to another
+  cuvee diff shop --preset prod --to tests.yaml  what a file of inputs changes
+  cuvee diff --from old.yaml --to new.yaml       two plain templates, as they are";
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command
+    #[arg(value_parser = command_name)]
+    pub command: Option<String>,
+}
+
 impl Arguments {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
     pub fn from_command_line() -> Self {
@@ -358,6 +413,15 @@ fn date(text: &str) -> Result<Zoned, jiff::Error> {
 fn code(text: &str) -> Result<Code, String> {
     let known = || Code::ALL.iter().map(|code| code.as_str());
     text.parse().map_err(|()| did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into()))
+}
+
+fn command_name(text: &str) -> Result<String, String> {
+    let command = Arguments::command();
+    if command.find_subcommand(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    Err(did_you_mean(text, names).unwrap_or_else(|| "`cuvee --help` lists the commands".into()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod args;
+pub mod diff;
 pub mod explain;
 pub mod explain_code;
 pub mod graph;
@@ -9,6 +10,7 @@ pub mod inputs;
 pub mod matrix;
 pub mod options;
 mod output;
+pub mod packaging;
 mod progress;
 pub mod render;
 pub mod resolve;

@@ -8,7 +8,7 @@ use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::graph::{ElementId, Graph};
 use crate::inputs::{Declaration, InputId};
 use crate::objectives;
-use crate::options::{Flag, Kind, Optimization, TopologyMode};
+use crate::options::{Flag, Optimization, TopologyMode};
 use crate::progress::Progress;
 use crate::resolver::Prepared;
 use crate::solve::{self, Models, Objective, Problem, Question, Settled};
@@ -313,9 +313,13 @@ impl Projection {
     pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
-            Self::All => {
-                graph.ids().filter(|&id| graph.element(id).kind != Kind::Group || graph.variability_group(id).is_none()).collect()
-            }
+            Self::All => graph.ids().filter(|&id| !is_of_variability_group(graph, id)).collect(),
         }
     }
+}
+
+/// Variability groups and what is inside of them hand conditions on, and are never present.
+fn is_of_variability_group(graph: &Graph<'_>, id: ElementId) -> bool {
+    let outer = std::iter::successors(Some(id), |&id| graph.element(id).container).last();
+    outer.is_some_and(|outer| graph.variability_group(outer).is_some())
 }
