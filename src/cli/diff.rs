@@ -3,7 +3,7 @@
 use super::args::{DiffArgs, ListFormat, SelectArgs};
 use super::progress::Spinner;
 use super::render::Reporter;
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
@@ -28,7 +28,6 @@ const WIDEST: usize = 48;
 /// A difference as it is written to JSON.
 #[derive(Serialize)]
 struct Report<'a> {
-    version: u32,
     from: Option<&'a str>,
     to: Option<&'a str>,
     #[serde(flatten)]
@@ -47,11 +46,7 @@ pub fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome 
     let diff = diff(&from.value(), &to.value());
     match args.format {
         ListFormat::Human => output::to_stdout_styled(&human(&diff), color),
-        ListFormat::Json => {
-            let report = Report { version: 1, from: names[0], to: names[1], diff: &diff };
-            // Texts and values always serialise.
-            output::to_stdout(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"))
-        }
+        ListFormat::Json => output::to_stdout(&json(&Report { from: names[0], to: names[1], diff: &diff })),
     }
     .map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.exit_code && !diff.is_empty())))
@@ -297,7 +292,9 @@ mod tests {
             // The document is one, wherever in it something changed.
             change("document", "description", Edit::Removed { from: "é\u{1b}[2J".into() }),
         ];
-        assert_data_eq!(plain(changes), str![[r#"
+        assert_data_eq!(
+            plain(changes),
+            str![[r#"
 ~ document
   ~ metadata.version  1 -> '1'
   - description       "é/x1b[2J"
@@ -311,7 +308,8 @@ mod tests {
 
 2 added, 1 removed, 3 changed
 
-"#]]);
+"#]]
+        );
         assert_eq!(plain(Vec::new()), "no difference\n");
     }
 

@@ -164,7 +164,8 @@ impl Space<'_, '_> {
     /// Those that are not inside of others of these.
     fn outermost(&self, ids: &[ElementId]) -> Vec<ElementId> {
         let all: FxHashSet<_> = ids.iter().copied().collect();
-        let is_inner = |id: &ElementId| self.graph().element(*id).container.is_some_and(|container| all.contains(&container));
+        let container = |id: &ElementId| self.graph().element(*id).container;
+        let is_inner = |id: &ElementId| std::iter::successors(container(id), container).any(|outer| all.contains(&outer));
         ids.iter().copied().filter(|id| !is_inner(id)).collect()
     }
 
@@ -230,7 +231,8 @@ impl Space<'_, '_> {
         let rejecting = |checked: Code| {
             let own = || self.requirements.iter().filter(|(_, requirement)| code(requirement) == Some(checked));
             let violations: Vec<Lit> = own().map(|&(literal, _)| !literal).collect();
-            if !models.solve_any(&violations, &[]) {
+            let passed = self.passed_before(checked);
+            if !models.solve_any(&violations, &passed) {
                 return None;
             }
             let culprit = own().find(|(literal, _)| !models.is_true(*literal)).and_then(|(_, requirement)| match *requirement {
@@ -240,17 +242,32 @@ impl Space<'_, '_> {
             Some(Rejecting {
                 check: checked.as_str().to_owned(),
                 element: culprit.map(|id| self.graph().identifier(id).to_string()),
-                count: self.count_violating(violations),
+                count: self.count_violating(violations, passed),
                 inputs: self.assigned(&|literal| models.is_true(literal)),
             })
         };
         codes.into_iter().filter_map(rejecting).collect()
     }
 
-    /// In how many topologies at least one of these holds.
-    fn count_violating(&self, violations: Vec<Lit>) -> Option<String> {
+    /// What was asked before a check is: variants are unique by nodes, then by technologies, then the others are conducted.
+    fn passed_before(&self, check: Code) -> Vec<Lit> {
+        let earlier: &[Code] = match check {
+            Code::AmbiguousTopology => &[],
+            Code::AmbiguousTechnologies => &[Code::AmbiguousTopology],
+            _ => &[Code::AmbiguousTopology, Code::AmbiguousTechnologies],
+        };
+        let passed = self.requirements.iter().filter(|(_, requirement)| match requirement {
+            Requirement::Unique(code) => earlier.contains(code),
+            _ => false,
+        });
+        passed.map(|&(literal, _)| literal).collect()
+    }
+
+    /// In how many topologies at least one of the first holds, and all of the second.
+    fn count_violating(&self, violations: Vec<Lit>, passed: Vec<Lit>) -> Option<String> {
         let projection: Vec<_> = Projection::All.elements(self.graph()).into_iter().map(|id| literal(id).var()).collect();
-        let clauses = self.settled.clauses.iter().chain([&violations]).map(Vec::as_slice);
+        let passed: Vec<Vec<Lit>> = passed.into_iter().map(|literal| vec![literal]).collect();
+        let clauses = self.settled.clauses.iter().chain([&violations]).chain(&passed).map(Vec::as_slice);
         compile(self.settled.vars, clauses, &projection, EFFORT).map(|compiled| compiled.count().to_string())
     }
 }

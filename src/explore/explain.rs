@@ -235,9 +235,10 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             let origin = space.assertions.origin(origin);
             match (origin.condition_of(), clause) {
                 (Some(id), &[_, formula]) => conditions.entry(id).or_default().push((formula, *origin)),
+                // Both directions, as one of them is left out where it always holds.
                 (None, &[atom, formula]) if matches!(origin, Origin::ManualDefinition(_)) => {
-                    if let View::Literal(atom, false) = space.evaluator.arena.view(atom) {
-                        manual.insert(atom, formula);
+                    if let View::Literal(atom, sign) = space.evaluator.arena.view(atom) {
+                        manual.insert(atom, if sign { !formula } else { formula });
                     }
                 }
                 _ => {}
@@ -302,6 +303,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         if let Some(known) = self.decided.get(&formula) {
             return known.clone();
         }
+        // What an author says of an element may mention itself.
+        self.decided.insert(formula, Rc::default());
         let space = self.space;
         let atoms: Rc<[Atom]> = match space.evaluator.arena.view(formula) {
             View::Constant(_) => [].into(),

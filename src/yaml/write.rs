@@ -103,7 +103,9 @@ pub fn write_flow(value: &Value) -> String {
 pub fn write_line(value: &Value) -> String {
     let line = write_flow(value);
     match value {
-        Value::Map(entries) if entries.len() == 1 => line.strip_prefix('{').and_then(|line| line.strip_suffix('}')).unwrap_or(&line).to_owned(),
+        Value::Map(entries) if entries.len() == 1 => {
+            line.strip_prefix('{').and_then(|line| line.strip_suffix('}')).unwrap_or(&line).to_owned()
+        }
         _ => line,
     }
 }
