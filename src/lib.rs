@@ -57,6 +57,7 @@ mod decimal;
 pub mod diagnostic;
 mod emit;
 mod enrich;
+pub mod exchange;
 mod expression;
 pub mod formula;
 mod graph;

@@ -3,7 +3,7 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, options, render::Reporter, resolve, test};
+use cli::{explain, export, import, options, render::Reporter, resolve, test};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -14,6 +14,8 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args),
         Command::ExplainCode(args) => explain::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::enrich::Assertions;
 use crate::expression::Evaluator;
-use crate::formula::{Atom, Encoder, OriginId};
+use crate::formula::{Atom, Cnf, Encoder, OriginId};
 use crate::graph::{ElementId, Graph};
 use crate::objectives::Objective;
 use crate::options::{Flag, Kind, Options};
@@ -24,16 +24,7 @@ pub fn find(
     progress: &mut dyn Progress,
 ) -> Result<Presence, Diagnostic> {
     let graph = evaluator.graph;
-    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
-    for (clause, origin) in assertions.iter() {
-        encoder.assert(clause, origin);
-    }
-    let mut encode = |objective: &Objective| {
-        let terms = objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
-        solve::Objective { terms }
-    };
-    let objectives: Vec<_> = objectives.iter().map(&mut encode).collect();
-    let cnf = encoder.finish();
+    let (cnf, objectives) = encode(evaluator, assertions, objectives);
     // Nodes first: fewer nodes say more than fewer properties.
     let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
     let preference: Vec<Atom> = graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect();
@@ -54,6 +45,20 @@ pub fn find(
         unique(graph, &mut solution, &presence, &technologies, Code::AmbiguousTechnologies, "technologies")?;
     }
     Ok(presence)
+}
+
+/// What is asserted as clauses, and what it costs as weighted sums of literals.
+pub fn encode(evaluator: &Evaluator<'_, '_>, assertions: &Assertions, objectives: &[Objective]) -> (Cnf, Vec<solve::Objective>) {
+    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
+    for (clause, origin) in assertions.iter() {
+        encoder.assert(clause, origin);
+    }
+    let mut encode = |objective: &Objective| {
+        let terms = objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
+        solve::Objective { terms }
+    };
+    let objectives = objectives.iter().map(&mut encode).collect();
+    (encoder.finish(), objectives)
 }
 
 /// Names every reason of a minimal conflict at its place.

@@ -2,6 +2,8 @@
 
 pub mod args;
 pub mod explain;
+pub mod export;
+pub mod import;
 pub mod options;
 mod output;
 mod progress;

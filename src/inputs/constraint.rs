@@ -111,6 +111,11 @@ impl Constraint {
         }
     }
 
+    /// The values that it lists, where it lists them.
+    pub fn valid_values(&self) -> Option<&[Value]> {
+        if let Clause::ValidValues(valid) = &self.clause { Some(valid) } else { None }
+    }
+
     /// A range is in another when both its ends are.
     fn in_range(&self, value: &Value, low: &Value, high: Option<&Value>) -> bool {
         let within = |value: &Value| {

@@ -46,6 +46,11 @@ pub fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Dia
     }
 }
 
+/// The name of the input that stands for a feature.
+pub fn input_name(feature: &str) -> String {
+    feature.to_lowercase().replace(' ', "_")
+}
+
 fn offset(position: u64) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -78,7 +83,7 @@ fn feature(element: &BytesStart<'_>, span: Span) -> Result<Assignment, Diagnosti
                 .map_err(|error| syntax(span, error))
         };
         match attribute.key.as_ref() {
-            "name" => name = Some(value()?.to_lowercase().replace(' ', "_")),
+            "name" => name = Some(input_name(&value()?)),
             "automatic" | "manual" => selected |= value()? == "selected",
             _ => {}
         }

@@ -13,12 +13,13 @@ mod types;
 mod unit;
 
 pub use assignment::{
-    Assignment, InputValue, InputValues, Openness, assign, from_environment, parse_assignment_text, presets_from_environment, read_file,
+    Assignment, InputValue, InputValues, Openness, assign, from_environment, parse_assignment_text, presets_from_environment,
+    read_file,
 };
 pub use constraint::Constraint;
 pub use declaration::{Declaration, Declarations, InputId};
-pub use feature_ide::from_feature_ide;
-pub use features::check_features;
+pub use feature_ide::{from_feature_ide, input_name};
+pub use features::{FeatureKeyword, FeatureRule, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
 

@@ -1,0 +1,409 @@
+//! From declared inputs to a feature model with the same valid configurations.
+//!
+//! In the tree `c ⇒ p` holds for a child `c` of `p`. So `c` becomes a child where a rule of `p` says that, which `mandatory` and `optional`
+//! do; `choices` and `alternatives` among such children become groups. Each feature has one parent: whatever the tree does not say is a
+//! constraint across it.
+
+use super::logic::{Domain, Logic};
+use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::expression::Evaluator;
+use crate::inputs::{
+    Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType, InputValue, InputValues, Openness,
+};
+use crate::resolver::{Failure, Prepared, Resolver};
+use crate::source::{SourceMap, Span};
+use crate::value::Value;
+use crate::yaml::{NodeKind, Out, write_yaml};
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashMap;
+
+impl Resolver {
+    /// The feature model of the variability inputs: its configurations are the choices of inputs that fulfil the feature rules, the
+    /// constraints of inputs, and those constraints between them that speak of nothing else. Inputs that are given their values have
+    /// them in all configurations; those that are not are open, whatever their defaults.
+    ///
+    /// ```
+    /// use cuvee::Resolver;
+    /// let model = Resolver::new("examples/shop").feature_model()?;
+    /// assert!(model.to_uvl().contains("live => tls"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features would share a name.
+    pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
+        let mut sources = SourceMap::default();
+        match self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _| declared(prepared)) {
+            Ok(((mut model, notes), _)) => {
+                model.notes = notes.into_iter().map(|note| note.text(&sources)).collect();
+                Ok(model)
+            }
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+}
+
+/// What the model does not say, and where that stands.
+struct Note(Span, String);
+
+impl Note {
+    fn text(&self, sources: &SourceMap) -> String {
+        format!("line {}: {}", sources.location(self.0).line, self.1)
+    }
+}
+
+fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
+    let template = prepared.graph.template;
+    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let mut diagnostics = Diagnostics::default();
+    evaluator.validate_cycles(&mut diagnostics);
+    let constraints = &template.variability.constraints;
+    constraints.iter().for_each(|&constraint| evaluator.validate(constraint, None, &mut diagnostics));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let declarations = &prepared.inputs.declarations;
+    let mut builder = Builder {
+        declarations,
+        tree: Tree::of(declarations),
+        model: FeatureModel::new(Feature { is_abstract: true, ..Feature::new(root_name(declarations)) }),
+        domains: (0..declarations.len()).map(|_| Domain::Other).collect(),
+        notes: Vec::new(),
+    };
+    builder.features();
+    builder.unique_names()?;
+    builder.values(&prepared.inputs.values);
+    builder.rules();
+    let mut logic = Logic::new(declarations, &builder.domains, &template.variability.expressions);
+    for &constraint in constraints {
+        match logic.proposition(constraint) {
+            Some(Proposition::Constant(true)) => {}
+            Some(proposition) => builder.model.constrain(proposition),
+            None => {
+                builder.notes.push(Note(constraint.span(), "a constraint is left out: it is not about features alone".into()))
+            }
+        }
+    }
+    Ok((builder.model, builder.notes))
+}
+
+/// `inputs`, or what no input is called.
+fn root_name(declarations: &Declarations<'_>) -> String {
+    let mut name = String::from("inputs");
+    while declarations.id(&name).is_some() {
+        name.push('_');
+    }
+    name
+}
+
+/// Which feature is below which.
+struct Tree {
+    /// Of each input: its parent, and in what kind of group of it.
+    parents: Vec<Option<(InputId, GroupKind)>>,
+    /// Of each input: its groups.
+    groups: Vec<Vec<(GroupKind, Vec<InputId>)>>,
+    /// Which rules the tree says: input and position.
+    said: Vec<(InputId, usize)>,
+}
+
+impl Tree {
+    fn of(declarations: &Declarations<'_>) -> Self {
+        let count = declarations.len();
+        let mut tree = Self { parents: vec![None; count], groups: vec![Vec::new(); count], said: Vec::new() };
+        let mut joined = UnionFind::<u32>::new(count);
+        let features: Vec<bool> = declarations.iter().map(|(id, _)| is_feature(declarations, id)).collect();
+        let is_feature = |id: &InputId| features.get(id.index()).copied().unwrap_or_default();
+        for (parent, declaration) in declarations.iter().filter(|(id, _)| is_feature(id)) {
+            let demands_parent = |child: &InputId| {
+                let says = |rule: &FeatureRule| matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional);
+                declaration.rules.iter().any(|rule| says(rule) && rule.targets.contains(child))
+            };
+            for (position, rule) in declaration.rules.iter().enumerate() {
+                let kind = match rule.keyword {
+                    FeatureKeyword::Choices => GroupKind::Or,
+                    FeatureKeyword::Alternatives => GroupKind::Alternative,
+                    _ => continue,
+                };
+                let mut distinct = rule.targets.clone();
+                distinct.sort_unstable();
+                distinct.dedup();
+                let fits = |child: &InputId| is_feature(child) && demands_parent(child) && tree.is_free(*child, parent, &joined);
+                if !distinct.is_empty() && distinct.len() == rule.targets.len() && rule.targets.iter().all(fits) {
+                    tree.adopt(parent, kind, rule.targets.clone(), &mut joined);
+                    tree.said.push((parent, position));
+                }
+            }
+            for (keyword, kind) in
+                [(FeatureKeyword::Mandatory, GroupKind::Mandatory), (FeatureKeyword::Optional, GroupKind::Optional)]
+            {
+                let rules = declaration.rules.iter().filter(|rule| rule.keyword == keyword);
+                for &child in rules.flat_map(|rule| &rule.targets).filter(|child| is_feature(child)) {
+                    if tree.is_free(child, parent, &joined) {
+                        tree.adopt(parent, kind, vec![child], &mut joined);
+                    }
+                }
+            }
+        }
+        tree
+    }
+
+    /// Whether a feature may become a child of another: it has no parent, and is not above the other. A feature without parent is the root of
+    /// what is joined with it.
+    fn is_free(&self, child: InputId, parent: InputId, joined: &UnionFind<u32>) -> bool {
+        self.parents.get(child.index()) == Some(&None) && !joined.equiv(child.0, parent.0)
+    }
+
+    fn adopt(&mut self, parent: InputId, kind: GroupKind, children: Vec<InputId>, joined: &mut UnionFind<u32>) {
+        for child in &children {
+            joined.union(parent.0, child.0);
+            self.parents[child.index()] = Some((parent, kind));
+        }
+        self.groups[parent.index()].push((kind, children));
+    }
+}
+
+/// Whether an input stands for a feature: it is a boolean, or of no known type and there for the rules alone.
+fn is_feature(declarations: &Declarations<'_>, id: InputId) -> bool {
+    let Some(declaration) = declarations.get(id) else { return false };
+    match declaration.kind {
+        InputType::Boolean => true,
+        InputType::Any => {
+            let is_target = |rule: &FeatureRule| rule.targets.contains(&id);
+            valid_values(declaration).is_none()
+                && (!declaration.rules.is_empty() || declarations.iter().any(|(_, other)| other.rules.iter().any(is_target)))
+        }
+        _ => false,
+    }
+}
+
+/// The values that an input can have, where they are listed.
+fn valid_values(declaration: &Declaration<'_>) -> Option<Vec<Value>> {
+    let listed = declaration.constraints.iter().find_map(|constraint| constraint.valid_values())?;
+    let mut valid: Vec<Value> = Vec::new();
+    for value in listed {
+        if declaration.problems(value).is_empty() && !valid.contains(value) {
+            valid.push(value.clone());
+        }
+    }
+    Some(valid)
+}
+
+struct Builder<'b, 'a> {
+    declarations: &'b Declarations<'a>,
+    tree: Tree,
+    model: FeatureModel,
+    domains: Vec<Domain>,
+    notes: Vec<Note>,
+}
+
+impl Builder<'_, '_> {
+    /// Adds the features: those without parent below the root, each followed by what is below it.
+    fn features(&mut self) {
+        let root = self.model.root();
+        for (id, declaration) in self.declarations.iter() {
+            if self.tree.parents[id.index()].is_some() {
+                continue;
+            }
+            if is_feature(self.declarations, id) {
+                let feature = self.model.add(root, GroupKind::Optional, feature(declaration, declaration.name.into()));
+                self.below(id, feature);
+            } else if let Some(values) = valid_values(declaration) {
+                self.alternatives(id, declaration, values);
+            } else {
+                self.typed(declaration);
+            }
+            let computed = declaration.default.is_some_and(|default| default.kind() == NodeKind::Mapping);
+            if computed || declaration.default_expression.is_some() {
+                let text = format!("the default of `{}` is computed and left out", declaration.name);
+                self.notes.push(Note(declaration.span, text));
+            }
+        }
+    }
+
+    /// Adds what is below a feature.
+    fn below(&mut self, top: InputId, feature_of_top: FeatureId) {
+        let mut open = vec![(top, feature_of_top)];
+        while let Some((input, id)) = open.pop() {
+            self.domains[input.index()] = Domain::Feature(id);
+            for (kind, children) in std::mem::take(&mut self.tree.groups[input.index()]) {
+                let shared = matches!(kind, GroupKind::Mandatory | GroupKind::Optional);
+                let group = if shared { None } else { Some(self.model.add_group(id, kind)) };
+                for child in children {
+                    let Some(declaration) = self.declarations.get(child) else { continue };
+                    let feature = feature(declaration, declaration.name.into());
+                    let added = match group {
+                        Some(group) => self.model.add_to(id, group, feature),
+                        None => self.model.add(id, kind, feature),
+                    };
+                    open.push((child, added));
+                }
+            }
+        }
+    }
+
+    fn alternatives(&mut self, id: InputId, declaration: &Declaration<'_>, values: Vec<Value>) {
+        let chosen = Feature { is_abstract: true, ..feature(declaration, format!("{} =", declaration.name)) };
+        let chosen = self.model.add(self.model.root(), GroupKind::Mandatory, chosen);
+        if values.is_empty() {
+            self.model.constrain(Proposition::Constant(false));
+            return;
+        }
+        let group = self.model.add_group(chosen, GroupKind::Alternative);
+        let mut cases = Vec::with_capacity(values.len());
+        for value in values {
+            let name = format!("{} = {}", declaration.name, in_one_line(&value));
+            cases.push((value, self.model.add_to(chosen, group, Feature { span: Some(declaration.span), ..Feature::new(name) })));
+        }
+        self.domains[id.index()] = Domain::Values(cases);
+    }
+
+    fn typed(&mut self, declaration: &Declaration<'_>) {
+        let kind = match declaration.kind {
+            InputType::Integer => FeatureType::Integer,
+            InputType::Float | InputType::Number => FeatureType::Real,
+            InputType::String | InputType::Version | InputType::Timestamp | InputType::ScalarUnit(_) => FeatureType::String,
+            InputType::Boolean | InputType::List | InputType::Map | InputType::Range | InputType::Any => {
+                let text = format!("`{}` is left out: it is {}", declaration.name, declaration.kind.describe());
+                self.notes.push(Note(declaration.span, text));
+                return;
+            }
+        };
+        let clauses = declaration.constraints.iter().map(|constraint| constraint.text.clone()).collect();
+        let feature = Feature { kind, clauses, ..feature(declaration, declaration.name.into()) };
+        self.model.add(self.model.root(), GroupKind::Mandatory, feature);
+    }
+
+    fn unique_names(&self) -> Result<(), Diagnostic> {
+        let mut spans = FxHashMap::default();
+        for (_, feature) in self.model.features() {
+            if let Some(first) = spans.insert(&*feature.name, feature.span) {
+                let message = format!("two features of the model would be called `{}`", feature.name);
+                let error = Diagnostic::error(Code::Duplicate, message).at(feature.span).help("rename one of the inputs");
+                return Err(first.into_iter().fold(error, |error, first| error.label(first, "because of this input")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What inputs may be: a boolean that its constraints leave one value, and inputs that have their value already.
+    fn values(&mut self, values: &InputValues<'_>) {
+        for (id, declaration) in self.declarations.iter() {
+            let assigned = if let InputValue::Assigned(value) = values.get(id) { Some(value) } else { None };
+            match (&self.domains[id.index()], assigned) {
+                (Domain::Feature(feature), assigned) => {
+                    let may_be = |truth: bool| {
+                        assigned.is_none_or(|value| value.is_truthy() == truth)
+                            && (declaration.kind != InputType::Boolean || declaration.problems(&truth.into()).is_empty())
+                    };
+                    let selected = Proposition::Feature(*feature);
+                    match (may_be(true), may_be(false)) {
+                        (true, true) => {}
+                        (true, false) => self.model.constrain(selected),
+                        (false, true) => self.model.constrain(!selected),
+                        (false, false) => self.model.constrain(Proposition::Constant(false)),
+                    }
+                }
+                (Domain::Values(cases), Some(value)) => {
+                    let chosen = cases.iter().find(|(case, _)| declaration.kind.equal(case, value));
+                    let chosen = chosen.map_or(Proposition::Constant(false), |(_, feature)| Proposition::Feature(*feature));
+                    self.model.constrain(chosen);
+                }
+                (Domain::Other, Some(value)) => {
+                    let text = format!("`{}` is {}, which is left out", declaration.name, in_one_line(value));
+                    self.notes.push(Note(declaration.span, text));
+                }
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// The rules that the tree does not say.
+    fn rules(&mut self) {
+        for (id, declaration) in self.declarations.iter() {
+            for (position, rule) in declaration.rules.iter().enumerate() {
+                if self.tree.said.contains(&(id, position)) {
+                    continue;
+                }
+                match self.rule(id, rule) {
+                    Some(propositions) => propositions.into_iter().for_each(|one| self.model.constrain(one)),
+                    None => {
+                        let text = format!("`{}` is left out: it names an input that is no feature", rule.keyword.as_str());
+                        self.notes.push(Note(rule.span, text));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a rule says beyond the tree; nothing where it speaks of inputs that are no features.
+    fn rule(&self, id: InputId, rule: &FeatureRule) -> Option<Vec<Proposition>> {
+        let parent = self.truth(id)?;
+        let children = rule.targets.iter().map(|&child| self.truth(child)).collect::<Option<Vec<_>>>()?;
+        let below = |child: InputId| self.tree.parents[child.index()].filter(|&(above, _)| above == id).map(|(_, kind)| kind);
+        let pairs = rule.targets.iter().zip(children.iter().cloned());
+        let each = |make: &dyn Fn(Option<GroupKind>, Proposition) -> Proposition| -> Vec<_> {
+            pairs
+                .clone()
+                .map(|(&target, child)| {
+                    if target == id && rule.keyword != FeatureKeyword::Excludes {
+                        Proposition::Constant(true)
+                    } else {
+                        make(below(target), child)
+                    }
+                })
+                .collect()
+        };
+        let propositions = match rule.keyword {
+            FeatureKeyword::Mandatory => each(&|below, child| match below {
+                Some(GroupKind::Mandatory) => Proposition::Constant(true),
+                Some(_) => parent.clone().implies(child),
+                None => parent.clone().iff(child),
+            }),
+            FeatureKeyword::Optional => each(&|below, child| match below {
+                Some(_) => Proposition::Constant(true),
+                None => child.implies(parent.clone()),
+            }),
+            FeatureKeyword::Requires => each(&|_, child| parent.clone().implies(child)),
+            FeatureKeyword::Excludes => each(&|_, child| parent.clone().implies(!child)),
+            FeatureKeyword::Choices => vec![parent.implies(Proposition::or(children))],
+            FeatureKeyword::Alternatives => vec![parent.implies(Proposition::exactly_one(children))],
+        };
+        Some(propositions.into_iter().filter(|one| *one != Proposition::Constant(true)).collect())
+    }
+
+    fn truth(&self, id: InputId) -> Option<Proposition> {
+        match self.domains.get(id.index())? {
+            Domain::Feature(feature) => Some(Proposition::Feature(*feature)),
+            Domain::Values(cases) if cases.iter().all(|(value, _)| value.is_truthy()) => Some(Proposition::Constant(true)),
+            Domain::Values(cases) => {
+                let truthy = cases.iter().filter(|(value, _)| value.is_truthy());
+                Some(Proposition::or(truthy.map(|&(_, feature)| Proposition::Feature(feature))))
+            }
+            Domain::Other => None,
+        }
+    }
+}
+
+fn feature(declaration: &Declaration<'_>, name: String) -> Feature {
+    Feature {
+        name,
+        description: declaration.description.map(str::to_owned),
+        default: declaration
+            .default
+            .filter(|default| default.kind() == NodeKind::Scalar && !default.is_null())
+            .map(|default| default.to_value()),
+        span: Some(declaration.span),
+        ..Feature::default()
+    }
+}
+
+/// A value as YAML writes it, or JSON where that takes several lines.
+fn in_one_line(value: &Value) -> String {
+    let text = write_yaml(&Out::Value(value.clone()));
+    match text.trim_end_matches('\n') {
+        // Values always serialise.
+        text if text.contains('\n') => serde_json::to_string(value).unwrap_or_default(),
+        text => text.to_owned(),
+    }
+}
