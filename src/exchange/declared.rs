@@ -9,7 +9,7 @@ use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Pro
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::inputs::{
-    Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType, InputValue, InputValues, Openness,
+    Constraint, Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType, InputValue, InputValues, Openness,
 };
 use crate::resolver::{Failure, Prepared, Resolver};
 use crate::source::{SourceMap, Span};
@@ -78,10 +78,9 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     let mut logic = Logic::new(declarations, &builder.domains, &template.variability.expressions);
     for &constraint in constraints {
         match logic.proposition(constraint) {
-            Some(Proposition::Constant(true)) => {}
             Some(proposition) => builder.model.constrain(proposition),
             None => {
-                builder.notes.push(Note(constraint.span(), "a constraint is left out: it is not about features alone".into()))
+                builder.notes.push(Note(constraint.span(), "a constraint is left out: it speaks of more than features".into()))
             }
         }
     }
@@ -269,8 +268,9 @@ impl Builder<'_, '_> {
                 return;
             }
         };
-        let clauses = declaration.constraints.iter().map(|constraint| constraint.text.clone()).collect();
-        let feature = Feature { kind, clauses, ..feature(declaration, declaration.name.into()) };
+        let clauses = declaration.constraints.iter().map(Constraint::to_value).collect();
+        let value_type = declaration.kind.name().filter(|name| *name != kind.value_type()).map(str::to_owned);
+        let feature = Feature { kind, value_type, clauses, ..feature(declaration, declaration.name.into()) };
         self.model.add(self.model.root(), GroupKind::Mandatory, feature);
     }
 
@@ -354,7 +354,7 @@ impl Builder<'_, '_> {
                 })
                 .collect()
         };
-        let propositions = match rule.keyword {
+        Some(match rule.keyword {
             FeatureKeyword::Mandatory => each(&|below, child| match below {
                 Some(GroupKind::Mandatory) => Proposition::Constant(true),
                 Some(_) => parent.clone().implies(child),
@@ -368,8 +368,7 @@ impl Builder<'_, '_> {
             FeatureKeyword::Excludes => each(&|_, child| parent.clone().implies(!child)),
             FeatureKeyword::Choices => vec![parent.implies(Proposition::or(children))],
             FeatureKeyword::Alternatives => vec![parent.implies(Proposition::exactly_one(children))],
-        };
-        Some(propositions.into_iter().filter(|one| *one != Proposition::Constant(true)).collect())
+        })
     }
 
     fn truth(&self, id: InputId) -> Option<Proposition> {

@@ -207,3 +207,18 @@ fn write_literals(f: &mut Formatter<'_>, literals: &[i32]) -> fmt::Result {
     literals.iter().try_for_each(|literal| write!(f, "{literal} "))?;
     f.write_str("0\n")
 }
+
+/// What the best variant costs.
+#[cfg(test)]
+pub(super) fn costs(resolver: &Resolver) -> Vec<u64> {
+    let made = resolver.with_prepared(Openness::Closed, &mut SourceMap::default(), &mut (), |prepared, _, _| {
+        let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+        let assertions = enrich::enrich(&mut evaluator, prepared.inputs, prepared.type_specific, prepared.options)?;
+        let objectives = objectives::objectives(&mut evaluator, prepared.options)?;
+        let (cnf, objectives) = variant::encode(&evaluator, &assertions, &objectives);
+        let problem = solve::Problem { cnf: &cnf, objectives: &objectives, preference: &[] };
+        let solution = solve::solve(&problem, solve::SolverKind::default(), &mut ());
+        Ok(solution.map(|solution| solution.costs().to_vec()).unwrap_or_default())
+    });
+    made.map(|(costs, _)| costs).unwrap_or_default()
+}

@@ -175,10 +175,12 @@ impl Imported<'_> {
             Role::Value(..) => return None,
             Role::Input(name) => (name.clone(), &*feature.name, Some("boolean")),
             Role::Choice(name, values) => (name.clone(), feature.name.trim_end_matches(" ="), type_of(values)),
-            Role::Typed(name) => (name.clone(), &*feature.name, Some(value_type(feature.kind))),
+            Role::Typed(name) => {
+                (name.clone(), &*feature.name, Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())))
+            }
         };
         let mut body: Entries<'o> = Vec::new();
-        body.extend(kind.map(|kind| entry("type", Out::String(kind.into()))));
+        body.extend(kind.map(|kind| entry("type", Out::String(kind.to_owned().into()))));
         let renamed = (name != original).then_some(original);
         let description = match (renamed, feature.description.as_deref()) {
             (Some(original), Some(text)) => Some(format!("{original}: {text}")),
@@ -193,14 +195,12 @@ impl Imported<'_> {
             }
             Role::Choice(_, values) => {
                 body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
-                let valid = values.iter().map(|value| (None, Out::Value(value.clone()))).collect();
-                let clause = block(vec![entry("valid_values", Out::Seq { items: valid, like: style.list })]);
-                body.push(entry("constraints", Out::Seq { items: vec![(None, clause)], like: None }));
+                let clauses = vec![(None, block(vec![entry("valid_values", flow(&values.clone().into(), style))]))];
+                body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
             }
             _ => {
                 body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
-                let clauses = feature.clauses.iter().filter_map(|clause| parsed(clause));
-                let clauses: Vec<_> = clauses.map(|clause| (None, Out::Value(clause.root().to_value()))).collect();
+                let clauses: Vec<_> = feature.clauses.iter().map(|one| (None, clause(one, style))).collect();
                 if !clauses.is_empty() {
                     body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
                 }
@@ -245,20 +245,10 @@ impl Imported<'_> {
 
     /// A proposition without the features that are always selected.
     fn settled(&self, proposition: &Proposition) -> Proposition {
-        let all = |operands: &[Proposition]| operands.iter().map(|operand| self.settled(operand)).collect::<Vec<_>>();
-        match proposition {
-            Proposition::Feature(id) => match self.roles.get(id.index()) {
-                Some(Role::Input(_) | Role::Value(..)) => proposition.clone(),
-                _ => Proposition::Constant(true),
-            },
-            Proposition::Constant(_) => proposition.clone(),
-            Proposition::Not(inner) => !self.settled(inner),
-            Proposition::And(operands) => Proposition::and(all(operands)),
-            Proposition::Or(operands) => Proposition::or(all(operands)),
-            Proposition::AtMostOne(operands) => Proposition::at_most_one(all(operands)),
-            Proposition::Implies(pair) => self.settled(&pair[0]).implies(self.settled(&pair[1])),
-            Proposition::Iff(pair) => self.settled(&pair[0]).iff(self.settled(&pair[1])),
-        }
+        proposition.folded(&|id| match self.roles.get(id.index()) {
+            Some(Role::Input(_) | Role::Value(..)) => Proposition::Feature(id),
+            _ => Proposition::Constant(true),
+        })
     }
 
     fn condition<'o>(&self, proposition: &Proposition, style: &Style<'o>) -> Out<'o> {
@@ -304,12 +294,21 @@ fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {
     (OutKey::New(key.into()), value)
 }
 
-fn value_type(kind: FeatureType) -> &'static str {
-    match kind {
-        FeatureType::Boolean => "boolean",
-        FeatureType::Integer => "integer",
-        FeatureType::Real => "float",
-        FeatureType::String => "string",
+/// A value in one line.
+fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
+    match value {
+        Value::List(items) => Out::Seq { items: items.iter().map(|item| (None, flow(item, style))).collect(), like: style.list },
+        other => Out::Value(other.clone()),
+    }
+}
+
+/// A constraint clause, its operand in one line.
+fn clause<'o>(clause: &Value, style: &Style<'o>) -> Out<'o> {
+    match clause {
+        Value::Map(entries) => {
+            block(entries.iter().map(|(key, operand)| (OutKey::New(key.to_string().into()), flow(operand, style))).collect())
+        }
+        other => Out::Value(other.clone()),
     }
 }
 

@@ -21,3 +21,6 @@ pub use formula::Formula;
 pub use imported::import;
 pub use model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
 pub use uvl::read as read_uvl;
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,18 @@ pub enum FeatureType {
     String,
 }
 
+impl FeatureType {
+    /// The TOSCA type of the inputs that it stands for.
+    pub(super) fn value_type(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Real => "float",
+            Self::String => "string",
+        }
+    }
+}
+
 /// What a parent `p` demands of the members `c` of a group; every one of them demands its parent: `c ⇒ p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupKind {
@@ -63,8 +75,10 @@ pub struct Feature {
     pub description: Option<String>,
     /// What it is where nobody decides.
     pub default: Option<Value>,
-    /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`.
-    pub clauses: Vec<String>,
+    /// The TOSCA type of its value, where that says more than `kind`.
+    pub value_type: Option<String>,
+    /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`, each a map of one entry.
+    pub clauses: Vec<Value>,
     /// Where it stands in the file that it was read from.
     pub span: Option<Span>,
     /// Its children.
@@ -209,6 +223,21 @@ impl Proposition {
         operands.pop().unwrap_or(Self::Constant(false))
     }
 
+    /// With something else for each feature, folded from there on.
+    pub(super) fn folded(&self, feature: &dyn Fn(FeatureId) -> Self) -> Self {
+        let all = |operands: &[Self]| operands.iter().map(|operand| operand.folded(feature)).collect::<Vec<_>>();
+        match self {
+            Self::Constant(value) => Self::Constant(*value),
+            Self::Feature(id) => feature(*id),
+            Self::Not(inner) => !inner.folded(feature),
+            Self::And(operands) => Self::and(all(operands)),
+            Self::Or(operands) => Self::or(all(operands)),
+            Self::AtMostOne(operands) => Self::at_most_one(all(operands)),
+            Self::Implies(pair) => pair[0].folded(feature).implies(pair[1].folded(feature)),
+            Self::Iff(pair) => pair[0].folded(feature).iff(pair[1].folded(feature)),
+        }
+    }
+
     /// What it consists of.
     pub(super) fn operands(&self) -> &[Self] {
         match self {
@@ -290,9 +319,12 @@ impl FeatureModel {
         self.features.get_mut(parent.index())?.groups.get_mut(group)
     }
 
-    /// Adds what must hold.
+    /// Adds what must hold, without what always does.
     pub fn constrain(&mut self, constraint: Proposition) {
-        self.constraints.push(constraint);
+        let constraint = constraint.folded(&Proposition::Feature);
+        if constraint != Proposition::Constant(true) {
+            self.constraints.push(constraint);
+        }
     }
 
     /// A feature.

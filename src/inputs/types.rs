@@ -56,6 +56,27 @@ impl InputType {
         }
     }
 
+    /// The name of the type, if it has one.
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::List => "list",
+            Self::Map => "map",
+            Self::Timestamp => "timestamp",
+            Self::Version => "version",
+            Self::Range => "range",
+            Self::ScalarUnit(Dimension::Size) => "scalar-unit.size",
+            Self::ScalarUnit(Dimension::Time) => "scalar-unit.time",
+            Self::ScalarUnit(Dimension::Frequency) => "scalar-unit.frequency",
+            Self::ScalarUnit(Dimension::Bitrate) => "scalar-unit.bitrate",
+            Self::Any => return None,
+        })
+    }
+
     /// What its values are, for messages: `a string`.
     pub fn describe(self) -> &'static str {
         match self {

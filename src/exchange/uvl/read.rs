@@ -5,6 +5,7 @@ use super::super::names::{Names, syntax, too_deep, unsupported};
 use super::KEYWORDS;
 use super::lexer::{Token, tokens};
 use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::inputs::InputType;
 use crate::source::{FileId, Span};
 use crate::value::{Number, Value};
 
@@ -437,9 +438,12 @@ impl Feature {
         match (key, value) {
             ("abstract", value) => self.is_abstract = value.is_truthy(),
             ("description", Value::String(text)) => self.description = Some(text.to_string()),
+            ("type", Value::String(name)) if InputType::from_name(&name) != InputType::Any => {
+                self.value_type = Some(name.to_string())
+            }
             ("default", value) => self.default = Some(value),
             ("clauses", Value::List(clauses)) => {
-                self.clauses.extend(clauses.iter().filter_map(|clause| clause.as_str().map(str::to_owned)));
+                self.clauses.extend(clauses.iter().filter(|clause| matches!(clause, Value::Map(_))).cloned());
             }
             _ => {}
         }
@@ -480,6 +484,6 @@ fn number(word: &str, negative: bool) -> Option<Value> {
     if let Ok(int) = text.parse() {
         return digits.then_some(Value::Number(Number::int(int)));
     }
-    let float = text.parse().ok().filter(|_| digits)?;
-    Some(Value::Number(Number::float(float)))
+    let float = text.parse().ok().filter(|_| digits && !word.starts_with('.') && !word.ends_with('.'))?;
+    Some(Value::Number(Number::float(float).with_text(text)))
 }

@@ -2,7 +2,7 @@
 
 use super::super::model::{Feature, FeatureModel, FeatureType, GroupKind, Proposition, Step};
 use super::{ESCAPED, KEYWORDS};
-use crate::value::Value;
+use crate::value::{Number, Value};
 use std::fmt::Write;
 
 impl FeatureModel {
@@ -132,19 +132,32 @@ fn push_feature(out: &mut String, feature: &Feature) {
         attributes.push(("abstract", true.into()));
     }
     attributes.extend(feature.description.as_deref().map(|text| ("description", text.into())));
+    attributes.extend(feature.value_type.as_deref().map(|text| ("type", text.into())));
     attributes.extend(feature.default.clone().map(|value| ("default", value)));
     if !feature.clauses.is_empty() {
-        attributes.push(("clauses", feature.clauses.iter().map(|clause| clause.as_str().into()).collect::<Vec<Value>>().into()));
+        attributes.push(("clauses", feature.clauses.clone().into()));
     }
     // The language has no empty strings.
     attributes.retain(|(_, value)| value.as_str() != Some(""));
-    for (index, (key, value)) in attributes.iter().enumerate() {
-        push(out, format_args!("{}{key} ", if index == 0 { " {" } else { ", " }));
-        push_value(out, value);
+    if !attributes.is_empty() {
+        out.push(' ');
+        push_attributes(out, attributes.iter().map(|(key, value)| (*key, value)));
     }
-    out.push_str(if attributes.is_empty() { "\n" } else { "}\n" });
+    out.push('\n');
 }
 
+fn push_attributes<'v>(out: &mut String, attributes: impl Iterator<Item = (&'v str, &'v Value)>) {
+    out.push('{');
+    for (index, (key, value)) in attributes.enumerate() {
+        out.push_str(if index > 0 { ", " } else { "" });
+        push_name(out, key);
+        out.push(' ');
+        push_value(out, value);
+    }
+    out.push('}');
+}
+
+/// Values nest no deeper than a YAML document.
 fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::List(items) => {
@@ -155,18 +168,33 @@ fn push_value(out: &mut String, value: &Value) {
             }
             out.push(']');
         }
+        Value::Map(entries) => push_attributes(out, entries.iter().map(|(key, value)| (&**key, value))),
         Value::Bool(_) => push(out, format_args!("{value}")),
-        Value::Number(number) if number.as_f64().is_finite() => match number.as_int() {
-            Some(int) => push(out, format_args!("{int}")),
-            None => push(out, format_args!("{}", number.as_f64())),
-        },
-        other => {
-            out.push('\'');
-            // Dots are at home in strings.
-            escape(out, &other.to_string(), &ESCAPED.map(|c| if c == '.' { '%' } else { c }));
-            out.push('\'');
-        }
+        Value::Number(number) => push_number(out, number),
+        Value::Null | Value::String(_) => push_text(out, &value.to_string()),
     }
+}
+
+/// As it was written where the language can write it so, else as its value; infinities are texts.
+fn push_number(out: &mut String, number: &Number) {
+    let written = number.to_string();
+    let digits = written.strip_prefix('-').unwrap_or(&written);
+    let is_decimal = digits.split('.').count() <= 2
+        && digits.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && (!digits.starts_with('0') || digits.starts_with("0.") || digits == "0");
+    match (is_decimal, number.as_int()) {
+        (true, _) => out.push_str(&written),
+        (false, Some(int)) => push(out, format_args!("{int}")),
+        (false, None) if number.as_f64().is_finite() => push(out, format_args!("{}", number.as_f64())),
+        (false, None) => push_text(out, &written),
+    }
+}
+
+fn push_text(out: &mut String, text: &str) {
+    out.push('\'');
+    // Dots are at home in texts.
+    escape(out, text, &ESCAPED.map(|c| if c == '.' { '%' } else { c }));
+    out.push('\'');
 }
 
 fn push_name(out: &mut String, name: &str) {
