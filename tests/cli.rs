@@ -144,6 +144,8 @@ Commands:
   test          Run variability tests
   options       Show the variability options in effect, and where each comes from
   explain-code  Explain a diagnostic code, or list all of them
+  export        Write the formula of a template for solvers, or the feature model of its inputs
+  import        Write variability inputs and constraints for a feature model
   help          Print this message or the help of the given subcommand(s)
 
 Options:

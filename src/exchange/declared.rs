@@ -16,7 +16,7 @@ use crate::source::{SourceMap, Span};
 use crate::value::Value;
 use crate::yaml::{NodeKind, Out, write_yaml};
 use petgraph::unionfind::UnionFind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Resolver {
     /// The feature model of the variability inputs: its configurations are the choices of inputs that fulfil the feature rules, the
@@ -66,6 +66,7 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     let declarations = &prepared.inputs.declarations;
     let mut builder = Builder {
         declarations,
+        values: &prepared.inputs.values,
         tree: Tree::of(declarations),
         model: FeatureModel::new(Feature { is_abstract: true, ..Feature::new(root_name(declarations)) }),
         domains: (0..declarations.len()).map(|_| Domain::Other).collect(),
@@ -73,7 +74,7 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     };
     builder.features();
     builder.unique_names()?;
-    builder.values(&prepared.inputs.values);
+    builder.chosen();
     builder.rules();
     let mut logic = Logic::new(declarations, &builder.domains, &template.variability.expressions);
     for &constraint in constraints {
@@ -84,6 +85,7 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
             }
         }
     }
+    builder.notes.sort_by_key(|note| note.0);
     Ok((builder.model, builder.notes))
 }
 
@@ -96,61 +98,75 @@ fn root_name(declarations: &Declarations<'_>) -> String {
     name
 }
 
-/// Which feature is below which.
+/// Which inputs are features, and which of them is below which.
 struct Tree {
+    features: Vec<bool>,
     /// Of each input: its parent, and in what kind of group of it.
     parents: Vec<Option<(InputId, GroupKind)>>,
     /// Of each input: its groups.
     groups: Vec<Vec<(GroupKind, Vec<InputId>)>>,
     /// Which rules the tree says: input and position.
-    said: Vec<(InputId, usize)>,
+    said: FxHashSet<(InputId, usize)>,
 }
 
 impl Tree {
     fn of(declarations: &Declarations<'_>) -> Self {
         let count = declarations.len();
-        let mut tree = Self { parents: vec![None; count], groups: vec![Vec::new(); count], said: Vec::new() };
+        let mut tree = Self {
+            features: features(declarations),
+            parents: vec![None; count],
+            groups: vec![Vec::new(); count],
+            said: FxHashSet::default(),
+        };
         let mut joined = UnionFind::<u32>::new(count);
-        let features: Vec<bool> = declarations.iter().map(|(id, _)| is_feature(declarations, id)).collect();
-        let is_feature = |id: &InputId| features.get(id.index()).copied().unwrap_or_default();
-        for (parent, declaration) in declarations.iter().filter(|(id, _)| is_feature(id)) {
-            let demands_parent = |child: &InputId| {
-                let says = |rule: &FeatureRule| matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional);
-                declaration.rules.iter().any(|rule| says(rule) && rule.targets.contains(child))
-            };
-            for (position, rule) in declaration.rules.iter().enumerate() {
-                let kind = match rule.keyword {
-                    FeatureKeyword::Choices => GroupKind::Or,
-                    FeatureKeyword::Alternatives => GroupKind::Alternative,
-                    _ => continue,
-                };
-                let mut distinct = rule.targets.clone();
-                distinct.sort_unstable();
-                distinct.dedup();
-                let fits = |child: &InputId| is_feature(child) && demands_parent(child) && tree.is_free(*child, parent, &joined);
-                if !distinct.is_empty() && distinct.len() == rule.targets.len() && rule.targets.iter().all(fits) {
-                    tree.adopt(parent, kind, rule.targets.clone(), &mut joined);
-                    tree.said.push((parent, position));
-                }
-            }
-            for (keyword, kind) in
-                [(FeatureKeyword::Mandatory, GroupKind::Mandatory), (FeatureKeyword::Optional, GroupKind::Optional)]
-            {
-                let rules = declaration.rules.iter().filter(|rule| rule.keyword == keyword);
-                for &child in rules.flat_map(|rule| &rule.targets).filter(|child| is_feature(child)) {
-                    if tree.is_free(child, parent, &joined) {
-                        tree.adopt(parent, kind, vec![child], &mut joined);
-                    }
-                }
+        for (parent, declaration) in declarations.iter() {
+            if tree.is_feature(parent) {
+                tree.group(parent, &declaration.rules, &mut joined);
+                tree.single(parent, &declaration.rules, &mut joined);
             }
         }
         tree
     }
 
+    fn is_feature(&self, id: InputId) -> bool {
+        self.features.get(id.index()).copied().unwrap_or_default()
+    }
+
+    /// Makes groups of the children that `choices` and `alternatives` list, where all of them may be children.
+    fn group(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
+        let demanding = rules.iter().filter(|rule| matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional));
+        let demanding: FxHashSet<InputId> = demanding.flat_map(|rule| rule.targets.iter().copied()).collect();
+        for (position, rule) in rules.iter().enumerate() {
+            let kind = match rule.keyword {
+                FeatureKeyword::Choices => GroupKind::Or,
+                FeatureKeyword::Alternatives => GroupKind::Alternative,
+                _ => continue,
+            };
+            let distinct: FxHashSet<InputId> = rule.targets.iter().copied().collect();
+            let fits = |child: &InputId| demanding.contains(child) && self.is_free(*child, parent, joined);
+            if !distinct.is_empty() && distinct.len() == rule.targets.len() && rule.targets.iter().all(fits) {
+                self.adopt(parent, kind, rule.targets.clone(), joined);
+                self.said.insert((parent, position));
+            }
+        }
+    }
+
+    /// Makes children of what else `mandatory` and `optional` list; what is both is mandatory.
+    fn single(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
+        let keywords = [(FeatureKeyword::Mandatory, GroupKind::Mandatory), (FeatureKeyword::Optional, GroupKind::Optional)];
+        for (keyword, kind) in keywords {
+            for &child in rules.iter().filter(|rule| rule.keyword == keyword).flat_map(|rule| &rule.targets) {
+                if self.is_free(child, parent, joined) {
+                    self.adopt(parent, kind, vec![child], joined);
+                }
+            }
+        }
+    }
+
     /// Whether a feature may become a child of another: it has no parent, and is not above the other. A feature without parent is the root of
     /// what is joined with it.
     fn is_free(&self, child: InputId, parent: InputId, joined: &UnionFind<u32>) -> bool {
-        self.parents.get(child.index()) == Some(&None) && !joined.equiv(child.0, parent.0)
+        self.is_feature(child) && self.parents.get(child.index()) == Some(&None) && !joined.equiv(child.0, parent.0)
     }
 
     fn adopt(&mut self, parent: InputId, kind: GroupKind, children: Vec<InputId>, joined: &mut UnionFind<u32>) {
@@ -162,18 +178,16 @@ impl Tree {
     }
 }
 
-/// Whether an input stands for a feature: it is a boolean, or of no known type and there for the rules alone.
-fn is_feature(declarations: &Declarations<'_>, id: InputId) -> bool {
-    let Some(declaration) = declarations.get(id) else { return false };
-    match declaration.kind {
+/// Which inputs stand for features: booleans, and those of no known type that are there for the rules alone.
+fn features(declarations: &Declarations<'_>) -> Vec<bool> {
+    let rules = declarations.iter().flat_map(|(_, declaration)| &declaration.rules);
+    let listed: FxHashSet<InputId> = rules.flat_map(|rule| rule.targets.iter().copied()).collect();
+    let is_feature = |(id, declaration): (InputId, &Declaration<'_>)| match declaration.kind {
         InputType::Boolean => true,
-        InputType::Any => {
-            let is_target = |rule: &FeatureRule| rule.targets.contains(&id);
-            valid_values(declaration).is_none()
-                && (!declaration.rules.is_empty() || declarations.iter().any(|(_, other)| other.rules.iter().any(is_target)))
-        }
+        InputType::Any => valid_values(declaration).is_none() && (!declaration.rules.is_empty() || listed.contains(&id)),
         _ => false,
-    }
+    };
+    declarations.iter().map(is_feature).collect()
 }
 
 /// The values that an input can have, where they are listed.
@@ -190,32 +204,33 @@ fn valid_values(declaration: &Declaration<'_>) -> Option<Vec<Value>> {
 
 struct Builder<'b, 'a> {
     declarations: &'b Declarations<'a>,
+    values: &'b InputValues<'a>,
     tree: Tree,
     model: FeatureModel,
     domains: Vec<Domain>,
     notes: Vec<Note>,
 }
 
-impl Builder<'_, '_> {
+impl<'b> Builder<'b, '_> {
     /// Adds the features: those without parent below the root, each followed by what is below it.
     fn features(&mut self) {
         let root = self.model.root();
         for (id, declaration) in self.declarations.iter() {
+            let computed = declaration.default.is_some_and(|default| default.kind() == NodeKind::Mapping);
+            if computed || declaration.default_expression.is_some() {
+                let text = format!("the default of `{}` is computed and left out", declaration.name);
+                self.notes.push(Note(declaration.span, text));
+            }
             if self.tree.parents[id.index()].is_some() {
                 continue;
             }
-            if is_feature(self.declarations, id) {
+            if self.tree.is_feature(id) {
                 let feature = self.model.add(root, GroupKind::Optional, feature(declaration, declaration.name.into()));
                 self.below(id, feature);
             } else if let Some(values) = valid_values(declaration) {
                 self.alternatives(id, declaration, values);
             } else {
-                self.typed(declaration);
-            }
-            let computed = declaration.default.is_some_and(|default| default.kind() == NodeKind::Mapping);
-            if computed || declaration.default_expression.is_some() {
-                let text = format!("the default of `{}` is computed and left out", declaration.name);
-                self.notes.push(Note(declaration.span, text));
+                self.typed(id, declaration);
             }
         }
     }
@@ -242,7 +257,10 @@ impl Builder<'_, '_> {
     }
 
     fn alternatives(&mut self, id: InputId, declaration: &Declaration<'_>, values: Vec<Value>) {
-        let chosen = Feature { is_abstract: true, ..feature(declaration, format!("{} =", declaration.name)) };
+        // What values of the other types are shows in how they are written.
+        let value_type = declaration.kind.name().filter(|name| !matches!(*name, "string" | "integer" | "float"));
+        let value_type = value_type.map(str::to_owned);
+        let chosen = Feature { is_abstract: true, value_type, ..feature(declaration, format!("{} =", declaration.name)) };
         let chosen = self.model.add(self.model.root(), GroupKind::Mandatory, chosen);
         if values.is_empty() {
             self.model.constrain(Proposition::Constant(false));
@@ -257,7 +275,7 @@ impl Builder<'_, '_> {
         self.domains[id.index()] = Domain::Values(cases);
     }
 
-    fn typed(&mut self, declaration: &Declaration<'_>) {
+    fn typed(&mut self, id: InputId, declaration: &Declaration<'_>) {
         let kind = match declaration.kind {
             InputType::Integer => FeatureType::Integer,
             InputType::Float | InputType::Number => FeatureType::Real,
@@ -268,10 +286,15 @@ impl Builder<'_, '_> {
                 return;
             }
         };
-        let clauses = declaration.constraints.iter().map(Constraint::to_value).collect();
+        let assigned = self.assigned(id).map(|value| Value::Map([("equal".into(), value.clone())].into()));
+        let clauses = declaration.constraints.iter().map(Constraint::to_value).chain(assigned).collect();
         let value_type = declaration.kind.name().filter(|name| *name != kind.value_type()).map(str::to_owned);
         let feature = Feature { kind, value_type, clauses, ..feature(declaration, declaration.name.into()) };
         self.model.add(self.model.root(), GroupKind::Mandatory, feature);
+    }
+
+    fn assigned(&self, id: InputId) -> Option<&'b Value> {
+        if let InputValue::Assigned(value) = self.values.get(id) { Some(value) } else { None }
     }
 
     fn unique_names(&self) -> Result<(), Diagnostic> {
@@ -287,10 +310,9 @@ impl Builder<'_, '_> {
     }
 
     /// What inputs may be: a boolean that its constraints leave one value, and inputs that have their value already.
-    fn values(&mut self, values: &InputValues<'_>) {
+    fn chosen(&mut self) {
         for (id, declaration) in self.declarations.iter() {
-            let assigned = if let InputValue::Assigned(value) = values.get(id) { Some(value) } else { None };
-            match (&self.domains[id.index()], assigned) {
+            match (&self.domains[id.index()], self.assigned(id)) {
                 (Domain::Feature(feature), assigned) => {
                     let may_be = |truth: bool| {
                         assigned.is_none_or(|value| value.is_truthy() == truth)
@@ -309,11 +331,7 @@ impl Builder<'_, '_> {
                     let chosen = chosen.map_or(Proposition::Constant(false), |(_, feature)| Proposition::Feature(*feature));
                     self.model.constrain(chosen);
                 }
-                (Domain::Other, Some(value)) => {
-                    let text = format!("`{}` is {}, which is left out", declaration.name, in_one_line(value));
-                    self.notes.push(Note(declaration.span, text));
-                }
-                (_, None) => {}
+                (Domain::Other, _) | (Domain::Values(_), None) => {}
             }
         }
     }
@@ -341,18 +359,8 @@ impl Builder<'_, '_> {
         let parent = self.truth(id)?;
         let children = rule.targets.iter().map(|&child| self.truth(child)).collect::<Option<Vec<_>>>()?;
         let below = |child: InputId| self.tree.parents[child.index()].filter(|&(above, _)| above == id).map(|(_, kind)| kind);
-        let pairs = rule.targets.iter().zip(children.iter().cloned());
-        let each = |make: &dyn Fn(Option<GroupKind>, Proposition) -> Proposition| -> Vec<_> {
-            pairs
-                .clone()
-                .map(|(&target, child)| {
-                    if target == id && rule.keyword != FeatureKeyword::Excludes {
-                        Proposition::Constant(true)
-                    } else {
-                        make(below(target), child)
-                    }
-                })
-                .collect()
+        let each = |make: &dyn Fn(Option<GroupKind>, Proposition) -> Proposition| -> Vec<Proposition> {
+            rule.targets.iter().zip(&children).map(|(&target, child)| make(below(target), child.clone())).collect()
         };
         Some(match rule.keyword {
             FeatureKeyword::Mandatory => each(&|below, child| match below {

@@ -9,7 +9,7 @@ use crate::resolver::Failure;
 use crate::source::{FileId, FileSystem, SourceMap, Span};
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 /// Reads a feature model, `model.xml` of FeatureIDE or UVL, and writes it as the `variability` of a template: `inputs` and
@@ -74,12 +74,15 @@ impl FeatureModel {
     fn roles(&self) -> Result<Vec<Role>, Diagnostic> {
         let mut roles: Vec<Option<Role>> = vec![None; self.features.len()];
         let mut names = FxHashMap::default();
+        let top = self.features.first().map(|root| &root.groups[..]).unwrap_or_default();
+        let top = top.iter().filter(|group| group.kind == GroupKind::Mandatory).flat_map(|group| group.members.iter().copied());
+        let top: FxHashSet<FeatureId> = top.collect();
         for (id, feature) in self.features() {
             let role = match roles[id.index()].take() {
                 Some(role) => role,
                 None if id == self.root() && feature.is_abstract => Role::Always,
                 None if feature.kind != FeatureType::Boolean => Role::Typed(input_name(&feature.name)),
-                None => match self.choice(id, feature) {
+                None => match self.choice(feature).filter(|_| top.contains(&id)) {
                     Some((base, values)) => {
                         for (member, value) in &values {
                             roles[member.index()] = Some(Role::Value(base.clone(), value.clone()));
@@ -99,11 +102,9 @@ impl FeatureModel {
         Ok(roles.into_iter().map(|role| role.unwrap_or(Role::Always)).collect())
     }
 
-    /// The input and the values that a mandatory feature below the root stands for by its name and that of its alternatives.
-    fn choice(&self, id: FeatureId, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
+    /// The input and the values that a feature stands for by its name and those of its alternatives.
+    fn choice(&self, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
         let base = feature.name.strip_suffix(" =")?;
-        let root = self.feature(self.root())?;
-        root.groups.iter().find(|group| group.kind == GroupKind::Mandatory && group.members.contains(&id))?;
         let [Group { kind: GroupKind::Alternative, members }] = &feature.groups[..] else { return None };
         let value = |&member: &FeatureId| {
             let feature = self.feature(member).filter(|feature| feature.groups.is_empty())?;
@@ -174,7 +175,9 @@ impl Imported<'_> {
             }
             Role::Value(..) => return None,
             Role::Input(name) => (name.clone(), &*feature.name, Some("boolean")),
-            Role::Choice(name, values) => (name.clone(), feature.name.trim_end_matches(" ="), type_of(values)),
+            Role::Choice(name, values) => {
+                (name.clone(), feature.name.trim_end_matches(" ="), feature.value_type.as_deref().or(type_of(values)))
+            }
             Role::Typed(name) => {
                 (name.clone(), &*feature.name, Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())))
             }

@@ -190,7 +190,7 @@ fn read(text: &str) -> FeatureModel {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn the_model_of_inputs_has_their_configurations_in_every_format(declared in declared()) {
@@ -320,7 +320,7 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
     for level in 0..1000 {
         let _ = write!(uvl, "{0}f{level}\n{0}\toptional\n", "\t".repeat(2 * level + 1));
     }
-    let _ = write!(uvl, "{}leaf\n", "\t".repeat(2001));
+    let _ = writeln!(uvl, "{}leaf", "\t".repeat(2001));
     assert_eq!(read_uvl(&uvl, FILE).unwrap().to_uvl(), uvl);
 
     for rule in ["(".repeat(DEEP), "!".repeat(DEEP), vec!["a"; DEEP].join(" => "), vec!["a"; DEEP].join(" <=> ")] {
@@ -371,6 +371,10 @@ fn values_of_any_kind_come_back() {
         type: integer
         constraints:
           - valid_values: [1, 0x10]
+      release:
+        type: version
+        constraints:
+          - valid_values: [1.10, 2.0.1]
 ";
     let template = |variability: &str| format!("tosca_definitions_version: tosca_variability_1_0\n{variability}");
     let declared = template(&format!("topology_template:\n  variability:\n{inputs}"));
@@ -390,6 +394,7 @@ fn values_of_any_kind_come_back() {
     assert!(accepts("size", "2000 MB") && !accepts("size", "5 GB"));
     assert!(accepts("version", "'1.11'") && !accepts("version", "'1.9'"));
     assert!(accepts("ratio", "7") && !accepts("ratio", "0.25"));
+    assert!(accepts("release", "'1.10'") && !accepts("release", "1.1"));
     assert!(accepts("exact", "16") && !accepts("exact", "2"));
 }
 
@@ -441,6 +446,7 @@ topology_template:
     inputs: {small: {type: boolean, default: true}}
     options:
       mode: semantic-loose
+      node_default_condition_mode: incomingnaive
       hosting_stack_constraint: true
       technology_constraint: true
       optimization_topology: min

@@ -136,8 +136,9 @@ impl FeatureModel {
     }
 }
 
+/// Indents, but not without end: a deep tree would be mostly indentation.
 fn indent(out: &mut String, depth: usize) {
-    out.extend(std::iter::repeat_n('\t', depth));
+    out.extend(std::iter::repeat_n('\t', depth.min(64)));
 }
 
 /// Writing to a string does not fail.

@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
     fn tree(&mut self) -> Result<Tree, Diagnostic> {
         self.at += 1;
         self.expect(&Token::Newline, "the end of the line behind `features`")?;
-        self.expect(&Token::Indent, "the root feature, indented,")?;
+        self.expect(&Token::Indent, "an indented root feature")?;
         let root = self.feature()?;
         if root.kind != FeatureType::Boolean {
             return Err(not_always_there(&root, self.span()));
@@ -153,7 +153,7 @@ impl<'t> Reader<'t> {
             };
             open.extend(below);
         }
-        self.expect(&Token::Dedent, "the end of the features, as there is one root,")?;
+        self.expect(&Token::Dedent, "no second root feature")?;
         Ok(tree)
     }
 
@@ -173,7 +173,7 @@ impl<'t> Reader<'t> {
         };
         self.at += 1;
         self.expect(&Token::Newline, "the end of the line")?;
-        self.expect(&Token::Indent, "the features of the group, indented,")?;
+        self.expect(&Token::Indent, "an indented feature of the group")?;
         Ok(Frame::Members(parent, tree.model.add_group(parent, kind), bounds))
     }
 
@@ -232,7 +232,8 @@ impl<'t> Reader<'t> {
         if self.accept(&Token::Mark("{")) {
             self.attributes(0, &mut |key, value| feature.take(key, value))?;
         }
-        self.expect(&Token::Newline, "the end of the line")?;
+        let quotes = "a name that is no identifier stands in double quotes";
+        self.expect(&Token::Newline, "the end of the line").map_err(|error| error.help(quotes))?;
         Ok(feature)
     }
 
