@@ -343,39 +343,39 @@ impl<'b> Builder<'b, '_> {
                 if self.tree.said.contains(&(id, position)) {
                     continue;
                 }
-                match self.rule(id, rule) {
-                    Some(propositions) => propositions.into_iter().for_each(|one| self.model.constrain(one)),
-                    None => {
-                        let text = format!("`{}` is left out: it names an input that is no feature", rule.keyword.as_str());
-                        self.notes.push(Note(rule.span, text));
-                    }
+                let propositions = match rule.keyword {
+                    FeatureKeyword::Choices | FeatureKeyword::Alternatives => vec![self.of_all(id, rule)],
+                    _ => rule.targets.iter().map(|&target| self.of_each(id, rule.keyword, target)).collect(),
+                };
+                if propositions.contains(&None) {
+                    let text = format!("`{}` is left out where it is about an input that is no feature", rule.keyword.as_str());
+                    self.notes.push(Note(rule.span, text));
                 }
+                propositions.into_iter().flatten().for_each(|proposition| self.model.constrain(proposition));
             }
         }
     }
 
-    /// What a rule says beyond the tree; nothing where it speaks of inputs that are no features.
-    fn rule(&self, id: InputId, rule: &FeatureRule) -> Option<Vec<Proposition>> {
-        let parent = self.truth(id)?;
-        let children = rule.targets.iter().map(|&child| self.truth(child)).collect::<Option<Vec<_>>>()?;
-        let below = |child: InputId| self.tree.parents[child.index()].filter(|&(above, _)| above == id).map(|(_, kind)| kind);
-        let each = |make: &dyn Fn(Option<GroupKind>, Proposition) -> Proposition| -> Vec<Proposition> {
-            rule.targets.iter().zip(&children).map(|(&target, child)| make(below(target), child.clone())).collect()
-        };
-        Some(match rule.keyword {
-            FeatureKeyword::Mandatory => each(&|below, child| match below {
-                Some(GroupKind::Mandatory) => Proposition::Constant(true),
-                Some(_) => parent.clone().implies(child),
-                None => parent.clone().iff(child),
-            }),
-            FeatureKeyword::Optional => each(&|below, child| match below {
-                Some(_) => Proposition::Constant(true),
-                None => child.implies(parent.clone()),
-            }),
-            FeatureKeyword::Requires => each(&|_, child| parent.clone().implies(child)),
-            FeatureKeyword::Excludes => each(&|_, child| parent.clone().implies(!child)),
-            FeatureKeyword::Choices => vec![parent.implies(Proposition::or(children))],
-            FeatureKeyword::Alternatives => vec![parent.implies(Proposition::exactly_one(children))],
+    /// What a rule about all of its inputs together says; nothing where one of them is no feature.
+    fn of_all(&self, id: InputId, rule: &FeatureRule) -> Option<Proposition> {
+        let listed = rule.targets.iter().map(|&target| self.truth(target)).collect::<Option<Vec<_>>>()?;
+        let demanded =
+            if rule.keyword == FeatureKeyword::Choices { Proposition::or(listed) } else { Proposition::exactly_one(listed) };
+        Some(self.truth(id)?.implies(demanded))
+    }
+
+    /// What a rule says about one of its inputs, beyond what the tree says; nothing where that is no feature.
+    fn of_each(&self, id: InputId, keyword: FeatureKeyword, target: InputId) -> Option<Proposition> {
+        let (parent, child) = (self.truth(id)?, self.truth(target)?);
+        let group = self.tree.parents.get(target.index())?.filter(|&(above, _)| above == id).map(|(_, kind)| kind);
+        Some(match (keyword, group) {
+            (FeatureKeyword::Mandatory, Some(GroupKind::Mandatory)) | (FeatureKeyword::Optional, Some(_)) => {
+                Proposition::Constant(true)
+            }
+            (FeatureKeyword::Mandatory, None) => parent.iff(child),
+            (FeatureKeyword::Optional, None) => child.implies(parent),
+            (FeatureKeyword::Excludes, _) => parent.implies(!child),
+            _ => parent.implies(child),
         })
     }
 

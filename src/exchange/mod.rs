@@ -5,7 +5,10 @@
 //! `Integer visitors`, where the format has such; else a note says what is left out. The root `inputs` is abstract and no input.
 //!
 //! The other way round, a feature is a boolean input named as the [configurations](crate::Resolver::inputs_file) of FeatureIDE are read:
-//! in lower case, with underscores for spaces.
+//! in lower case, with underscores for spaces. Those configurations choose values, too: that `name = value` is selected assigns the value.
+//!
+//! All formats are written in linear time, but for `amo`, `exo` and crossing `alternatives` in UVL, which has no operator for them: there each
+//! pair is excluded.
 
 mod declared;
 mod feature_ide;

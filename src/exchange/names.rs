@@ -27,6 +27,11 @@ impl Names {
         })
     }
 
+    /// Whether there is a feature of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// What it means that a feature is selected. One with a value is always there.
     ///
     /// # Errors

@@ -399,6 +399,17 @@ fn values_of_any_kind_come_back() {
 }
 
 #[test]
+fn comments_and_line_ends_do_not_matter() {
+    let plain = read("features\n\ta\n\t\tor\n\t\t\tb\n\t\t\t\"c // d\"\nconstraints\n\tb\n");
+    let decorated = "\u{feff}/* x */ features // y\r\n  // z\r\n /* 1 */  a\r\n\r\n    or /* 2\r\n3 */\r\n\tb {x [1,\r\n2]}\r\n        \"c // d\"\r\nconstraints\r\n b";
+    assert_eq!(read(decorated).to_uvl(), plain.to_uvl());
+    let spaced =
+        "<featureModel><struct><and name=' a '><feature name='b'/></and></struct><constraints><rule><conj><var> a </var><var>
+        b</var></conj></rule></constraints></featureModel>";
+    assert_eq!(read(spaced).to_uvl(), "features\n\t\" a \"\n\t\toptional\n\t\t\tb\nconstraints\n\t\" a \" & b\n");
+}
+
+#[test]
 fn weights_combine_exactly_or_not_at_all() {
     let formula = |objectives: &[&[(u64, i32)]]| Formula {
         vars: 2,
@@ -422,6 +433,37 @@ fn weights_combine_exactly_or_not_at_all() {
 fn names_stay_in_their_comment() {
     let formula = Formula { vars: 1, names: vec![(1, "node.a\n-1 0 é".into())], ..Formula::default() };
     assert_eq!(formula.dimacs().to_string(), "c 1 node.a\\n-1 0 é\nc p show 0\np cnf 1 0\n");
+}
+
+#[test]
+fn what_is_left_out_is_said_with_its_place() {
+    let template = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      tls: {type: boolean, requires: [backup, region, zone], optional: zone}
+      backup: {type: boolean, constraints: [equal: true]}
+      region: {type: string}
+      hosts: {type: list}
+      zone: {mandatory: backup}
+    expressions:
+      twice: {and: [{variability_input: tls}, {logic_expression: once}]}
+      once: {variability_input: backup}
+    constraints:
+      - {logic_expression: twice}
+      - {greater: [{variability_input: region}, b]}
+";
+    let model = Resolver::from_text("t.yaml", template).feature_model().unwrap();
+    let expected = [
+        "line 5: `requires` is left out where it is about an input that is no feature",
+        "line 8: `hosts` is left out: it is a list",
+        "line 15: a constraint is left out: it speaks of more than features",
+    ];
+    assert_eq!(model.notes(), expected);
+    let text = model.to_uvl();
+    let constraints = text.split_once("constraints\n").unwrap().1;
+    assert_eq!(constraints, "\tbackup\n\ttls => backup\n\ttls => zone\n\ttls & backup\n", "{text}");
 }
 
 #[test]

@@ -165,7 +165,9 @@ impl Builder {
             Some(Open::Var(name, start)) => {
                 let span = Span { end: end.end, ..start };
                 let Some(model) = &self.model else { return Err(no_model(span, "its rules stand above its features")) };
-                let operand = self.names.find(model, name.trim(), span)?;
+                // Who indents the text does not mean the spaces, but a name may have some.
+                let name = if self.names.has(&name) { &*name } else { name.trim() };
+                let operand = self.names.find(model, name, span)?;
                 self.operand(operand, span)
             }
             Some(Open::Operator(name, operands, span)) => {

@@ -60,9 +60,10 @@ struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     fn run(&mut self) -> Result<(), Diagnostic> {
-        let (mut line_is_empty, mut indentation) = (true, 0);
+        // A line is indented by what stands before its first comment or token.
+        let (mut line_is_empty, mut is_margin, mut indentation) = (true, true, 0);
         loop {
-            self.comments()?;
+            is_margin &= !self.comments()?;
             let Some(next) = self.rest().chars().next() else { break };
             match next {
                 '\n' | '\r' | '\u{c}' => {
@@ -72,14 +73,17 @@ impl<'t> Lexer<'t> {
                         if !line_is_empty {
                             self.push(Token::Newline, start);
                         }
-                        (line_is_empty, indentation) = (true, 0);
+                        (line_is_empty, is_margin, indentation) = (true, true, 0);
                     }
                 }
                 ' ' | '\t' => {
                     self.at += 1;
-                    indentation = if next == ' ' { indentation + 1 } else { (indentation / TAB + 1) * TAB };
+                    if is_margin {
+                        indentation = if next == ' ' { indentation + 1 } else { (indentation / TAB + 1) * TAB };
+                    }
                 }
                 _ => {
+                    is_margin = false;
                     if std::mem::replace(&mut line_is_empty, false) {
                         self.indent(indentation)?;
                     }
@@ -107,7 +111,9 @@ impl<'t> Lexer<'t> {
         self.tokens.push((token, self.span(start)));
     }
 
-    fn comments(&mut self) -> Result<(), Diagnostic> {
+    /// Skips comments; whether there are any.
+    fn comments(&mut self) -> Result<bool, Diagnostic> {
+        let first = self.at;
         loop {
             let (rest, start) = (self.rest(), self.at);
             if rest.starts_with("//") {
@@ -121,7 +127,7 @@ impl<'t> Lexer<'t> {
                     }
                 }
             } else {
-                return Ok(());
+                return Ok(self.at > first);
             }
         }
     }
