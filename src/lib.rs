@@ -59,6 +59,7 @@ pub mod diff;
 pub mod draw;
 mod emit;
 mod enrich;
+pub mod exchange;
 pub mod explore;
 mod expression;
 pub mod formula;

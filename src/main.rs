@@ -4,7 +4,8 @@ mod cli;
 
 use cli::args::{Arguments, Command};
 use cli::{
-    analyze, diff, explain, explain_code, graph, inputs, matrix, options, packaging, render::Reporter, resolve, test, variants,
+    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, resolve,
+    test, variants,
 };
 use std::process::ExitCode;
 
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
         Command::Completions(args) => packaging::completions(args),
         Command::Man(args) => packaging::man(args),
+        Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

@@ -154,6 +154,8 @@ Commands:
   diff          Compare two variants of a template, or two plain templates
   completions   Print the script that completes command lines in a shell
   man           Print the manual, or its page of one command
+  export        Write the formula of a template for solvers, or the feature model of its inputs
+  import        Write variability inputs and constraints for a feature model
   help          Print this message or the help of the given subcommand(s)
 
 Options:

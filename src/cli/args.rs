@@ -50,6 +50,10 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual, or its page of one command
     Man(ManArgs),
+    /// Write the formula of a template for solvers, or the feature model of its inputs
+    Export(ExportArgs),
+    /// Write variability inputs and constraints for a feature model
+    Import(ImportArgs),
 }
 
 /// How diagnostics are shown.
@@ -369,6 +373,39 @@ pub struct ManArgs {
     /// The command
     #[arg(value_parser = command_name)]
     pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    pub format: ExportFormat,
+    /// Write to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// The conditions as DIMACS CNF, for SAT solvers and model counters
+    Dimacs,
+    /// The conditions and the optimisation as WCNF, for MaxSAT solvers
+    Wcnf,
+    /// The feature model of the inputs, in the Universal Variability Language
+    Uvl,
+    /// The feature model of the inputs, as `model.xml` of FeatureIDE
+    Featureide,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
+    pub model: PathBuf,
+    /// Write to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 impl Arguments {

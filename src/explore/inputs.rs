@@ -5,7 +5,7 @@ use super::{Answer, Projection};
 use crate::diagnostic::Diagnostics;
 use crate::formula::Lit;
 use crate::graph::ElementId;
-use crate::inputs::{InputId, InputType, InputValue, Openness};
+use crate::inputs::{InputId, InputValue, Openness};
 use crate::solve::Models;
 use crate::source::SourceMap;
 use crate::template::PropertyValue;
@@ -94,7 +94,7 @@ impl<'a> Space<'_, 'a> {
             InputReport {
                 name: declaration.name.to_owned(),
                 place: sources.place(declaration.span),
-                kind: (declaration.kind != InputType::Any).then(|| declaration.kind.name().to_owned()),
+                kind: declaration.kind.name().map(str::to_owned),
                 description: declaration.description.map(str::to_owned),
                 constraints: declaration.constraints.iter().map(|constraint| constraint.text.clone()).collect(),
                 default: declaration.default_value(),

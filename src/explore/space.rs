@@ -3,10 +3,10 @@
 use crate::check::{self, Demand};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::{self, Assertions};
-use crate::expression::{Evaluator, OpenInput, Roots, cut};
+use crate::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
 use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::graph::{ElementId, Graph};
-use crate::inputs::{Declaration, InputId};
+use crate::inputs::{Declaration, Declarations, InputId};
 use crate::objectives;
 use crate::options::{Flag, Optimization, TopologyMode};
 use crate::progress::Progress;
@@ -58,8 +58,6 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) requirements: Vec<(Lit, Requirement)>,
     /// The constraints of the author and the rules between inputs, each with the literal that it holds.
     pub(super) constraints: Vec<(OriginId, Lit)>,
-    /// What the template optimises.
-    pub(super) objectives: Vec<Objective>,
     /// The number of different technologies.
     pub(super) technologies: Objective,
     pub(super) weight: Objective,
@@ -70,7 +68,20 @@ pub(super) fn literal(id: ElementId) -> Lit {
     Var(id.0).positive()
 }
 
-impl<'s, 'a> Space<'s, 'a> {
+/// What has to hold of a template with its inputs open, before any clause is made.
+pub(crate) struct Opened<'s, 'a> {
+    pub(crate) evaluator: Evaluator<'s, 'a>,
+    open: Vec<OpenInput<'a>>,
+    /// When each case of each open input holds.
+    when: Vec<Vec<Formula>>,
+    pub(crate) assertions: Assertions,
+    /// What was asked for besides.
+    wanted: Vec<Formula>,
+    /// What the template optimises.
+    pub(crate) objectives: Vec<objectives::Objective>,
+}
+
+impl<'s, 'a> Opened<'s, 'a> {
     /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the rules between them.
     ///
     /// # Errors
@@ -92,19 +103,42 @@ impl<'s, 'a> Space<'s, 'a> {
         if features {
             assertions.add_features(&mut evaluator, prepared.inputs);
         }
+        let objectives = objectives::objectives(&mut evaluator, prepared.options)?;
+        Ok(Self { evaluator, open, when, assertions, wanted, objectives })
+    }
+
+    /// When each case of each open input holds, and what it is for people.
+    pub fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
+        named(&self.open, &self.when, declarations)
+    }
+}
+
+/// Something for each case of each open input, with what the case is for people.
+pub(super) fn named<T: Copy>(open: &[OpenInput<'_>], of: &[Vec<T>], declarations: &Declarations<'_>) -> Vec<(String, T)> {
+    let mut found = Vec::new();
+    for (open, of) in open.iter().zip(of) {
+        let name = declarations.get(open.input).map_or("", |declaration| declaration.name);
+        let case = |(case, &one): (&InputCase, &T)| (format!("input {name} = {}", case.label), one);
+        found.extend(open.cases.iter().zip(of).map(case));
+    }
+    found
+}
+
+impl<'s, 'a> Space<'s, 'a> {
+    /// Settles what is best for each assignment of inputs.
+    ///
+    /// # Errors
+    /// `open-input` where that depends on inputs in too many ways.
+    pub fn new(prepared: &'s Prepared<'s, 'a>, opened: Opened<'s, 'a>, progress: &mut dyn Progress) -> Result<Self, Diagnostics> {
+        let Opened { mut evaluator, open, when, assertions, wanted, objectives: goals } = opened;
         let follows = open.iter().map(|input| follows(&mut evaluator, &open, input, prepared)).collect::<Vec<_>>();
-        let goals = objectives::objectives(&mut evaluator, prepared.options)?;
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
         let rules = check::rules(prepared.graph, prepared.options);
         let checks: Vec<_> = rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
-        let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
-        assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
-        let encode = |encoder: &mut Encoder<'_>, objective: &objectives::Objective| Objective {
-            terms: objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect(),
-        };
-        let objectives: Vec<_> = goals.iter().map(|objective| encode(&mut encoder, objective)).collect();
+        let mut encoder = variant::encoder(&evaluator, &assertions);
+        let objectives: Vec<_> = goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
         let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
         let count = encoder.cnf().len();
         progress.phase("settling what is best");
@@ -123,7 +157,7 @@ impl<'s, 'a> Space<'s, 'a> {
         let constraints = constraints.filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
         let constraints: Vec<_> = constraints.collect();
         let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
-        let (technologies, weight) = (encode(&mut encoder, &technologies), encode(&mut encoder, &weight));
+        let (technologies, weight) = (variant::objective(&mut encoder, &technologies), variant::objective(&mut encoder, &weight));
         let cnf = encoder.finish();
         settled.clauses.extend(cnf.clauses().skip(count).map(|clause| clause.literals.to_vec()));
         settled.vars = settled.vars.max(cnf.vars());
@@ -138,7 +172,6 @@ impl<'s, 'a> Space<'s, 'a> {
             settled,
             requirements,
             constraints,
-            objectives,
             technologies,
             weight,
         })

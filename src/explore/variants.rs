@@ -1,8 +1,9 @@
 //! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of inputs that gives it.
 
 use super::Answer;
-use super::space::{Projection, Space, literal};
+use super::space::{Projection, Space, literal, named};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::exchange::Formula;
 use crate::formula::{Atom, Cnf, Lit};
 use crate::graph::ElementId;
 use crate::inputs::Openness;
@@ -286,6 +287,14 @@ impl Space<'_, '_> {
         let variant = self.variant(elements, &|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative());
         let more = solution.another(&preference).is_some();
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
+    }
+
+    /// The formula whose models, projected to the elements, are the variants.
+    pub(crate) fn formula(&self) -> Formula {
+        let clauses: Vec<_> = self.valid_clauses().collect();
+        let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
+        let projection = Projection::All.elements(self.graph());
+        Formula::new(self.graph(), self.settled.vars, clauses.iter().map(Vec::as_slice), &projection, &cases, &[])
     }
 
     /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
