@@ -96,7 +96,9 @@ impl Dag {
             let range = self.products_of(node);
             for product in range.clone() {
                 let count = match self.free(product, &given) {
-                    Some(free) => self.children_of(product).iter().map(|&child| &nodes[child as usize]).product::<BigUint>() << free,
+                    Some(free) => {
+                        self.children_of(product).iter().map(|&child| &nodes[child as usize]).product::<BigUint>() << free
+                    }
                     None => BigUint::ZERO,
                 };
                 products.push(count);

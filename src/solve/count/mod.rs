@@ -61,12 +61,7 @@ enum Shown {
 /// let mut random = Random::new(1);
 /// assert!(models.contains(&compiled.sample(&mut || random.next()).unwrap()));
 /// ```
-pub fn compile<'c>(
-    vars: usize,
-    clauses: impl Iterator<Item = &'c [Lit]>,
-    projection: &[Var],
-    effort: u64,
-) -> Option<Compiled> {
+pub fn compile<'c>(vars: usize, clauses: impl Iterator<Item = &'c [Lit]>, projection: &[Var], effort: u64) -> Option<Compiled> {
     let clauses: Vec<_> = clauses.collect();
     let mentioned = clauses.iter().copied().flatten().map(|literal| literal.var()).chain(projection.iter().copied());
     let vars = mentioned.map(|var| var.index() + 1).fold(vars, usize::max);
@@ -221,7 +216,8 @@ enum Choice {
 fn below(bound: &BigUint, random: &mut impl FnMut() -> u64) -> BigUint {
     let bits = bound.bits();
     loop {
-        let mut digits: Vec<u32> = (0..bits.div_ceil(64)).map(|_| random()).flat_map(|word| [word as u32, (word >> 32) as u32]).collect();
+        let mut digits: Vec<u32> =
+            (0..bits.div_ceil(64)).map(|_| random()).flat_map(|word| [word as u32, (word >> 32) as u32]).collect();
         digits.truncate(bits.div_ceil(32) as usize);
         if let Some(last) = digits.last_mut()
             && bits % 32 != 0

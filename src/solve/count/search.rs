@@ -298,7 +298,8 @@ impl<'s> Search<'s> {
                     continue;
                 }
                 let literals = self.searched.clauses.get(clause).iter();
-                let open = literals.filter_map(|literal| Some(inner.get(&literal.var().0)?.positive().negate_if(literal.is_negative())));
+                let open =
+                    literals.filter_map(|literal| Some(inner.get(&literal.var().0)?.positive().negate_if(literal.is_negative())));
                 solver.add_clause(&open.collect::<Vec<_>>());
             }
         }

@@ -242,7 +242,8 @@ pub(super) fn determined(clauses: &Clauses, shown: &[bool]) -> Vec<bool> {
     let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); shown.len()];
     let mut ready = Vec::new();
     for (index, &(defined, clause)) in definitions.iter().enumerate() {
-        let unknown = clauses.get(clause).iter().map(|literal| literal.var()).filter(|&var| var != defined && !shown[var.index()]);
+        let unknown =
+            clauses.get(clause).iter().map(|literal| literal.var()).filter(|&var| var != defined && !shown[var.index()]);
         missing.push(unknown.map(|var| waiting[var.index()].push(index)).count());
         if missing[index] == 0 {
             ready.push(defined);
@@ -265,13 +266,13 @@ pub(super) fn determined(clauses: &Clauses, shown: &[bool]) -> Vec<bool> {
 /// Hidden variables, each with a clause `v ∨ ¬a₁ ∨ … ∨ ¬aₙ` for which there are the clauses `¬v ∨ aᵢ` as well.
 fn definitions(clauses: &Clauses, shown: &[bool]) -> Vec<(Var, usize)> {
     let pair = |a: Lit, b: Lit| (a.min(b), a.max(b));
-    let pairs: FxHashSet<_> = clauses.iter().filter(|clause| clause.len() == 2).map(|clause| pair(clause[0], clause[1])).collect();
+    let pairs: FxHashSet<_> =
+        clauses.iter().filter(|clause| clause.len() == 2).map(|clause| pair(clause[0], clause[1])).collect();
     let mut definitions = Vec::new();
     for (index, clause) in clauses.iter().enumerate().filter(|(_, clause)| clause.len() > 2) {
         let hidden = clause.iter().filter(|literal| !shown[literal.var().index()]);
-        let defined = hidden.filter(|&&literal| {
-            clause.iter().all(|&other| other == literal || pairs.contains(&pair(!literal, !other)))
-        });
+        let defined =
+            hidden.filter(|&&literal| clause.iter().all(|&other| other == literal || pairs.contains(&pair(!literal, !other))));
         definitions.extend(defined.map(|literal| (literal.var(), index)));
     }
     definitions
