@@ -23,6 +23,11 @@ fn main() {
     for (name, problem) in &problems {
         count(name, problem);
     }
+    for (name, problem) in
+        [("chain 100000", chain(100_000)), ("features 100000", features(100_000, 100)), ("tangle 300", tangle(300))]
+    {
+        count(name, &problem);
+    }
     for (name, problem) in &problems {
         common(name, problem);
         for t in [2, 3] {
@@ -110,6 +115,13 @@ fn grid(width: u32, height: u32) -> Problem {
         }
     }
     Problem::boolean(width * height, clauses)
+}
+
+/// Clauses of any three variables: nothing falls apart.
+fn tangle(vars: u32) -> Problem {
+    let mut random = Random::new(5);
+    let clauses = (0..3 * vars).map(|_| (0..3).map(|_| Lit(below(2 * vars as usize, &mut random))).collect());
+    Problem::boolean(vars, clauses.collect())
 }
 
 /// Inputs with several cases, each of which excludes a case of one of the next three.

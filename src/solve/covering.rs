@@ -49,7 +49,9 @@ pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<C
     factors.iter().for_each(|factor| models.add_clause(factor));
     let all = open.len();
     let mut greedy = Greedy::new(models, &cases, open);
-    let (mut rows, mut infeasible) = (Vec::new(), 0);
+    // Nobody should aim at what is known to be impossible.
+    let mut infeasible = (0..greedy.open.rows()).map(|others| greedy.exclude(others)).sum();
+    let mut rows = Vec::new();
     let mut others = 0;
     while let Some(start) = greedy.next_start(&mut others, &mut infeasible) {
         greedy.make_row(&start);
@@ -152,7 +154,7 @@ impl Choices {
         let words = count.div_ceil(64);
         let size = choose.last().map_or(1, |counts| counts[count]).checked_mul(words).filter(|&size| size <= MOST / 64)?;
         let mut choices = Self { t, choose, words, bits: vec![0; size] };
-        for others in 0..size.checked_div(words).unwrap_or(0) {
+        for others in 0..choices.rows() {
             choices.open_row(others, cases);
         }
         Some(choices)
@@ -178,7 +180,7 @@ impl Choices {
 
     /// The number of others, which are one fewer than `t`.
     fn index(&self, others: &[u32]) -> usize {
-        self.choose.iter().zip(others).map(|(choose, &case)| choose[case as usize]).sum()
+        self.index_after(0, others)
     }
 
     /// The others that have a number.
@@ -202,14 +204,22 @@ impl Choices {
         each_subset(row, self.t - 1, |others| call(others, self.index(others) * self.words));
     }
 
+    /// How many choices of others there are.
+    fn rows(&self) -> usize {
+        self.bits.len().checked_div(self.words).unwrap_or(0)
+    }
+
     /// Removes a choice.
     fn remove(&mut self, choice: &[u32]) {
-        for position in 0..choice.len() {
-            let (mut others, case) = (choice.to_vec(), choice[position] as usize);
-            others.remove(position);
-            let start = self.index(&others) * self.words;
-            self.bits[start + case / 64] &= !(1 << (case % 64));
+        for (position, &case) in choice.iter().enumerate() {
+            let start = (self.index(&choice[..position]) + self.index_after(position, &choice[position + 1..])) * self.words;
+            self.bits[start + case as usize / 64] &= !(1 << (case % 64));
         }
+    }
+
+    /// What others add to the number when so many come before them.
+    fn index_after(&self, before: usize, others: &[u32]) -> usize {
+        self.choose[before..].iter().zip(others).map(|(choose, &case)| choose[case as usize]).sum()
     }
 
     /// Removes all choices of some cases.
@@ -319,34 +329,41 @@ impl<'c> Greedy<'c> {
 
     /// A choice that is in a model and in none so far. What turns out to be in no model is counted. Up to `others` nothing is open any more.
     fn next_start(&mut self, others: &mut usize, infeasible: &mut u64) -> Option<Vec<u32>> {
-        while *others * self.open.words < self.open.bits.len() {
-            if self.open.with(*others).iter().all(|&word| word == 0) {
+        while *others < self.open.rows() {
+            *infeasible += self.exclude(*others);
+            let mut first = None;
+            each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
+            let Some(case) = first else {
                 *others += 1;
                 continue;
+            };
+            let choice = insert(&self.open.at(*others), case);
+            if self.models.solve(&self.literals(&choice)) {
+                return Some(choice);
             }
-            let chosen = self.open.at(*others);
-            self.restart();
-            let possible = self.decide_all(&self.literals(&chosen));
-            let (mut found, mut excluded) = (None, Vec::new());
-            each_bit(self.open.with(*others), |case| {
-                if !possible || self.propagator.value(self.cases.literals[case]) == Some(false) {
-                    excluded.push(case as u32);
-                } else {
-                    found = found.or(Some(case as u32));
-                }
-            });
-            if let Some(case) = found {
-                let choice = insert(&chosen, case);
-                if self.models.solve(&self.literals(&choice)) {
-                    return Some(choice);
-                }
-                self.learn();
-                excluded.push(case);
-            }
-            *infeasible += excluded.len() as u64;
-            excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
+            self.learn();
+            self.open.remove(&choice);
+            *infeasible += 1;
         }
         None
+    }
+
+    /// Removes what propagation excludes together with some others; how much that is.
+    fn exclude(&mut self, others: usize) -> u64 {
+        if self.open.with(others).iter().all(|&word| word == 0) {
+            return 0;
+        }
+        let chosen = self.open.at(others);
+        self.restart();
+        let possible = self.decide_all(&self.literals(&chosen));
+        let mut excluded = Vec::new();
+        each_bit(self.open.with(others), |case| {
+            if !possible || self.propagator.value(self.cases.literals[case]) == Some(false) {
+                excluded.push(case as u32);
+            }
+        });
+        excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
+        excluded.len() as u64
     }
 
     fn literals(&self, cases: &[u32]) -> Vec<Lit> {

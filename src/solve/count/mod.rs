@@ -93,7 +93,7 @@ pub fn compile<'c>(vars: usize, clauses: impl Iterator<Item = &'c [Lit]>, projec
 impl Compiled {
     fn new(dag: Dag, projection: &[Var], place: impl Fn(Var) -> Shown, vars: usize) -> Self {
         let counts = dag.counts(|_| None);
-        let count = dag.root().map(|root| counts[dag.products_of(root)].iter().sum()).unwrap_or_default();
+        let count = dag.root.map(|root| counts[dag.products_of(root)].iter().sum()).unwrap_or_default();
         let shown = projection.iter().map(|&var| place(var)).collect();
         let mut positions: Vec<_> = projection.iter().copied().zip(0..).collect();
         positions.sort_unstable();
@@ -126,7 +126,7 @@ impl Compiled {
                 }
             }
         }
-        let Some(root) = self.dag.root() else { return BigUint::ZERO };
+        let Some(root) = self.dag.root else { return BigUint::ZERO };
         self.dag.counts(|var| given[var.index()])[self.dag.products_of(root)].iter().sum()
     }
 
@@ -183,7 +183,7 @@ impl Compiled {
     /// The model that some choices lead to.
     fn walk(&self, choose: &mut impl FnMut(Choice) -> bool) -> Option<Vec<bool>> {
         let mut values = vec![false; self.vars];
-        let mut nodes = vec![self.dag.root()?];
+        let mut nodes = vec![self.dag.root?];
         while let Some(node) = nodes.pop() {
             let products = self.dag.products_of(node);
             let second = products.len() > 1 && choose(Choice::Product(products.start));
