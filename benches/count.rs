@@ -3,8 +3,11 @@
 use std::time::Instant;
 
 use cuvee::formula::{Lit, Var};
+use cuvee::solve::backbone::{backbone, equivalences};
 use cuvee::solve::count::compile;
+use cuvee::solve::covering::covering;
 use cuvee::solve::random::Random;
+use cuvee::solve::{Models, SolverKind};
 
 fn main() {
     let problems = [
@@ -15,9 +18,21 @@ fn main() {
         ("features 2000", features(2000, 10)),
         ("grid 6x30", grid(6, 30)),
         ("choices 100x8", choices(100, 8)),
+        ("free 200", Problem::boolean(200, Vec::new())),
     ];
     for (name, problem) in &problems {
         count(name, problem);
+    }
+    for (name, problem) in
+        [("chain 100000", chain(100_000)), ("features 100000", features(100_000, 100)), ("tangle 300", tangle(300))]
+    {
+        count(name, &problem);
+    }
+    for (name, problem) in &problems {
+        common(name, problem);
+        for t in [2, 3] {
+            cover(t, name, problem);
+        }
     }
 }
 
@@ -44,7 +59,10 @@ fn chain(vars: u32) -> Problem {
     let mut random = Random::new(1);
     let clauses = (0..vars - 4).map(|start| {
         let length = 2 + below(3, &mut random);
-        (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect()
+        let mut clause: Vec<_> = (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect();
+        // One model at least: that in which all are true.
+        clause[0] = clause[0].var().positive();
+        clause
     });
     Problem::boolean(vars, clauses.collect())
 }
@@ -71,8 +89,10 @@ fn features(vars: u32, across: u32) -> Problem {
             clauses.extend(mandatory.into_iter().map(|child| vec![parent.negative(), child.positive()]));
         }
     }
+    let leaves: Vec<_> = (0..vars).filter(|&var| children[var as usize].is_empty()).map(Var).collect();
     for _ in 0..across {
-        clauses.push((0..2).map(|_| Lit(2 + below(2 * vars as usize - 2, &mut random))).collect());
+        let [a, b] = [0, 1].map(|_| leaves[below(leaves.len(), &mut random) as usize]);
+        clauses.push(vec![a.negative(), b.positive().negate_if(below(2, &mut random) == 1)]);
     }
     Problem::boolean(vars, clauses)
 }
@@ -95,6 +115,13 @@ fn grid(width: u32, height: u32) -> Problem {
         }
     }
     Problem::boolean(width * height, clauses)
+}
+
+/// Clauses of any three variables: nothing falls apart.
+fn tangle(vars: u32) -> Problem {
+    let mut random = Random::new(5);
+    let clauses = (0..3 * vars).map(|_| (0..3).map(|_| Lit(below(2 * vars as usize, &mut random))).collect());
+    Problem::boolean(vars, clauses.collect())
 }
 
 /// Inputs with several cases, each of which excludes a case of one of the next three.
@@ -141,4 +168,37 @@ fn count(name: &str, problem: &Problem) {
         print!(", {} listed in ", compiled.models().take(10_000).count());
         println!("{:.1?}", start.elapsed());
     }
+}
+
+fn models(problem: &Problem) -> Models {
+    Models::new(problem.vars as usize, problem.clauses.iter().map(Vec::as_slice), SolverKind::default())
+}
+
+fn common(name: &str, problem: &Problem) {
+    let all: Vec<_> = (0..problem.vars).map(|var| Var(var).positive()).collect();
+    let start = Instant::now();
+    let found = backbone(&all, &mut models(problem)).unwrap_or_default();
+    print!("{name}: {} always, {} never true, found in {:.1?}", found.always.len(), found.never.len(), start.elapsed());
+    let start = Instant::now();
+    let classes = equivalences(&all, &mut models(problem)).unwrap_or_default();
+    println!("; {} sets of equals in {:.1?}", classes.len(), start.elapsed());
+}
+
+/// Beside the size stands what no set can be below: the product of the numbers of cases of the `t` largest factors.
+fn cover(t: usize, name: &str, problem: &Problem) {
+    let start = Instant::now();
+    let Some(found) = covering(t, &problem.factors, &mut models(problem)) else {
+        println!("{name}, {t}-wise: too many choices");
+        return;
+    };
+    let mut sizes: Vec<_> = problem.factors.iter().map(Vec::len).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let bound: usize = sizes[..t].iter().product();
+    println!(
+        "{name}, {t}-wise: {} models (unconstrained at least {bound}), {} feasible, {} not, in {:.1?}",
+        found.rows.len(),
+        found.feasible,
+        found.infeasible,
+        start.elapsed()
+    );
 }

@@ -505,7 +505,7 @@ topology_template:
 
 #[test]
 fn the_best_model_of_the_wcnf_costs_what_ours_does() {
-    let resolver = Resolver::from_text("t.yaml", CHOICES);
+    let resolver = Resolver::from_text("t.yaml", CHOICES).input("small", true);
     let formula = resolver.optimization_formula().unwrap();
     let text = formula.wcnf().unwrap().to_string();
     let costs = crate::exchange::formula::costs(&resolver);

@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::models::Models;
 use super::propagator::Propagator;
+use super::random::Random;
 use crate::formula::Lit;
 
 /// What does not differ between models.
@@ -37,24 +38,22 @@ pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
     let mut met = FxHashSet::default();
     let other = candidates.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
     let others = other.filter(|&literal| met.insert(literal)).collect();
-    let impossible: FxHashSet<_> = impossible(others, models, &mut |_| {}).into_iter().collect();
+    let impossible: FxHashSet<_> = impossible(others, models).into_iter().collect();
     let among =
         |wanted: fn(Lit) -> Lit| candidates.iter().copied().filter(|&literal| impossible.contains(&wanted(literal))).collect();
     Some(Backbone { always: among(|literal| !literal), never: among(|literal| literal) })
 }
 
-/// The literals that are true in no model, given that there is a model; `see` gets to see every model that is found on the way.
+/// The literals that are true in no model, given that there is a model.
 ///
 /// Propagation guesses a model in which as many as possible are true, so that few models show all that can be; one question settles the rest.
-fn impossible(mut open: Vec<Lit>, models: &mut Models, see: &mut dyn FnMut(&Models)) -> Vec<Lit> {
+fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     while !open.is_empty() {
         models.solve_toward(&open);
-        see(models);
         open.retain(|&literal| !models.is_true(literal));
         if open.is_empty() || !models.solve_any(&open, &[]) {
             break;
         }
-        see(models);
         open.retain(|&literal| !models.is_true(literal));
     }
     open
@@ -80,31 +79,32 @@ pub fn equivalences(candidates: &[Lit], models: &mut Models) -> Option<Vec<Vec<L
     }
     let mut classes = Classes::new(candidates);
     classes.split(models);
-    for negate in [false, true] {
-        models.solve_toward(&candidates.iter().map(|literal| literal.negate_if(negate)).collect::<Vec<_>>());
-        classes.split(models);
-    }
-    let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
+    classes.split_at_random(models);
     let mut propagator = models.propagator();
+    let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
+    let mut asked: FxHashMap<Vec<Lit>, Lit> = FxHashMap::default();
     loop {
-        let mut doubtful = Vec::new();
-        for class in classes.sets() {
-            if propagates(&class, &mut propagator) {
-                proven.insert(class);
-            } else if !proven.contains(&class) {
-                doubtful.push(class);
+        let sets = classes.sets();
+        let mut splits = Vec::new();
+        for class in &sets {
+            if proven.contains(class) {
+                continue;
+            }
+            if let Some(&split) = asked.get(class) {
+                splits.push(split);
+            } else if propagates(class, &mut propagator) {
+                proven.insert(class.clone());
+            } else {
+                let split = differ(class, models);
+                asked.insert(class.clone(), split);
+                splits.push(split);
             }
         }
-        if doubtful.is_empty() {
-            return Some(classes.sets());
+        if splits.is_empty() || !models.solve_any(&splits, &[]) {
+            asked.values().for_each(|&split| models.add_clause(&[!split]));
+            return Some(sets);
         }
-        let splits: FxHashMap<Lit, Vec<Lit>> = doubtful.into_iter().map(|class| (differ(&class, models), class)).collect();
-        let mut asked: Vec<_> = splits.keys().copied().collect();
-        asked.sort_unstable();
-        for whole in impossible(asked, models, &mut |model| classes.split(model)) {
-            proven.extend(splits.get(&whole).cloned());
-        }
-        splits.keys().for_each(|&split| models.add_clause(&[!split]));
+        classes.split(models);
     }
 }
 
@@ -133,6 +133,11 @@ fn propagates(class: &[Lit], propagator: &mut Propagator) -> bool {
     })
 }
 
+/// How many models are looked at before the solver is asked for differences.
+const MODELS: usize = 64;
+/// So many that show nothing new are enough.
+const IN_VAIN: usize = 3;
+
 /// Candidates that no model so far tells apart.
 struct Classes<'c> {
     candidates: &'c [Lit],
@@ -154,10 +159,35 @@ impl<'c> Classes<'c> {
         }
     }
 
+    /// Tells apart what differs in models that are as unlike each other as may be, until those show nothing new.
+    fn split_at_random(&mut self, models: &mut Models) {
+        let mut random = Random::new(0);
+        let mut wanted = self.candidates.to_vec();
+        let (mut count, mut in_vain) = (0, 0);
+        for _ in 0..MODELS {
+            for index in 0..wanted.len() {
+                let bits = random.next();
+                wanted.swap(index, (bits >> 1) as usize % (index + 1));
+                wanted[index] = wanted[index].negate_if(bits & 1 == 1);
+            }
+            models.solve_toward(&wanted);
+            self.split(models);
+            let found = self.count();
+            in_vain = if found > count { 0 } else { in_vain + 1 };
+            count = found;
+            if in_vain == IN_VAIN {
+                return;
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.of.iter().max().map_or(0, |&last| last as usize + 1)
+    }
+
     /// The classes of two candidates or more.
     fn sets(&self) -> Vec<Vec<Lit>> {
-        let count = self.of.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut sets = vec![Vec::new(); count];
+        let mut sets = vec![Vec::new(); self.count()];
         for (&literal, &class) in self.candidates.iter().zip(&self.of) {
             sets[class as usize].push(literal);
         }

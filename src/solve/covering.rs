@@ -20,11 +20,8 @@ pub struct Covering {
     pub infeasible: u64,
 }
 
-/// Above this number of choices there is no answer.
-const MOST: u64 = 1 << 26;
-
-/// A small set of models that covers every choice of `t` cases of different factors that any model has; of all factors, where there are fewer.
-/// `None` where there are too many choices to look at, about 67 million.
+/// A small set of models that covers every choice of `t` cases of different factors that any model has, `t` being one at least, and the number of
+/// factors at most. `None` where there are too many choices to look at: 11,000 cases can meet in pairs, 600 in threes.
 ///
 /// A factor is its cases, of which exactly one is true in each model.
 ///
@@ -38,130 +35,242 @@ const MOST: u64 = 1 << 26;
 /// let mut models = Models::new(3, [[!a, !b].as_slice()].into_iter(), SolverKind::default());
 /// let covering = covering(2, &factors, &mut models).unwrap();
 /// assert_eq!((covering.feasible, covering.infeasible), (11, 1));
-/// assert!(covering.rows.len() < 8);
+/// assert!(covering.rows.len() < 6);
 /// ```
 pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<Covering> {
-    let cases: Vec<Lit> = factors.concat();
-    let tuples = Tuples::new(cases.len(), t.min(factors.len()))?;
-    models.cover_literals(&cases);
+    if factors.is_empty() {
+        let possible = models.solve(&[]);
+        return Some(Covering { rows: vec![Vec::new(); usize::from(possible)], ..Covering::default() });
+    }
+    let cases = Cases::new(factors);
+    let open = Choices::new(&cases, t.clamp(1, factors.len()))?;
+    models.cover_literals(&cases.literals);
     // Says nothing new where factors are what they should be.
     factors.iter().for_each(|factor| models.add_clause(factor));
-    let mut by_literal: FxHashMap<Lit, Vec<u32>> = FxHashMap::default();
-    cases.iter().zip(0..).for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
-    let (open, count) = tuples.of_different(factors);
-    let propagator = models.propagator();
-    let root = propagator.trail().len();
-    let mut greedy = Greedy { models, propagator, root, tuples, cases, by_literal, open, row: Row::default() };
+    let all = open.len();
+    let mut greedy = Greedy::new(models, &cases, open);
+    // Nobody should aim at what is known to be impossible.
+    let mut infeasible = (0..greedy.open.rows()).map(|others| greedy.exclude(others)).sum();
     let mut rows = Vec::new();
-    let mut infeasible = 0;
-    let mut next = 0;
-    while let Some(index) = greedy.open.first_from(next) {
-        next = index;
-        let start = greedy.tuples.at(index);
-        if !greedy.is_feasible(&start) {
-            greedy.open.remove(index);
-            infeasible += 1;
-            continue;
-        }
+    let mut others = 0;
+    while let Some(start) = greedy.next_start(&mut others, &mut infeasible) {
         greedy.make_row(&start);
-        let row = greedy.last_row(factors);
-        let Greedy { tuples, open, .. } = &mut greedy;
-        each_subset(&numbers(&row, factors), tuples.t, |subset| open.remove(tuples.index(subset)));
-        // A model has it, so the row does; going on must not depend on that.
-        greedy.open.remove(index);
+        let row = greedy.last_row();
+        greedy.open.remove_all(&row);
         rows.push(row);
     }
-    drop_redundant(&mut rows, &greedy.tuples, factors);
-    Some(Covering { rows, feasible: count - infeasible, infeasible })
-}
-
-/// The cases of a row, numbered through all factors.
-fn numbers(row: &[usize], factors: &[Vec<Lit>]) -> Vec<u32> {
-    let mut before = 0;
-    let number = |(&case, factor): (&usize, &Vec<Lit>)| {
-        let number = (before + case) as u32;
-        before += factor.len();
-        number
-    };
-    row.iter().zip(factors).map(number).collect()
+    drop_redundant(&mut rows, &greedy.open);
+    let positions = |row: &Vec<u32>| row.iter().map(|&case| case as usize - cases.first_of(case)).collect();
+    Some(Covering { rows: rows.iter().map(positions).collect(), feasible: all - infeasible, infeasible })
 }
 
 /// Drops rows of which the others cover everything.
-fn drop_redundant(rows: &mut Vec<Vec<usize>>, tuples: &Tuples, factors: &[Vec<Lit>]) {
+fn drop_redundant(rows: &mut Vec<Vec<u32>>, choices: &Choices) {
     // What is covered so often that it cannot be counted stays so.
-    let mut covered = vec![0_u8; tuples.count as usize];
+    let mut covered = vec![0_u8; choices.bits.len() * 64];
+    let mut in_row = |row: &[u32], change: fn(&mut u8) -> bool| {
+        let mut any = false;
+        choices.each_others(row, |others, start| {
+            // Each choice once: the last of its cases is the one that is not among the others.
+            let last = others.last().map_or(0, |last| row.partition_point(|case| case <= last));
+            row[last..].iter().for_each(|&case| any |= change(&mut covered[start * 64 + case as usize]));
+        });
+        any
+    };
     for row in rows.iter() {
-        each_subset(&numbers(row, factors), tuples.t, |subset| {
-            let count = &mut covered[tuples.index(subset) as usize];
+        in_row(row, |count| {
             *count = count.saturating_add(1);
+            false
         });
     }
     rows.retain(|row| {
-        let row = numbers(row, factors);
-        let mut needed = false;
-        each_subset(&row, tuples.t, |subset| needed |= covered[tuples.index(subset) as usize] == 1);
+        let needed = in_row(row, |count| *count == 1);
         if !needed {
-            each_subset(&row, tuples.t, |subset| {
-                let count = &mut covered[tuples.index(subset) as usize];
+            in_row(row, |count| {
                 *count -= u8::from(*count < u8::MAX);
+                false
             });
         }
         needed
     });
 }
 
-/// Sets of `t` numbers below a bound, numbered: `{c₁ < … < cₜ}` is `Σ (cᵢ choose i)`.
-struct Tuples {
-    t: usize,
-    count: u64,
-    /// For each `i` from 1 the number of sets of `i` numbers below each bound.
-    choose: Vec<Vec<u64>>,
+/// The cases of all factors, numbered one after the other.
+struct Cases {
+    literals: Vec<Lit>,
+    /// Where the cases of each factor start, and where the last ones end.
+    starts: Vec<usize>,
+    /// The factor of each case.
+    factors: Vec<u32>,
 }
 
-impl Tuples {
-    /// `None` where there are too many.
-    fn new(bound: usize, t: usize) -> Option<Self> {
-        let mut choose: Vec<Vec<u64>> = Vec::with_capacity(t);
-        let mut fewer = vec![1_u64; bound + 1];
-        for _ in 0..t {
-            let mut sum = 0_u64;
+impl Cases {
+    fn new(factors: &[Vec<Lit>]) -> Self {
+        let mut cases = Self { literals: factors.concat(), starts: vec![0], factors: Vec::new() };
+        for (factor, index) in factors.iter().zip(0..) {
+            cases.factors.resize(cases.factors.len() + factor.len(), index);
+            cases.starts.push(cases.factors.len());
+        }
+        cases
+    }
+
+    fn of_factor(&self, factor: usize) -> std::ops::Range<usize> {
+        self.starts[factor]..self.starts[factor + 1]
+    }
+
+    /// The first case of the factor that a case is of.
+    fn first_of(&self, case: u32) -> usize {
+        self.starts[self.factors[case as usize] as usize]
+    }
+}
+
+/// Choices of `t` cases: for each choice of `t - 1` others, numbered, a set of cases. So each choice is there `t` times.
+struct Choices {
+    t: usize,
+    /// For each `i` from 1 to `t - 1` the number of sets of `i` numbers below each bound: `{c₁ < c₂ < …}` has the number `Σ (cᵢ choose i)`.
+    choose: Vec<Vec<usize>>,
+    /// How many words a set of cases takes.
+    words: usize,
+    bits: Vec<u64>,
+}
+
+/// So many bits are too many.
+const MOST: usize = 1 << 27;
+
+impl Choices {
+    /// Those of which all cases are of different factors; `None` where there are too many.
+    fn new(cases: &Cases, t: usize) -> Option<Self> {
+        let count = cases.literals.len();
+        let mut choose = Vec::with_capacity(t - 1);
+        let mut fewer = vec![1_usize; count + 1];
+        for _ in 1..t {
+            let mut sum = 0_usize;
             for count in &mut fewer {
                 let next = sum.saturating_add(*count);
                 *count = std::mem::replace(&mut sum, next);
             }
             choose.push(fewer.clone());
         }
-        let count = choose.last().map_or(1, |counts| counts[bound]);
-        (count <= MOST).then_some(Self { t, count, choose })
+        let words = count.div_ceil(64);
+        let size = choose.last().map_or(1, |counts| counts[count]).checked_mul(words).filter(|&size| size <= MOST / 64)?;
+        let mut choices = Self { t, choose, words, bits: vec![0; size] };
+        for others in 0..choices.rows() {
+            choices.open_row(others, cases);
+        }
+        Some(choices)
     }
 
-    fn index(&self, tuple: &[u32]) -> u64 {
-        self.choose.iter().zip(tuple).map(|(choose, &case)| choose[case as usize]).sum()
+    fn open_row(&mut self, others: usize, cases: &Cases) {
+        let chosen = self.at(others);
+        let factor = |case: u32| cases.factors[case as usize];
+        if chosen.windows(2).any(|pair| factor(pair[0]) == factor(pair[1])) {
+            return;
+        }
+        let row = &mut self.bits[others * self.words..(others + 1) * self.words];
+        (0..cases.literals.len()).for_each(|case| row[case / 64] |= 1 << (case % 64));
+        for case in chosen.iter().flat_map(|&case| cases.of_factor(factor(case) as usize)) {
+            row[case / 64] &= !(1 << (case % 64));
+        }
     }
 
-    fn at(&self, mut index: u64) -> Vec<u32> {
-        let mut tuple = vec![0; self.t];
-        for (case, choose) in tuple.iter_mut().zip(&self.choose).rev() {
+    /// How many choices there are.
+    fn len(&self) -> u64 {
+        self.bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() / self.t as u64
+    }
+
+    /// The number of others, which are one fewer than `t`.
+    fn index(&self, others: &[u32]) -> usize {
+        self.index_after(0, others)
+    }
+
+    /// The others that have a number.
+    fn at(&self, mut index: usize) -> Vec<u32> {
+        let mut others = vec![0; self.t - 1];
+        for (case, choose) in others.iter_mut().zip(&self.choose).rev() {
             let found = choose.partition_point(|&count| count <= index).saturating_sub(1);
             index -= choose[found];
             *case = found as u32;
         }
-        tuple
+        others
     }
 
-    /// Those of which all cases are of different factors, and how many they are.
-    fn of_different(&self, factors: &[Vec<Lit>]) -> (Bits, u64) {
-        let factor_of: Vec<_> =
-            factors.iter().zip(0_u32..).flat_map(|(cases, factor)| cases.iter().map(move |_| factor)).collect();
-        let mut bits = Bits { words: vec![0; self.count.div_ceil(64) as usize] };
-        let mut count = 0;
-        each_subset(&(0..factor_of.len() as u32).collect::<Vec<_>>(), self.t, |subset| {
-            if subset.windows(2).all(|pair| factor_of[pair[0] as usize] != factor_of[pair[1] as usize]) {
-                bits.insert(self.index(subset));
-                count += 1;
+    /// The cases that some others may still be chosen with.
+    fn with(&self, others: usize) -> &[u64] {
+        &self.bits[others * self.words..(others + 1) * self.words]
+    }
+
+    /// Calls for each set of one fewer than `t` of some cases, with where the cases to choose with it are.
+    fn each_others(&self, row: &[u32], mut call: impl FnMut(&[u32], usize)) {
+        each_subset(row, self.t - 1, |others| call(others, self.index(others) * self.words));
+    }
+
+    /// How many choices of others there are.
+    fn rows(&self) -> usize {
+        self.bits.len().checked_div(self.words).unwrap_or(0)
+    }
+
+    /// Removes a choice.
+    fn remove(&mut self, choice: &[u32]) {
+        for (position, &case) in choice.iter().enumerate() {
+            let start = (self.index(&choice[..position]) + self.index_after(position, &choice[position + 1..])) * self.words;
+            self.bits[start + case as usize / 64] &= !(1 << (case % 64));
+        }
+    }
+
+    /// What others add to the number when so many come before them.
+    fn index_after(&self, before: usize, others: &[u32]) -> usize {
+        self.choose[before..].iter().zip(others).map(|(choose, &case)| choose[case as usize]).sum()
+    }
+
+    /// Removes all choices of some cases.
+    fn remove_all(&mut self, row: &[u32]) {
+        let mask = mask(row, self.words);
+        let mut starts = Vec::new();
+        self.each_others(row, |_, start| starts.push(start));
+        for start in starts {
+            self.bits[start..start + self.words].iter_mut().zip(&mask).for_each(|(word, mask)| *word &= !mask);
+        }
+    }
+
+    /// In how many choices each case is, counted several times all alike.
+    fn weights(&self, cases: usize) -> Vec<u64> {
+        let mut weights = vec![0; cases];
+        for (index, row) in self.bits.chunks_exact(self.words).enumerate() {
+            if self.t == 1 {
+                each_bit(row, |case| weights[case] += 1);
+                continue;
             }
-        });
-        (bits, count)
+            let count = ones(row);
+            if count > 0 {
+                self.at(index).iter().for_each(|&case| weights[case as usize] += count);
+            }
+        }
+        weights
+    }
+}
+
+fn mask(cases: &[u32], words: usize) -> Vec<u64> {
+    let mut mask = vec![0; words];
+    cases.iter().for_each(|&case| mask[case as usize / 64] |= 1 << (case % 64));
+    mask
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// How many bits two sets have in common.
+fn common(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}
+
+fn each_bit(words: &[u64], mut call: impl FnMut(usize)) {
+    for (index, &word) in words.iter().enumerate() {
+        let mut left = word;
+        while left != 0 {
+            call(index * 64 + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
     }
 }
 
@@ -183,44 +292,16 @@ fn each_subset(items: &[u32], size: usize, mut call: impl FnMut(&[u32])) {
     }
 }
 
-/// A set of numbers.
-struct Bits {
-    words: Vec<u64>,
-}
-
-impl Bits {
-    fn insert(&mut self, index: u64) {
-        self.words[(index / 64) as usize] |= 1 << (index % 64);
-    }
-
-    fn remove(&mut self, index: u64) {
-        self.words[(index / 64) as usize] &= !(1 << (index % 64));
-    }
-
-    fn get(&self, index: u64) -> u64 {
-        self.words[(index / 64) as usize] >> (index % 64) & 1
-    }
-
-    /// The least that is not below a number.
-    fn first_from(&self, index: u64) -> Option<u64> {
-        let start = (index / 64) as usize;
-        let masked = self.words.get(start)? >> (index % 64) << (index % 64);
-        let words = std::iter::once(&masked).chain(&self.words[start + 1..]);
-        words.zip(start as u64..).find(|(word, _)| **word != 0).map(|(word, at)| at * 64 + u64::from(word.trailing_zeros()))
-    }
-}
-
-struct Greedy<'m> {
-    models: &'m mut Models,
+struct Greedy<'c> {
+    models: &'c mut Models,
+    cases: &'c Cases,
+    by_literal: FxHashMap<Lit, Vec<u32>>,
     /// What the solver knows, and what it taught us.
     propagator: Propagator,
     /// How much of its trail holds in each model.
     root: usize,
-    tuples: Tuples,
-    cases: Vec<Lit>,
-    by_literal: FxHashMap<Lit, Vec<u32>>,
     /// What may be in a model and is in none so far.
-    open: Bits,
+    open: Choices,
     row: Row,
 }
 
@@ -230,25 +311,63 @@ struct Row {
     decisions: Vec<Lit>,
     /// How much of the trail is taken account of.
     seen: usize,
-    /// The cases that are true, in ascending order.
+    /// The cases that are true, in ascending order, and as bits.
     chosen: Vec<u32>,
-    /// How many open choices each case would complete.
-    gains: Vec<u32>,
+    mask: Vec<u64>,
+    /// The cases of factors of which none is true yet.
+    undecided: Vec<u64>,
 }
 
-impl Greedy<'_> {
-    /// Whether some cases are together in any model.
-    fn is_feasible(&mut self, tuple: &[u32]) -> bool {
-        self.restart();
-        let literals: Vec<_> = tuple.iter().map(|&case| self.cases[case as usize]).collect();
-        if !self.decide_all(&literals) {
-            return false;
-        }
-        let feasible = self.models.solve(&literals);
-        if !feasible {
+impl<'c> Greedy<'c> {
+    fn new(models: &'c mut Models, cases: &'c Cases, open: Choices) -> Self {
+        let mut by_literal: FxHashMap<Lit, Vec<u32>> = FxHashMap::default();
+        cases.literals.iter().zip(0..).for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
+        let propagator = models.propagator();
+        let root = propagator.trail().len();
+        Self { models, cases, by_literal, propagator, root, open, row: Row::default() }
+    }
+
+    /// A choice that is in a model and in none so far. What turns out to be in no model is counted. Up to `others` nothing is open any more.
+    fn next_start(&mut self, others: &mut usize, infeasible: &mut u64) -> Option<Vec<u32>> {
+        while *others < self.open.rows() {
+            *infeasible += self.exclude(*others);
+            let mut first = None;
+            each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
+            let Some(case) = first else {
+                *others += 1;
+                continue;
+            };
+            let choice = insert(&self.open.at(*others), case);
+            if self.models.solve(&self.literals(&choice)) {
+                return Some(choice);
+            }
             self.learn();
+            self.open.remove(&choice);
+            *infeasible += 1;
         }
-        feasible
+        None
+    }
+
+    /// Removes what propagation excludes together with some others; how much that is.
+    fn exclude(&mut self, others: usize) -> u64 {
+        if self.open.with(others).iter().all(|&word| word == 0) {
+            return 0;
+        }
+        let chosen = self.open.at(others);
+        self.restart();
+        let possible = self.decide_all(&self.literals(&chosen));
+        let mut excluded = Vec::new();
+        each_bit(self.open.with(others), |case| {
+            if !possible || self.propagator.value(self.cases.literals[case]) == Some(false) {
+                excluded.push(case as u32);
+            }
+        });
+        excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
+        excluded.len() as u64
+    }
+
+    fn literals(&self, cases: &[u32]) -> Vec<Lit> {
+        cases.iter().map(|&case| self.cases.literals[case as usize]).collect()
     }
 
     /// Remembers which assumptions failed, and forgets the row.
@@ -263,11 +382,14 @@ impl Greedy<'_> {
 
     /// Makes a model that has some cases, and as much else as it can.
     fn make_row(&mut self, start: &[u32]) {
+        let weights = self.open.weights(self.cases.literals.len());
+        let weight = |factor: usize| weights[self.cases.of_factor(factor)].iter().sum::<u64>();
+        let mut factors: Vec<_> = (0..self.cases.starts.len() - 1).filter(|&factor| weight(factor) > 0).collect();
+        factors.sort_by_key(|&factor| std::cmp::Reverse(weight(factor)));
         self.restart();
-        let literals: Vec<_> = start.iter().map(|&case| self.cases[case as usize]).collect();
-        self.decide_all(&literals);
+        self.decide_all(&self.literals(start));
         loop {
-            self.extend();
+            factors.iter().for_each(|&factor| self.extend(factor));
             let decisions = std::mem::take(&mut self.row.decisions);
             if self.models.solve(&decisions) {
                 return;
@@ -279,28 +401,54 @@ impl Greedy<'_> {
         }
     }
 
-    /// Decides for whatever gains most until nothing gains.
-    fn extend(&mut self) {
-        loop {
-            self.observe();
-            let unknown = (0..self.cases.len()).filter(|&case| self.propagator.value(self.cases[case]).is_none());
-            let best = unknown.max_by_key(|&case| (self.row.gains[case], std::cmp::Reverse(case)));
-            let Some(best) = best.filter(|&case| self.row.gains[case] > 0) else { return };
-            let literal = self.cases[best];
-            // Where neither value is possible, the solver says why.
-            if !self.decide(literal) && !self.assume(!literal) {
-                self.row.decisions.push(literal);
-                return;
+    /// Decides for the case of a factor that covers most, unless that is decided.
+    fn extend(&mut self, factor: usize) {
+        self.observe();
+        let unknown = |&case: &usize| self.propagator.value(self.cases.literals[case]).is_none();
+        let mut ranked: Vec<_> =
+            self.cases.of_factor(factor).filter(unknown).map(|case| (std::cmp::Reverse(self.gain(case as u32)), case)).collect();
+        if ranked.iter().all(|(gain, _)| gain.0 == 0) {
+            return;
+        }
+        ranked.sort_unstable();
+        for (_, case) in ranked {
+            let literal = self.cases.literals[case];
+            match self.propagator.value(literal) {
+                Some(true) => return,
+                Some(false) => {}
+                None if self.decide(literal) => return,
+                None if self.assume(!literal) => {}
+                None => {
+                    // Neither value is possible: the solver says why.
+                    self.row.decisions.push(literal);
+                    return;
+                }
             }
         }
     }
 
+    /// How much a case would cover, with the cases that are true, and on average with what is undecided.
+    fn gain(&self, case: u32) -> u64 {
+        let Self { open, row, cases, .. } = self;
+        let Some(size) = open.t.checked_sub(2) else {
+            return open.with(0)[case as usize / 64] >> (case % 64) & 1;
+        };
+        let (mut decided, mut undecided) = (0, 0);
+        each_subset(&row.chosen, size, |others| {
+            let with = open.with(open.index(&insert(others, case)));
+            decided += common(with, &row.mask);
+            undecided += common(with, &row.undecided);
+        });
+        // Those with cases that are true were met once for each of them; of a factor that is undecided one case will be true.
+        let per_factor = (cases.starts.len() - 1) as u64;
+        decided * cases.literals.len() as u64 + undecided * per_factor * (size as u64 + 1)
+    }
+
     fn restart(&mut self) {
         self.propagator.undo(self.root);
-        self.row = Row { gains: vec![0; self.cases.len()], ..Row::default() };
-        if self.tuples.t == 1 {
-            self.add_gains(&[]);
-        }
+        let words = self.open.words;
+        let all: Vec<_> = (0..self.cases.literals.len() as u32).collect();
+        self.row = Row { mask: vec![0; words], undecided: mask(&all, words), ..Row::default() };
     }
 
     /// Decides for literals as long as they are possible; whether all are.
@@ -331,49 +479,31 @@ impl Greedy<'_> {
 
     /// Takes account of what became known.
     fn observe(&mut self) {
-        while let Some(literal) = self.propagator.trail().get(self.row.seen) {
-            let cases = self.by_literal.get(literal).cloned().unwrap_or_default();
-            self.row.seen += 1;
-            cases.into_iter().for_each(|case| self.choose(case));
-        }
-    }
-
-    fn choose(&mut self, case: u32) {
-        let position = self.row.chosen.partition_point(|&other| other < case);
-        if let Some(size) = self.tuples.t.checked_sub(2) {
-            let chosen = std::mem::take(&mut self.row.chosen);
-            let mut base = Vec::with_capacity(size + 1);
-            each_subset(&chosen, size, |subset| {
-                base.clear();
-                base.extend_from_slice(subset);
-                base.insert(subset.partition_point(|&other| other < case), case);
-                self.add_gains(&base);
-            });
-            self.row.chosen = chosen;
-        }
-        self.row.chosen.insert(position, case);
-    }
-
-    /// Adds to the gain of each case whether together with one less than `t` others it is open.
-    fn add_gains(&mut self, base: &[u32]) {
-        let Self { tuples, open, row, .. } = self;
-        for position in 0..=base.len() {
-            let lower: u64 = tuples.choose.iter().zip(&base[..position]).map(|(choose, &case)| choose[case as usize]).sum();
-            let higher: u64 =
-                tuples.choose[position + 1..].iter().zip(&base[position..]).map(|(choose, &case)| choose[case as usize]).sum();
-            let start = if position == 0 { 0 } else { base[position - 1] as usize + 1 };
-            let end = base.get(position).map_or(row.gains.len(), |&case| case as usize);
-            for case in start..end {
-                row.gains[case] += open.get(lower + higher + tuples.choose[position][case]) as u32;
+        for literal in &self.propagator.trail()[self.row.seen..] {
+            for &case in self.by_literal.get(literal).into_iter().flatten() {
+                let position = self.row.chosen.partition_point(|&other| other < case);
+                self.row.chosen.insert(position, case);
+                self.row.mask[case as usize / 64] |= 1 << (case % 64);
+                let factor = self.cases.factors[case as usize] as usize;
+                self.cases.of_factor(factor).for_each(|case| self.row.undecided[case / 64] &= !(1 << (case % 64)));
             }
         }
+        self.row.seen = self.propagator.trail().len();
     }
 
-    /// The cases of the model that was found last.
-    fn last_row(&self, factors: &[Vec<Lit>]) -> Vec<usize> {
-        let is_true = |&literal: &Lit| self.models.is_true(literal);
-        factors.iter().map(|factor| factor.iter().position(is_true).unwrap_or(0)).collect()
+    /// The cases of the model that was found last, one of each factor.
+    fn last_row(&self) -> Vec<u32> {
+        let factors = (0..self.cases.starts.len() - 1).map(|factor| self.cases.of_factor(factor));
+        let case = factors.filter_map(|mut cases| cases.find(|&case| self.models.is_true(self.cases.literals[case])));
+        case.map(|case| case as u32).collect()
     }
+}
+
+/// Ascending numbers with one more.
+fn insert(others: &[u32], case: u32) -> Vec<u32> {
+    let mut all = others.to_vec();
+    all.insert(others.partition_point(|&other| other < case), case);
+    all
 }
 
 #[cfg(test)]
@@ -423,7 +553,7 @@ mod tests {
             let is_true = |literal: Lit, model: u32| holds(&[vec![literal]], model);
             let row = |model: u32| factors.iter().map(|factor| factor.iter().position(|&literal| is_true(literal, model)).unwrap()).collect::<Vec<_>>();
             let possible: BTreeSet<_> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).map(row).collect();
-            let size = t.min(factors.len());
+            let size = t.clamp(1, factors.len());
             let feasible: BTreeSet<_> = possible.iter().flat_map(|row| covered(row, size)).collect();
             for kind in KINDS {
                 let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
@@ -444,17 +574,32 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_numbered_one_after_the_other() {
-        for t in 0..5 {
-            let tuples = Tuples::new(9, t).unwrap();
+    fn others_are_numbered_one_after_the_other() {
+        let factors: Vec<_> = (0..9).map(|var| vec![Var(var).positive()]).collect();
+        for t in 1..6 {
+            let choices = Choices::new(&Cases::new(&factors), t).unwrap();
             let mut indices = Vec::new();
-            each_subset(&(0..9).collect::<Vec<_>>(), t, |subset| {
-                assert_eq!(tuples.at(tuples.index(subset)), subset);
-                indices.push(tuples.index(subset));
+            each_subset(&(0..9).collect::<Vec<_>>(), t - 1, |others| {
+                assert_eq!(choices.at(choices.index(others)), others);
+                indices.push(choices.index(others));
             });
             indices.sort_unstable();
-            assert_eq!(indices, (0..tuples.count).collect::<Vec<_>>());
+            assert_eq!(indices, (0..choices.bits.len() / choices.words).collect::<Vec<_>>());
         }
+    }
+
+    /// Where nothing is excluded, pairs need few more models than there are bits in the number of factors.
+    #[test]
+    fn sets_are_small() {
+        let factors: Vec<_> = (0..100).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
+        let mut models = Models::new(100, std::iter::empty(), KINDS[1]);
+        assert!(covering(2, &factors, &mut models).unwrap().rows.len() <= 16);
+    }
+
+    #[test]
+    fn without_factors_one_model_will_do() {
+        let mut models = Models::new(1, std::iter::empty(), KINDS[1]);
+        assert_eq!(covering(2, &[], &mut models).unwrap().rows, [Vec::<usize>::new()]);
     }
 
     #[test]

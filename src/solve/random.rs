@@ -20,7 +20,6 @@ impl Random {
     }
 
     /// The next number; each of the 2⁶⁴ comes once before any comes again.
-    #[expect(clippy::should_implement_trait, reason = "there is always a next one")]
     pub const fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -14,6 +14,8 @@ pub(super) struct Dag {
     products: Vec<(u32, u32)>,
     /// Where the products of each node end.
     nodes: Vec<u32>,
+    /// The node of all variables; without one there is no model.
+    pub root: Option<u32>,
 }
 
 /// What a product says about a variable.
@@ -57,11 +59,6 @@ impl Dag {
     pub fn add_node(&mut self) -> u32 {
         self.nodes.push(self.products.len() as u32);
         self.nodes.len() as u32 - 1
-    }
-
-    /// The last node, of which everything else is a part.
-    pub fn root(&self) -> Option<u32> {
-        (self.nodes.len() as u32).checked_sub(1)
     }
 
     pub fn nodes(&self) -> usize {

@@ -42,7 +42,7 @@ enum Shown {
 
 /// Compiles clauses over the first `vars` variables; `None` where that takes more than `effort` steps.
 ///
-/// A step is a decision, or a look at 64 literals: a million steps are about a second. They depend on the clauses alone.
+/// A step is a decision, or a look at 64 literals: ten million take a few seconds. What they amount to depends on the clauses alone.
 ///
 /// # Examples
 /// ```
@@ -56,7 +56,8 @@ enum Shown {
 ///
 /// assert_eq!(compiled.count(), &3_u32.into());
 /// assert_eq!(compiled.count_where(&[!b]), 1_u32.into());
-/// let models: Vec<_> = compiled.models().collect();
+/// let mut models: Vec<_> = compiled.models().collect();
+/// models.sort();
 /// assert_eq!(models, [[false, true], [true, false], [true, true]]);
 /// let mut random = Random::new(1);
 /// assert!(models.contains(&compiled.sample(&mut || random.next()).unwrap()));
@@ -93,7 +94,7 @@ pub fn compile<'c>(vars: usize, clauses: impl Iterator<Item = &'c [Lit]>, projec
 impl Compiled {
     fn new(dag: Dag, projection: &[Var], place: impl Fn(Var) -> Shown, vars: usize) -> Self {
         let counts = dag.counts(|_| None);
-        let count = dag.root().map(|root| counts[dag.products_of(root)].iter().sum()).unwrap_or_default();
+        let count = dag.root.map(|root| counts[dag.products_of(root)].iter().sum()).unwrap_or_default();
         let shown = projection.iter().map(|&var| place(var)).collect();
         let mut positions: Vec<_> = projection.iter().copied().zip(0..).collect();
         positions.sort_unstable();
@@ -126,7 +127,7 @@ impl Compiled {
                 }
             }
         }
-        let Some(root) = self.dag.root() else { return BigUint::ZERO };
+        let Some(root) = self.dag.root else { return BigUint::ZERO };
         self.dag.counts(|var| given[var.index()])[self.dag.products_of(root)].iter().sum()
     }
 
@@ -183,7 +184,7 @@ impl Compiled {
     /// The model that some choices lead to.
     fn walk(&self, choose: &mut impl FnMut(Choice) -> bool) -> Option<Vec<bool>> {
         let mut values = vec![false; self.vars];
-        let mut nodes = vec![self.dag.root()?];
+        let mut nodes = vec![self.dag.root?];
         while let Some(node) = nodes.pop() {
             let products = self.dag.products_of(node);
             let second = products.len() > 1 && choose(Choice::Product(products.start));
@@ -220,7 +221,7 @@ fn below(bound: &BigUint, random: &mut impl FnMut() -> u64) -> BigUint {
             (0..bits.div_ceil(64)).map(|_| random()).flat_map(|word| [word as u32, (word >> 32) as u32]).collect();
         digits.truncate(bits.div_ceil(32) as usize);
         if let Some(last) = digits.last_mut()
-            && bits % 32 != 0
+            && !bits.is_multiple_of(32)
         {
             *last &= (1 << (bits % 32)) - 1;
         }

@@ -141,6 +141,8 @@ impl<'s> Search<'s> {
                 }
             }
         }
+        // The root is nobody's child; where it is impossible there is none.
+        self.dag.root = self.children.pop();
         Some(self.dag)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use biodivine_lib_bdd::BddVariableSet;
 use proptest::prelude::*;
 
 use super::*;
@@ -22,7 +23,7 @@ fn projected(clauses: &[Vec<Lit>], projection: &[Var]) -> BTreeSet<Vec<bool>> {
 /// Wider clauses, so that there are models, and definitions `v ⇔ a ∧ b` among them.
 fn problem() -> impl Strategy<Value = Vec<Vec<Lit>>> {
     let definition = prop::collection::vec((0..2 * VARS).prop_map(Lit), 3);
-    (clauses(VARS, 0..14), prop::collection::vec(definition, 0..4)).prop_map(|(mut clauses, definitions)| {
+    (clauses(VARS, 0..30), prop::collection::vec(definition, 0..4)).prop_map(|(mut clauses, definitions)| {
         for definition in definitions {
             let [v, a, b] = [0, 1, 2].map(|index| definition[index]);
             clauses.extend([vec![v, !a, !b], vec![!v, a], vec![!v, b]]);
@@ -33,6 +34,20 @@ fn problem() -> impl Strategy<Value = Vec<Vec<Lit>>> {
 
 fn projection() -> impl Strategy<Value = Vec<Var>> {
     prop::collection::vec((0..VARS).prop_map(Var), 0..12)
+}
+
+/// How many projected models there are, counted by a binary decision diagram.
+fn by_diagram(vars: u16, clauses: &[Vec<Lit>], projection: &[Var]) -> String {
+    let set = BddVariableSet::new_anonymous(vars);
+    let names = set.variables();
+    let clause = |clause: &Vec<Lit>| {
+        let literal = |literal: &Lit| set.mk_literal(names[literal.var().index()], !literal.is_negative());
+        clause.iter().fold(set.mk_false(), |all, next| all.or(&literal(next)))
+    };
+    let all = clauses.iter().fold(set.mk_true(), |all, next| all.and(&clause(next)));
+    let hidden: Vec<_> =
+        (0..u32::from(vars)).map(Var).filter(|var| !projection.contains(var)).map(|var| names[var.index()]).collect();
+    (all.exists(&hidden).exact_cardinality() >> hidden.len()).to_string()
 }
 
 proptest! {
@@ -86,6 +101,26 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Larger than brute force can: clauses over windows of variables, as many as leave models most of the time.
+    #[test]
+    fn decision_diagrams_count_as_many(windows in prop::collection::vec((0..30_u32, clauses(6, 1..2)), 20..60), hidden in prop::collection::vec(0..36_u32, 0..20)) {
+        let shift = |start: u32| move |literal: &Lit| Lit(literal.0 + 2 * start);
+        let clauses: Vec<Vec<Lit>> =
+            windows.iter().map(|(start, clause)| clause.concat().iter().map(shift(*start)).collect()).collect();
+        let projection: Vec<_> = (0..36).filter(|var| !hidden.contains(var)).map(Var).collect();
+        let compiled = compile(36, clauses.iter().map(Vec::as_slice), &projection, 1_000_000).unwrap();
+        prop_assert_eq!(compiled.count().to_string(), by_diagram(36, &clauses, &projection));
+        let are_models = compiled.models().take(5).all(|model| {
+            let given = projection.iter().zip(model).map(|(var, value)| vec![var.positive().negate_if(!value)]);
+            by_diagram(36, &clauses.iter().cloned().chain(given).collect::<Vec<_>>(), &projection) == "1"
+        });
+        prop_assert!(are_models);
+    }
+}
+
 #[test]
 fn nothing_is_drawn_where_there_is_no_model() {
     let literal = Var(0).positive();
@@ -94,6 +129,23 @@ fn nothing_is_drawn_where_there_is_no_model() {
     assert_eq!(compiled.models().next(), None);
     assert_eq!(compiled.sample(&mut || 0), None);
     assert_eq!(compiled.count_where(&[literal]), BigUint::ZERO);
+}
+
+/// What was written down about one part says nothing when another turns out to be impossible.
+#[test]
+fn one_impossible_part_is_enough() {
+    let possible = vec![Var(0).positive(), Var(1).positive()];
+    let signs = [[false, false], [false, true], [true, false], [true, true]];
+    let mut impossible: Vec<Vec<Lit>> = Vec::new();
+    for [a, b] in signs {
+        for c in [false, true] {
+            impossible.push([(2, a), (3, b), (4, c)].map(|(var, negate)| Var(var).positive().negate_if(negate)).to_vec());
+        }
+    }
+    let all: Vec<_> = (0..5).map(Var).collect();
+    let clauses: Vec<_> = std::iter::once(possible).chain(impossible).collect();
+    assert_eq!(compiled(&clauses, &all).count(), &BigUint::ZERO);
+    assert_eq!(compiled(&clauses, &all).models().count(), 0);
 }
 
 #[test]
