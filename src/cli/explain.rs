@@ -2,9 +2,10 @@
 
 use super::args::{ExplainArgs, ListFormat};
 use super::render::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, flag, json, output, rejected, select};
 use cuvee::Resolver;
 use cuvee::explore::{Change, Explanation, Reason, ReasonKind};
+use cuvee::yaml::write_flow;
 use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -80,12 +81,16 @@ fn tree(reasons: &[Reason], indent: &str, text: &mut String) {
     }
 }
 
-/// Changes as they are written on a command line.
-fn flags(change: &[Change]) -> String {
-    let flag = |change: &Change| {
-        let value = change.to.value.as_ref().map_or_else(|| change.to.case.clone(), ToString::to_string);
-        let from = change.from.as_ref().map_or_else(|| "unassigned".to_owned(), ToString::to_string);
-        format!("-i {}={value} (now {from})", change.to.name)
+/// Changes as they are written on a command line, and what is now.
+fn flags(changes: &[Change]) -> String {
+    let to = |change: &Change| match &change.to.value {
+        Some(value) => flag(&change.to.name, value),
+        None => format!("{}: {}", change.to.name, change.to.case),
     };
-    if change.is_empty() { "none is needed".into() } else { change.iter().map(flag).collect::<Vec<_>>().join(" ") }
+    let from = |change: &Change| match &change.from {
+        Some(value) => format!("{}={}", change.to.name, write_flow(value)),
+        None => format!("no {}", change.to.name),
+    };
+    let all = |one: &dyn Fn(&Change) -> String, between: &str| changes.iter().map(one).collect::<Vec<_>>().join(between);
+    if changes.is_empty() { "none is needed".into() } else { format!("{} (now {})", all(&to, " "), all(&from, ", ")) }
 }

@@ -4,6 +4,8 @@ use super::args::{InputsArgs, ListFormat};
 use super::render::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use cuvee::explore::{InputReport, InputsReport};
+use cuvee::yaml::write_flow;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -23,6 +25,9 @@ pub fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
 }
 
 fn human(report: &InputsReport) -> String {
+    if report.inputs.is_empty() {
+        return "no inputs\n".into();
+    }
     let mut text = String::new();
     for input in &report.inputs {
         let kind = input.kind.as_ref().map(|kind| format!(": {kind}")).unwrap_or_default();
@@ -38,10 +43,10 @@ fn human(report: &InputsReport) -> String {
 
 fn rows(input: &InputReport) -> Vec<(&'static str, String)> {
     let cases: Vec<_> = input.cases.iter().map(|case| case.label.as_str()).collect();
-    let presets: Vec<_> = input.presets.iter().map(|preset| format!("{}={}", preset.preset, preset.value)).collect();
-    let default = input.default.as_ref().map(ToString::to_string);
+    let presets: Vec<_> = input.presets.iter().map(|preset| format!("{}={}", preset.preset, write_flow(&preset.value))).collect();
+    let default = input.default.as_ref().map(write_flow);
     let rows = [
-        ("assigned", input.assigned.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("assigned", input.assigned.as_ref().map(write_flow).unwrap_or_default()),
         ("cases", cases.join(" | ")),
         ("default", default.or_else(|| input.computed.clone()).unwrap_or_default()),
         ("presets", presets.join(", ")),
@@ -51,7 +56,12 @@ fn rows(input: &InputReport) -> Vec<(&'static str, String)> {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
+/// Nodes come first, as they say most; what is inside of others goes without saying.
 fn shown(elements: &[String]) -> String {
+    let all: HashSet<&str> = elements.iter().map(String::as_str).collect();
+    let is_inner = |id: &str| id.match_indices('.').any(|(dot, _)| all.contains(&id[dot + 1..]));
+    let mut elements: Vec<_> = elements.iter().map(String::as_str).filter(|id| !is_inner(id)).collect();
+    elements.sort_by_key(|id| !id.starts_with("node."));
     match elements.len().checked_sub(SHOWN) {
         Some(more) if more > 0 => format!("{} and {more} more", elements[..SHOWN].join(", ")),
         _ => elements.join(", "),

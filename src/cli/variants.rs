@@ -66,10 +66,16 @@ fn human(found: &Found) -> String {
     for rejected in &found.rejected {
         let _ = writeln!(text, "{}  no variant\n    {}", rejected.preset, rejected.reasons.join("\n    "));
     }
-    let covered = found.covered.map(|count| format!(" cover {count} combinations of cases")).unwrap_or_default();
+    let count = found.variants.len();
+    let covers = if count == 1 { "covers" } else { "cover" };
+    let covered = found.covered.map(|cases| format!(" {covers} {cases} combinations of cases")).unwrap_or_default();
     let cost = found.cost.as_ref().map(|cost| format!(", cost {cost}")).unwrap_or_default();
-    let more = if found.more { ", and there are more" } else { "" };
-    let _ = writeln!(text, "{}{covered}{cost}{more}", variants(&found.variants.len().to_string()));
+    let more = match (found.more, &found.cost) {
+        (false, _) => "",
+        (true, None) => ", and there are more",
+        (true, Some(_)) => ", and there are others as good",
+    };
+    let _ = writeln!(text, "{}{covered}{cost}{more}", variants(&count.to_string()));
     text
 }
 
@@ -118,10 +124,35 @@ fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failu
         let values = variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
         let resolver = variant.preset.iter().fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
         let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
-        let file = format!("{}.yaml", variant.name);
+        let file = format!("{}.yaml", file_name(&variant.name));
         output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
         entries.push(Entry { file, variant });
     }
     let manifest = Manifest { variants: entries, more: found.more };
     output::to_file(&dir.join(MANIFEST), &json(&manifest)).map_err(rejected)
+}
+
+/// The name of a preset may be anything; this is the name of a file in the directory, a different one for each.
+fn file_name(name: &str) -> String {
+    let mut text = String::new();
+    for (index, c) in name.char_indices() {
+        match c {
+            '.' if index > 0 => text.push(c),
+            _ if c.is_alphanumeric() || "-_ ".contains(c) => text.push(c),
+            _ => text.extend(c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02x}"))),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn files_stay_in_the_directory() {
+        let names = ["prod", "eu-1.10", "größe", "../up", "a/b", "a%2fb", ".hidden", "c:\\d"];
+        let files = ["prod", "eu-1.10", "größe", "%2e.%2fup", "a%2fb", "a%252fb", "%2ehidden", "c%3a%5cd"];
+        assert_eq!(names.map(file_name), files);
+    }
 }
