@@ -41,7 +41,7 @@ fn human(analysis: &Analysis) -> String {
         let gap = if text.is_empty() { "" } else { "\n" };
         text.push_str(&format!("{gap}{title}:\n  {}\n", lines.join("\n  ")));
     }
-    text
+    if text.is_empty() { "nothing stands out\n".into() } else { text }
 }
 
 fn verdict(verdict: &Verdict) -> String {
@@ -50,12 +50,13 @@ fn verdict(verdict: &Verdict) -> String {
 }
 
 fn rejecting(check: &Rejecting) -> String {
-    let element = check.element.as_ref().map(|element| format!(" because of {element}")).unwrap_or_default();
-    let count = check.count.as_ref().map(|count| format!("{count}, ")).unwrap_or_default();
-    format!("{}: {count}such as with {}{element}", check.check, flags(&check.inputs))
+    let element = check.element.as_ref().map(|element| format!(", because of {element}")).unwrap_or_default();
+    let topologies = |count: &String| format!("{count} topolog{}, ", if count == "1" { "y" } else { "ies" });
+    let count = check.count.as_ref().map(topologies).unwrap_or_default();
+    format!("{}: {count}for example {}{element}", check.check, flags(&check.inputs))
 }
 
 fn preset(rejected: &RejectedPreset) -> String {
-    let void = if rejected.void { " whatever the other inputs" } else { "" };
+    let void = if rejected.void { ", whatever the other inputs are" } else { "" };
     format!("{}{void}\n    {}", rejected.preset, rejected.reasons.join("\n    "))
 }
