@@ -212,9 +212,8 @@ impl Space<'_, '_> {
     }
 
     fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
-        let clauses: Vec<_> = self.valid_clauses().collect();
         let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
-        compile(self.settled.vars, clauses.iter().map(Vec::as_slice), &projection, effort)
+        compile(self.settled.vars, self.valid_clauses(), &projection, effort)
     }
 
     pub(super) fn count(&self, query: &Query) -> Count {
@@ -280,7 +279,7 @@ impl Space<'_, '_> {
             Goal::Count => Objective { terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect() },
             Goal::Technologies => self.technologies.clone(),
         };
-        let cnf = Cnf::of(self.settled.vars, self.valid_clauses());
+        let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
         let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
         let mut solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
@@ -293,10 +292,9 @@ impl Space<'_, '_> {
 
     /// The formula whose models, projected to the elements, are the variants.
     pub(crate) fn formula(&self) -> Formula {
-        let clauses: Vec<_> = self.valid_clauses().collect();
         let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
         let projection = Projection::All.elements(self.graph());
-        Formula::new(self.graph(), self.settled.vars, clauses.iter().map(Vec::as_slice), &projection, &cases, &[])
+        Formula::new(self.graph(), self.settled.vars, self.valid_clauses(), &projection, &cases, &[])
     }
 
     /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
