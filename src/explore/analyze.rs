@@ -267,7 +267,7 @@ impl Space<'_, '_> {
     fn count_violating(&self, violations: Vec<Lit>, passed: Vec<Lit>) -> Option<String> {
         let projection: Vec<_> = Projection::All.elements(self.graph()).into_iter().map(|id| literal(id).var()).collect();
         let passed: Vec<Vec<Lit>> = passed.into_iter().map(|literal| vec![literal]).collect();
-        let clauses = self.settled.clauses.iter().chain([&violations]).chain(&passed).map(Vec::as_slice);
+        let clauses = self.best_clauses().chain([violations.as_slice()]).chain(passed.iter().map(Vec::as_slice));
         compile(self.settled.vars, clauses, &projection, EFFORT).map(|compiled| compiled.count().to_string())
     }
 }

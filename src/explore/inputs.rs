@@ -149,7 +149,7 @@ impl Pairs {
             models.new_var();
         });
         let twin = |literal: Lit| twin(literal, vars);
-        for clause in &space.settled.clauses {
+        for clause in space.best_clauses() {
             models.add_clause(&clause.iter().copied().map(twin).collect::<Vec<_>>());
         }
         let mut same = Vec::new();

@@ -140,7 +140,6 @@ impl<'s, 'a> Space<'s, 'a> {
         let mut encoder = variant::encoder(&evaluator, &assertions);
         let objectives: Vec<_> = goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
         let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
-        let count = encoder.cnf().len();
         progress.phase("settling what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives)?;
@@ -159,7 +158,6 @@ impl<'s, 'a> Space<'s, 'a> {
         let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
         let (technologies, weight) = (variant::objective(&mut encoder, &technologies), variant::objective(&mut encoder, &weight));
         let cnf = encoder.finish();
-        settled.clauses.extend(cnf.clauses().skip(count).map(|clause| clause.literals.to_vec()));
         settled.vars = settled.vars.max(cnf.vars());
         Ok(Self {
             prepared,
@@ -186,9 +184,14 @@ impl<'s, 'a> Space<'s, 'a> {
         self.prepared.inputs.declarations.get(input)
     }
 
+    /// The clauses whose models are the best variant of each assignment, whether it is valid or not.
+    pub(super) fn best_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        self.cnf.clauses().map(|clause| clause.literals).chain(self.settled.lemmas.iter().map(Vec::as_slice))
+    }
+
     /// The best variant of each assignment, whether it is valid or not.
     pub(super) fn best_models(&self) -> Models {
-        Models::new(self.settled.vars, self.settled.clauses.iter().map(Vec::as_slice), self.prepared.solver)
+        Models::new(self.settled.vars, self.best_clauses(), self.prepared.solver)
     }
 
     /// The valid variants.
@@ -199,9 +202,9 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     /// The clauses whose models are the valid variants.
-    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = Vec<Lit>> + Clone {
-        let requirements = self.requirements.iter().map(|&(literal, _)| vec![literal]);
-        self.settled.clauses.iter().cloned().chain(requirements)
+    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        let requirements = self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
+        self.best_clauses().chain(requirements)
     }
 
     /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.

@@ -8,10 +8,11 @@ use crate::formula::{Atom, Cnf, Lit};
 use crate::graph::ElementId;
 use crate::inputs::Openness;
 use crate::options::Kind;
+use crate::solve::backbone::{backbone, equivalences};
 use crate::solve::count::{Compiled, compile};
 use crate::solve::covering::covering;
 use crate::solve::random::Random;
-use crate::solve::{self, Objective, Problem};
+use crate::solve::{self, Models, Objective, Problem};
 use crate::value::Value;
 use crate::{Failure, Resolver};
 use rustc_hash::FxHashSet;
@@ -185,7 +186,7 @@ const COUNTED: usize = 10_000;
 
 impl Space<'_, '_> {
     pub(super) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
-        let elements = query.projection.elements(self.graph());
+        let elements = self.projected(query.projection);
         let found = match query.which {
             Which::All => self.list(&elements, query.limit),
             Which::Best(goal) => self.best(goal, &elements),
@@ -195,28 +196,28 @@ impl Space<'_, '_> {
         found.filter(|found| !found.variants.is_empty()).ok_or_else(|| self.void().into())
     }
 
-    fn list(&self, elements: &[ElementId], limit: usize) -> Option<Found> {
+    fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
         let mut models = self.valid_models();
+        let telling = telling(elements, &mut models);
         let mut variants = Vec::new();
         while models.solve(&[]) {
             if variants.len() == limit {
                 return Some(Found::of(variants, true));
             }
             variants.push(self.variant(elements, &|literal| models.is_true(literal)));
-            let other = elements.iter().map(|&id| literal(id).negate_if(models.is_true(literal(id))));
+            let other = telling.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
             models.add_clause(&other.collect::<Vec<_>>());
         }
         Some(Found::of(variants, false))
     }
 
-    fn compiled(&self, elements: &[ElementId], effort: u64) -> Option<Compiled> {
-        let clauses: Vec<_> = self.valid_clauses().collect();
-        let projection: Vec<_> = elements.iter().map(|&id| literal(id).var()).collect();
-        compile(self.settled.vars, clauses.iter().map(Vec::as_slice), &projection, effort)
+    fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
+        let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
+        compile(self.settled.vars, self.valid_clauses(), &projection, effort)
     }
 
     pub(super) fn count(&self, query: &Query) -> Count {
-        let elements = query.projection.elements(self.graph());
+        let elements = self.projected(query.projection);
         if let Some(compiled) = self.compiled(&elements, query.effort) {
             return Count { count: compiled.count().to_string(), exact: true };
         }
@@ -227,14 +228,14 @@ impl Space<'_, '_> {
         }
     }
 
-    fn sample(&self, elements: &[ElementId], count: u64, seed: u64, effort: u64) -> Result<Found, Diagnostics> {
+    fn sample(&self, elements: &[Projected], count: u64, seed: u64, effort: u64) -> Result<Found, Diagnostics> {
         let compiled = self.compiled(elements, effort).ok_or_else(|| {
             let message = format!("counting the variants takes more than {effort} steps, so that none can be drawn fairly");
             Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or allow more with `--effort`")
         })?;
         let mut models = self.valid_models();
         let mut complete = |values: &[bool]| {
-            let present = elements.iter().zip(values).map(|(&id, &value)| literal(id).negate_if(!value));
+            let present = elements.iter().zip(values).map(|(element, &value)| literal(element.id).negate_if(!value));
             let found = models.solve(&present.collect::<Vec<_>>());
             found.then(|| self.variant(elements, &|literal| models.is_true(literal)))
         };
@@ -255,7 +256,7 @@ impl Space<'_, '_> {
         Ok(Found::of(variants, !all))
     }
 
-    fn covering(&self, elements: &[ElementId], strength: usize) -> Result<Found, Diagnostics> {
+    fn covering(&self, elements: &[Projected], strength: usize) -> Result<Found, Diagnostics> {
         let factors: Vec<Vec<Lit>> = self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
         let mut models = self.valid_models();
         let covering = covering(strength, &factors, &mut models).ok_or_else(|| {
@@ -272,14 +273,14 @@ impl Space<'_, '_> {
         Ok(Found { covered: Some(covering.feasible), ..Found::of(variants, false) })
     }
 
-    fn best(&self, goal: Goal, elements: &[ElementId]) -> Option<Found> {
+    fn best(&self, goal: Goal, elements: &[Projected]) -> Option<Found> {
         let objective = match goal {
             Goal::Weight => self.weight.clone(),
             Goal::Count => Objective { terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect() },
             Goal::Technologies => self.technologies.clone(),
         };
-        let cnf = Cnf::of(self.settled.vars, self.valid_clauses());
-        let preference: Vec<Atom> = elements.iter().map(|&id| id.into()).collect();
+        let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
+        let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
         let mut solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
         let cost = solution.costs().first().copied().unwrap_or_default();
@@ -291,10 +292,9 @@ impl Space<'_, '_> {
 
     /// The formula whose models, projected to the elements, are the variants.
     pub(crate) fn formula(&self) -> Formula {
-        let clauses: Vec<_> = self.valid_clauses().collect();
         let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
         let projection = Projection::All.elements(self.graph());
-        Formula::new(self.graph(), self.settled.vars, clauses.iter().map(Vec::as_slice), &projection, &cases, &[])
+        Formula::new(self.graph(), self.settled.vars, self.valid_clauses(), &projection, &cases, &[])
     }
 
     /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
@@ -307,10 +307,25 @@ impl Space<'_, '_> {
     }
 
     /// The variant of a model.
-    pub(super) fn variant(&self, elements: &[ElementId], is_true: &dyn Fn(Lit) -> bool) -> Variant {
-        let present = elements.iter().filter(|&&id| is_true(literal(id)));
-        let present: Vec<_> = present.map(|&id| self.graph().identifier(id).to_string()).collect();
-        Variant { name: name_of(&present), preset: None, present, inputs: self.assigned(is_true) }
+    fn variant(&self, elements: &[Projected], is_true: &dyn Fn(Lit) -> bool) -> Variant {
+        let present = elements.iter().filter(|element| is_true(literal(element.id)));
+        let hash = present.clone().fold(FNV_START, |hash, element| fnv(hash, &element.hash.to_le_bytes()));
+        Variant {
+            // Twelve digits tell apart what people list.
+            name: format!("{:012x}", hash >> 16),
+            preset: None,
+            present: present.map(|element| element.identifier.clone()).collect(),
+            inputs: self.assigned(is_true),
+        }
+    }
+
+    /// The elements that make a variant, with what is needed of them again and again.
+    fn projected(&self, projection: Projection) -> Vec<Projected> {
+        let projected = |id| {
+            let identifier = self.graph().identifier(id).to_string();
+            Projected { id, hash: fnv(FNV_START, identifier.as_bytes()), identifier }
+        };
+        projection.elements(self.graph()).into_iter().map(projected).collect()
     }
 
     /// The assignment of a model.
@@ -329,9 +344,29 @@ impl Space<'_, '_> {
     }
 }
 
-/// A name for a set of elements: twelve hexadecimal digits of its FNV-1a hash.
-fn name_of(present: &[String]) -> String {
-    let bytes = present.iter().flat_map(|id| id.bytes().chain([b'\n']));
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{:012x}", hash >> 16)
+/// An element that makes a variant.
+struct Projected {
+    id: ElementId,
+    identifier: String,
+    /// Of the identifier.
+    hash: u64,
+}
+
+/// Literals that are enough to tell variants apart: one of those that are always equal, none of those that never change.
+fn telling(elements: &[Projected], models: &mut Models) -> Vec<Lit> {
+    let literals: Vec<_> = elements.iter().map(|element| literal(element.id)).collect();
+    let fixed = backbone(&literals, models).unwrap_or_default();
+    let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();
+    let changing: Vec<_> = literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();
+    let sets = equivalences(&changing, models).unwrap_or_default();
+    let repeated: FxHashSet<_> = sets.iter().flat_map(|set| set.iter().skip(1).copied()).collect();
+    changing.into_iter().filter(|literal| !repeated.contains(literal)).collect()
+}
+
+/// Where a 64 bit FNV-1a hash starts.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The FNV-1a hash of what was hashed so far and some bytes.
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

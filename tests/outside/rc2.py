@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks with another solver that what `cuvee resolve` finds is optimal: rc2.py CUVEE TEMPLATE
+"""Checks with another solver that the variant found best is optimal: rc2.py CUVEE TEMPLATE
 
-Exports the template as WCNF, has RC2 of python-sat solve it as it is and with the nodes fixed to those of the resolved template, and
-compares the optima.
+For templates that minimise the weight of their topology. Exports the template as WCNF, with its inputs open, has RC2 of python-sat solve it as it
+is and with the nodes fixed to those of `cuvee variants --minimize weight`, and compares the optima.
 """
 
 import json
@@ -24,8 +24,8 @@ def optimum(text, fixed):
 def main(cuvee, template):
     run = lambda *words: subprocess.run([cuvee, "-q", *words], check=True, capture_output=True, text=True).stdout
     text = run("export", template, "--format", "wcnf")
-    resolved = json.loads(run("resolve", template, "--format", "json"))
-    present = resolved.get("topology_template", {}).get("node_templates", {})
+    best = json.loads(run("variants", template, "--minimize", "weight", "--projection", "nodes", "--format", "json"))
+    present = {name[len("node."):] for name in best["variants"][0]["present"]}
     names = (line.split(" ", 2) for line in text.splitlines() if line.startswith("c "))
     nodes = [(int(var), name[len("node."):]) for _, var, name in names if name.startswith("node.")]
     free, ours = optimum(text, []), optimum(text, [var if name in present else -var for var, name in nodes])
