@@ -338,9 +338,9 @@ error: 1 error
     shows(
         "variants open.yaml -i load=[9,1]",
         str![[r#"
-ed1e147e6ec6  helper (+1)
+ecc6dd81a612  helper (+1)
     as it is
-d61d9f113e07  helper logs (+2)
+f40af3036fd9  helper logs (+2)
     -i watched=true
 2 variants
 
@@ -363,17 +363,17 @@ fn variants_are_listed_with_the_inputs_that_give_them() {
     shows(
         "variants checked.yaml",
         str![[r#"
-6e0d444e6661  shop (+1)
-    -i plain=false
-8c8d0ef38da4  shop (+2)
-    -i plain=false -i logs=true
-6d9a8a966ca4  shop (+3)
-    -i tls=true -i plain=false -i logs=true
-e81ead650f27  shop (+2)
-    -i tls=true -i plain=false
-c36c5444fa4c  shop (+2)
+4aa0b99c526b  shop (+2)
     as it is
-0bce45317a69  shop (+3)
+efab7ad8d263  shop (+1)
+    -i plain=false
+1a9c01b8a699  shop (+2)
+    -i plain=false -i logs=true
+26e2f908ecfe  shop (+3)
+    -i tls=true -i plain=false -i logs=true
+44b4503bb6ba  shop (+2)
+    -i tls=true -i plain=false
+01ac7e777f30  shop (+3)
     -i logs=true
 6 variants
 
@@ -382,10 +382,10 @@ c36c5444fa4c  shop (+2)
     shows(
         "variants sizes.yaml --projection nodes --limit 2 -i load=0 --where '{node_presence: gold}'",
         str![[r#"
-68f451276832  shop gold silver
-    -i gold=true
-29a319640dd5  shop second third gold silver
-    -i visitors=5001 -i gold=true
+8fd7a91a72d5  shop second west gold silver
+    -i visitors=5000 -i 'region=eu west' -i gold=true
+9d5d48b4e396  shop second third west gold silver
+    -i visitors=5001 -i 'region=eu west' -i gold=true
 2 variants, and there are more
 
 "#]],
@@ -437,7 +437,7 @@ fn the_best_of_all_inputs() {
     shows(
         "variants sizes.yaml --minimize weight",
         str![[r#"
-76325836bf1c  shop (+2)
+a30cde961f1b  shop (+2)
     -i load=-0.25
 1 variant, cost 1
 
@@ -446,7 +446,7 @@ fn the_best_of_all_inputs() {
     shows(
         "variants sizes.yaml --minimize count --projection nodes --where '{node_presence: gold}'",
         str![[r#"
-68f451276832  shop gold silver
+f8e425ecef24  shop gold silver
     -i load=-0.25 -i gold=true
 1 variant, cost 3
 
@@ -455,7 +455,7 @@ fn the_best_of_all_inputs() {
     shows(
         "variants reasons.yaml --minimize technologies --projection nodes",
         str![[r#"
-704c3585b868  shop
+bb44443961ac  shop
     as it is
 1 variant, cost 0, and there are others as good
 
@@ -483,15 +483,15 @@ fn pairs_of_cases_are_covered() {
     shows(
         "variants checked.yaml --pairwise",
         str![[r#"
-6e0d444e6661  shop (+1)
+efab7ad8d263  shop (+1)
     -i plain=false
-0bce45317a69  shop (+3)
+01ac7e777f30  shop (+3)
     -i logs=true
-6d9a8a966ca4  shop (+3)
+26e2f908ecfe  shop (+3)
     -i tls=true -i plain=false -i logs=true
-e81ead650f27  shop (+2)
+44b4503bb6ba  shop (+2)
     -i tls=true -i plain=false
-c36c5444fa4c  shop (+2)
+4aa0b99c526b  shop (+2)
     as it is
 5 variants cover 11 combinations of cases
 

@@ -174,7 +174,8 @@ impl<'a> Space<'_, 'a> {
     /// The smallest change of inputs that leads to a variant in which a literal holds.
     fn change(&mut self, currents: &Currents, wanted: Option<Lit>) -> Option<Vec<Change>> {
         let cases = self.current_cases(currents);
-        let mut clauses: Vec<Vec<Lit>> = self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
+        let mut clauses: Vec<Vec<Lit>> =
+            self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
         let mut terms = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
             let changed = Var((self.settled.vars + terms.len()) as u32).positive();
