@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
+mod shell;
+
 use cuvee::diagnostic::Code;
 use snapbox::cmd::{Command, cargo_bin};
 use std::fmt::Write;
@@ -53,24 +55,21 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
 }
 
 /// What to run: variables of the environment, and what stands behind `cuvee`.
-struct Call<'p> {
-    variables: Vec<(&'p str, &'p str)>,
-    words: Vec<&'p str>,
+struct Call {
+    variables: Vec<(String, String)>,
+    words: Vec<String>,
 }
 
-impl<'p> Shown<'p> {
+impl Shown<'_> {
     /// Nothing for a command of another program.
-    fn call(&self) -> Option<Call<'p>> {
-        let mut words = self.line.split_whitespace().peekable();
-        let mut variables = Vec::new();
-        while let Some(variable) = words.peek().and_then(|word| word.split_once('=')) {
-            variables.push(variable);
-            words.next();
-        }
-        let words: Vec<_> = words.collect();
+    fn call(&self) -> Option<Call> {
+        let words = shell::words(self.line);
+        let variables: Vec<_> = words.iter().map_while(|word| word.split_once('=')).collect();
+        let command = words[variables.len()..].iter().map(String::as_str).collect::<Vec<_>>();
         let cargo = ["cargo", "run", "--release", "--"];
-        let words = words.strip_prefix(&cargo).or(words.strip_prefix(&["cuvee"]))?.to_vec();
-        Some(Call { variables, words })
+        let words = command.strip_prefix(&cargo).or(command.strip_prefix(&["cuvee"]))?;
+        let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Some(Call { variables: variables.collect(), words: words.iter().map(|&word| word.to_owned()).collect() })
     }
 
     fn run(self, directory: &Path) {
@@ -164,7 +163,7 @@ fn commands_are_found_with_their_output() {
     let shown: Vec<_> = commands.iter().map(|command| (command.line, command.exit, command.output.as_str())).collect();
     assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, ""), ("ls", 2, "")]);
     let call = commands[1].call().unwrap();
-    assert_eq!((call.variables, call.words), (vec![("X", "1")], vec!["b"]));
+    assert_eq!((call.variables, call.words), (vec![("X".to_owned(), "1".to_owned())], vec!["b".to_owned()]));
     assert_eq!(commands[2].call().unwrap().words, ["c"]);
     assert!(commands[3].call().is_none());
 }
