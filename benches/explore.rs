@@ -1,0 +1,118 @@
+//! How long it takes to answer questions about all variants of a template: `cargo bench --bench explore`.
+
+use std::time::{Duration, Instant};
+
+use cuvee::Resolver;
+use cuvee::explore::{Goal, Projection, Query, Which};
+use cuvee::solve::random::Random;
+
+/// Boolean inputs, and as many nodes.
+const INPUTS: usize = 200;
+/// Runs that count; the median of them is printed.
+const RUNS: usize = 5;
+
+fn main() -> anyhow::Result<()> {
+    let text = template();
+    println!("{INPUTS} boolean inputs, {} KB of template", text.len() / 1000);
+    println!("{:<26} {:>9}  answer", "question", "ms");
+    let resolver = Resolver::from_text("explore.yaml", text);
+    let nodes = Query { projection: Projection::Nodes, ..Query::default() };
+    let of = |which| Query { which, ..Query::default() };
+    row("resolve", || {
+        Ok(format!("{} elements present", resolver.resolve()?.presence().filter(|(_, present)| *present).count()))
+    })?;
+    row("count", || count(&resolver, &Query::default()))?;
+    row("count by nodes", || count(&resolver, &nodes))?;
+    row("list 100", || list(&resolver, &Query::default()))?;
+    row("list 10,000", || list(&resolver, &Query { limit: 10_000, ..Query::default() }))?;
+    row("sample 5", || list(&resolver, &of(Which::Sample(5, 1))))?;
+    row("pairwise", || list(&resolver, &of(Which::Covering(2))))?;
+    row("minimize weight", || list(&resolver, &of(Which::Best(Goal::Weight))))?;
+    row("inputs", || {
+        let inputs = resolver.input_report()?.result.inputs;
+        Ok(format!("{} influences", inputs.iter().map(|input| input.influences.len()).sum::<usize>()))
+    })?;
+    row("analyze", || {
+        let analysis = resolver.analyze()?.result;
+        let (core, dead, constraints) = (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
+        Ok(format!("{core} core, {dead} dead, {constraints} constraints in vain"))
+    })?;
+    row("explain", || {
+        let explanation = resolver.explain(&format!("node.n{}", INPUTS / 2))?.result;
+        Ok(format!("{} changes", explanation.change.map_or(0, |change| change.len())))
+    })?;
+    row("export", || Ok(format!("{} clauses", resolver.variants_formula()?.clauses.len())))
+}
+
+fn count(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {
+    let count = resolver.count_variants(query)?.result;
+    let digits = count.count.len();
+    let least = if count.exact { "" } else { "at least " };
+    Ok(if digits < 9 { format!("{least}{}", count.count) } else { format!("{least}{}e{}", &count.count[..3], digits - 3) })
+}
+
+fn list(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {
+    let found = resolver.variants(query)?.result;
+    let covered = found.covered.map(|covered| format!(" for {covered} combinations")).unwrap_or_default();
+    let cost = found.cost.map(|cost| format!(" of cost {cost}")).unwrap_or_default();
+    let count = found.variants.len();
+    Ok(format!("{count} variant{}{covered}{cost}", if count == 1 { "" } else { "s" }))
+}
+
+/// Everything from the text to the answer, again each time.
+fn row(name: &str, ask: impl Fn() -> Result<String, cuvee::Failure>) -> anyhow::Result<()> {
+    let mut times = Vec::new();
+    let mut answer = String::new();
+    while times.len() < RUNS && times.iter().sum::<Duration>() < Duration::from_secs(10) {
+        let start = Instant::now();
+        answer = ask().map_err(|failure| anyhow::anyhow!("{name}: {}", failure.diagnostics[0].message))?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    println!("{name:<26} {:>9.1}  {answer}", times[times.len() / 2].as_secs_f64() * 1e3);
+    Ok(())
+}
+
+/// A node for each input, relations between neighbours, and constraints that concern neighbours only.
+fn template() -> String {
+    let mut random = Random::new(1);
+    let mut below = |bound: usize| (random.next() % bound as u64) as usize;
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: { mode: consistent-loose }\n    \
+         inputs:\n",
+    );
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    (0..INPUTS).for_each(|i| line(format!("      f{i}: {{ type: boolean, default: false }}")));
+    line("    constraints:".into());
+    for start in 0..INPUTS - 4 {
+        let (a, b, c) = (start, start + 1 + below(2), start + 3 + below(2));
+        match below(4) {
+            0 => line(format!("      - implies: [{{ variability_input: f{a} }}, {{ variability_input: f{b} }}]")),
+            1 => line(format!(
+                "      - or: [{{ variability_input: f{a} }}, {{ not: {{ variability_input: f{b} }} }}, {{ variability_input: f{c} }}]"
+            )),
+            2 => line(format!("      - not: {{ and: [{{ variability_input: f{a} }}, {{ node_presence: n{c} }}] }}")),
+            _ => {}
+        }
+    }
+    line("  node_templates:".into());
+    line("    root:\n      type: Root\n      persistent: true\n      requirements:".into());
+    (0..INPUTS).for_each(|i| line(format!("        - has_{i}: n{i}")));
+    for i in 0..INPUTS {
+        line(format!(
+            "    n{i}:\n      type: Node\n      weight: {}\n      conditions: {{ variability_input: f{i} }}",
+            1 + i % 3
+        ));
+        if i > 1 {
+            line(format!(
+                "      requirements:\n        - uses: {{ node: n{}, conditions: {{ variability_input: f{} }} }}",
+                i - 1,
+                i - 2
+            ));
+        }
+    }
+    text
+}
