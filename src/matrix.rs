@@ -67,6 +67,15 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are, or no variant can be resolved.
     pub fn matrix(&self) -> Result<Matrix, Failure> {
+        let (matrix, failures) = self.all_columns()?;
+        match failures.into_iter().next().filter(|_| matrix.columns.iter().all(|column| !column.rejected.is_empty())) {
+            Some(failure) => Err(failure),
+            None => Ok(matrix),
+        }
+    }
+
+    /// The same, where all columns may be rejected, and why they are.
+    pub(crate) fn all_columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
         let survey = self.survey()?;
         let mut rows: Vec<_> =
             survey.elements.into_iter().map(|(identifier, kind)| Row { identifier, kind, present: Vec::new() }).collect();
@@ -81,10 +90,7 @@ impl Resolver {
             let (preset, description) = chosen.unzip();
             columns.push(Column { preset, description: description.flatten(), rejected });
         }
-        match failures.into_iter().next().filter(|_| columns.iter().all(|column| !column.rejected.is_empty())) {
-            Some(failure) => Err(failure),
-            None => Ok(Matrix { columns, rows }),
-        }
+        Ok((Matrix { columns, rows }, failures))
     }
 
     fn survey(&self) -> Result<Survey, Failure> {

@@ -15,6 +15,7 @@ mod output;
 pub mod packaging;
 mod progress;
 pub mod render;
+pub mod report;
 pub mod resolve;
 mod select;
 pub mod test;

@@ -75,15 +75,15 @@ pub struct Change {
 }
 
 /// The value that an input has, and who says so.
-struct Current {
-    value: Option<Value>,
+pub(super) struct Current {
+    pub(super) value: Option<Value>,
     assigned: bool,
     /// `default`, ``the preset `prod` ``
     source: String,
     place: Option<Span>,
 }
 
-type Currents = FxHashMap<InputId, Current>;
+pub(super) type Currents = FxHashMap<InputId, Current>;
 
 impl Resolver {
     /// Explains why an element is present or absent in the variant of the inputs as they are given.
@@ -137,7 +137,7 @@ impl Resolver {
 }
 
 /// The values that inputs have as they are given.
-fn currents(prepared: &Prepared<'_, '_>) -> Currents {
+pub(super) fn currents(prepared: &Prepared<'_, '_>) -> Currents {
     let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
     let Inputs { declarations, values } = prepared.inputs;
     let current = |(id, declaration): (InputId, &crate::inputs::Declaration<'_>)| {
@@ -153,7 +153,7 @@ fn currents(prepared: &Prepared<'_, '_>) -> Currents {
 
 impl<'a> Space<'_, 'a> {
     /// The case that each open input is in.
-    fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
+    pub(super) fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
         let Self { open, evaluator, .. } = self;
         let case = |open: &crate::expression::OpenInput<'a>| open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?);
         open.iter().map(case).collect()
@@ -174,7 +174,8 @@ impl<'a> Space<'_, 'a> {
     /// The smallest change of inputs that leads to a variant in which a literal holds.
     fn change(&mut self, currents: &Currents, wanted: Option<Lit>) -> Option<Vec<Change>> {
         let cases = self.current_cases(currents);
-        let mut clauses: Vec<Vec<Lit>> = self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
+        let mut clauses: Vec<Vec<Lit>> =
+            self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
         let mut terms = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
             let changed = Var((self.settled.vars + terms.len()) as u32).positive();

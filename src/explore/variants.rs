@@ -146,9 +146,9 @@ impl Resolver {
     /// The variant of each preset of the template, laid over what is chosen.
     ///
     /// # Errors
-    /// As [`Resolver::matrix`].
+    /// What is wrong with the template whatever its inputs are.
     pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
-        let matrix = self.matrix()?;
+        let (matrix, _) = self.all_columns()?;
         let mut found = Found::of(Vec::new(), false);
         for (index, column) in matrix.columns.iter().enumerate() {
             let Some(preset) = column.preset.clone() else { continue };
