@@ -121,7 +121,7 @@ impl Space<'_, '_> {
     }
 
     fn explained_clauses(&self, sources: &SourceMap) -> Clauses {
-        let mut reasons: IndexSet<String> = IndexSet::default();
+        let mut reasons: IndexSet<String> = self.telling_reasons(sources).into_iter().collect();
         let mut found = Clauses { vars: self.settled.vars, ..Clauses::default() };
         let mut add = |clause: &[Lit], origin: Option<usize>| {
             found.clauses.push(clause.iter().map(|&literal| number(literal)).collect());
@@ -140,6 +140,13 @@ impl Space<'_, '_> {
         }
         found.reasons = reasons.into_iter().collect();
         found
+    }
+
+    /// The reasons of the template, the most telling first.
+    fn telling_reasons(&self, sources: &SourceMap) -> Vec<String> {
+        let mut origins: Vec<_> = self.assertions.iter().map(|(_, origin)| origin).collect();
+        origins.sort_by_key(|&origin| self.assertions.origin(origin).distance());
+        origins.into_iter().map(|origin| self.reason(origin, sources)).collect()
     }
 
     /// Why a clause of the template is there, with what its author wrote, and where.

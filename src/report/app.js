@@ -12,8 +12,13 @@ function make(tag, properties = {}, ...content) {
     else if (name === 'class') made.className = value;
     else made.setAttribute(name, value === true ? '' : value);
   }
-  made.append(...content.flat(Infinity).filter((part) => part != null && part !== false));
-  return made;
+  return fill(made, ...content);
+}
+
+/** Replaces what an element contains; what is nothing or false is left out. */
+function fill(place, ...content) {
+  place.replaceChildren(...content.flat(Infinity).filter((part) => part != null && part !== false));
+  return place;
 }
 
 const code = (text) => make('code', {}, text);
@@ -84,8 +89,11 @@ function whyElement(element, which) {
   return why && { ...why, decisions };
 }
 
-function reasons(why) {
-  return make('ul', { class: 'reasons' }, why.reasons.map((reason) => make('li', {}, data.cnf.reasons[reason])));
+/** At most so many reasons: the most telling come first. */
+function reasons(why, most = Infinity) {
+  const more = why.reasons.length - most;
+  const items = why.reasons.slice(0, most).map((reason) => make('li', {}, data.cnf.reasons[reason]));
+  return make('ul', { class: 'reasons' }, items, more > 0 && make('li', {}, `and ${more} more`));
 }
 
 function chosen(why) {
@@ -302,7 +310,8 @@ function explainCase(input, one) {
     cases[one + 1].focus();
   };
   const offer = after && button(['Choose it and drop ', make('b', {}, listed(dropped.map(([other, choice]) => word(other, choice))))], force, { class: 'primary' });
-  place.replaceChildren(
+  fill(
+    place,
     make('p', {}, make('strong', {}, word(input, one)), why.inputs.length ? ' is not possible beside ' : ' is not possible in any variant.', why.inputs.length > 0 && chosen(why)),
     why.reasons.length > 0 && make('p', { class: 'hint' }, 'The template says:'),
     why.reasons.length > 0 && reasons(why),
@@ -580,23 +589,23 @@ function viewed() {
   return mode === 'mine' ? [-1] : mode === 'preset' ? [first] : [first, second];
 }
 
-function whyParts(element, which) {
+function whyParts(element, which, most) {
   const here = presence(element, which);
   if (here === 'open') return make('p', {}, 'Open: it depends on inputs that are not decided.');
   const why = whyElement(element, which);
   if (!why) return null;
   const always = why.inputs.length === 0 && why.reasons.length === 0;
   if (always || why.inputs.length === 0) {
-    return [make('p', {}, `Always ${here}, whatever is chosen.`), why.reasons.length > 0 && reasons(why)];
+    return [make('p', {}, `Always ${here}, whatever is chosen.`), why.reasons.length > 0 && reasons(why, most)];
   }
-  return [make('p', {}, `${here === 'present' ? 'Present' : 'Absent'} because of `, chosen(why)), why.reasons.length > 0 && reasons(why)];
+  return [make('p', {}, `${here === 'present' ? 'Present' : 'Absent'} because of `, chosen(why)), why.reasons.length > 0 && reasons(why, most)];
 }
 
 function elementTip(element) {
   const { id, conditions, place } = data.elements[element];
   const which = viewed();
   const parts = which.flatMap((one) => {
-    const why = whyParts(element, one);
+    const why = whyParts(element, one, 3);
     return [which.length > 1 && make('p', { class: 'hint' }, `In ${nameOf(one)}: ${presence(element, one)}`), why];
   });
   const explained = parts.flat().some((part) => part && part.classList?.contains('reasons'));
@@ -614,7 +623,8 @@ function showDetails(element) {
   const { id, kind, conditions, place } = data.elements[element];
   const link = (other) => make('li', {}, mark(shown(other)), ' ', button(`${data.elements[other].kind} ${ownName(other)}`, () => showDetails(other), { class: 'link' }));
   const container = data.elements[element].container;
-  dialog.replaceChildren(
+  fill(
+    dialog,
     make('div', { class: 'panel-head' }, make('h2', { id: 'details-title' }, id), button('Close', () => dialog.close(), { class: 'quiet' })),
     make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), badge(shown(element))),
     viewed().map((which) => {
@@ -636,7 +646,7 @@ function showDetails(element) {
 
 function showTip(target, content) {
   const tip = byId('tip');
-  tip.replaceChildren(...content.flat(Infinity).filter(Boolean));
+  fill(tip, content);
   tip.hidden = false;
   target.setAttribute('aria-describedby', 'tip');
   const at = target.getBoundingClientRect();

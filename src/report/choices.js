@@ -78,7 +78,8 @@ class Choices {
       needed = solver.core.filter((literal) => all.has(literal));
     }
     if (needed.length <= 200) {
-      for (const one of [...needed]) {
+      // The most telling come first, so that the others are left out rather than they.
+      for (const one of [...needed].sort((a, b) => b - a)) {
         const without = needed.filter((other) => other !== one);
         if (fails(without)) needed = without;
       }

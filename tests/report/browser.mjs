@@ -99,6 +99,7 @@ async function worksByKeyboard() {
   assert.notEqual(await opened.evaluate(() => document.activeElement.dataset.id), before);
   await opened.keyboard.press('Enter');
   assert.ok(await opened.locator('#details').evaluate((dialog) => dialog.open));
+  assert.doesNotMatch(await opened.locator('#details').innerText(), /\[object|undefined|null|false/);
   await opened.keyboard.press('Escape');
   assert.ok(!(await opened.locator('#details').evaluate((dialog) => dialog.open)));
   await finish();
