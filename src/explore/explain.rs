@@ -311,7 +311,9 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             View::Constant(_) => [].into(),
             View::Literal(atom, _) => match self.manual.get(&atom) {
                 Some(&meaning) => self.decisive(meaning),
-                None => [atom].into(),
+                None if self.is_known(atom) => [atom].into(),
+                // What an author says of an element may be that it says so, and nothing else.
+                None => Rc::default(),
             },
             View::And(operands) | View::NotAnd(operands) => {
                 let failing: Vec<_> = operands.iter().copied().filter(|&operand| !self.holds(operand)).collect();
@@ -325,6 +327,11 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         };
         self.decided.insert(formula, atoms.clone());
         atoms
+    }
+
+    /// Whether an atom is that of an element or of an input.
+    fn is_known(&self, atom: Atom) -> bool {
+        (atom.0 as usize) < self.space.graph().elements.len() || self.inputs.contains_key(&atom)
     }
 
     fn because(&mut self, atoms: &[Atom]) -> Vec<Reason> {
