@@ -4,12 +4,13 @@
 //! An expression evaluates to a value, or, where it depends on what is present, to a formula.
 
 mod cases;
+mod dependencies;
 mod evaluate;
 pub mod operators;
 mod presence;
 mod validate;
 
-pub use cases::{InputCase, OpenInput, Roots, cut};
+pub use cases::{OpenInput, Roots, cut};
 pub use evaluate::Evaluator;
 pub use presence::{Of, has_artifact_type};
 pub use validate::is_operator;

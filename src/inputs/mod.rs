@@ -21,6 +21,7 @@ pub use feature_ide::from_feature_ide;
 pub use features::{FeatureKeyword, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
+pub use unit::Dimension;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Node, NodeKind};
