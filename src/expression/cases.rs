@@ -117,13 +117,6 @@ impl<'a> Probe<'a> {
         Self { ask, surrounding: Rc::default() }
     }
 
-    fn node(&self) -> Option<Node<'a>> {
-        match self.ask {
-            Ask::Condition(node) | Ask::Value(node) | Ask::Which(node) => Some(node),
-            Ask::Itself | Ask::Feature => None,
-        }
-    }
-
     /// What it comes to where the input has this value.
     fn outcome(&self, evaluator: &mut Evaluator<'_, 'a>, input: InputId, value: &Value) -> Outcome {
         let assumed = || self.surrounding.iter().cloned().chain([(input, value.clone())]);

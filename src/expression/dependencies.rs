@@ -85,8 +85,8 @@ impl<'a> Evaluator<'_, 'a> {
             _ if presence::is_operator(name) => found.presence = true,
             _ => self.gather(operand, is_logical(name), depth, &mut found),
         }
-        found.sort();
         found.open.extend(found.inputs.iter().filter(|&&input| matches!(self.inputs.values.get(input), InputValue::Open)));
+        found.sort();
         let keeps_operands = is_logical(name) || name == "logic_expression";
         let combines = matches!(name, "equal" | "value_expression") || presence::is_operator(name);
         found.by_value = !keeps_operands && !(combines && found.presence);
