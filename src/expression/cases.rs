@@ -336,9 +336,14 @@ impl<'a> Cutter<'_, '_, 'a> {
         if valid.is_empty() {
             return self.unknown();
         }
-        let (outcomes, members) = self.classes(&valid);
+        let (mut outcomes, mut members) = self.classes(&valid);
         let all = members.len() == 1 && valid.iter().any(|cell| !cell.exact);
-        let labels = label::labels(&valid, &members);
+        let mut labels = label::labels(&valid, &members);
+        if let Some(rest) = labels.iter().position(|label| label == label::REST) {
+            outcomes[rest..].rotate_left(1);
+            members[rest..].rotate_left(1);
+            labels[rest..].rotate_left(1);
+        }
         let case = |(members, label): (&Vec<usize>, String)| InputCase {
             value: self.example(&valid, members),
             label: if all { "any".into() } else { label },

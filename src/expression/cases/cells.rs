@@ -114,17 +114,19 @@ impl Line {
     /// A number that is easy on the eye.
     fn example(self, low: i64, high: i64) -> Number {
         let (least, most) = self.ends();
-        let within = |key: &i64| (low..=high).contains(key);
-        if self.whole {
-            let key = if low > least { low } else if high < most { high } else { 0 };
-            return Number::int(key);
+        let text_length = |key: &i64| self.number(*key).to_string().len();
+        if (low, high) == (least, most) {
+            return Number::int(0);
         }
-        let (from, to) = (self.number(low).as_f64(), self.number(high).as_f64());
-        let above = (low > least).then_some(from.floor() + 1.0);
-        let below = (high < most).then_some(to.ceil() - 1.0);
-        let middle = from / 2.0 + to / 2.0;
-        let keys = [above, below, Some(middle)].into_iter().flatten().map(double_key);
-        self.number(keys.chain([low]).find(within).unwrap_or(low))
+        let keys = if self.whole {
+            [Some(low).filter(|&low| low > least), Some(high).filter(|&high| high < most), None]
+        } else {
+            let (from, to) = (self.number(low).as_f64(), self.number(high).as_f64());
+            let middle = from / 2.0 + to / 2.0;
+            [Some(from.floor() + 1.0), Some(to.ceil() - 1.0), Some(middle)].map(|number| number.map(double_key))
+        };
+        let within = keys.into_iter().flatten().filter(|key| (low..=high).contains(key));
+        self.number(within.min_by_key(text_length).unwrap_or(low))
     }
 
     fn low_end(self, key: i64) -> End {
@@ -168,9 +170,14 @@ pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value])
     if any {
         cells.extend([false, true].map(Value::from).map(Cell::exact));
     }
-    // Numbers are in the way where nothing asks for them.
-    let numbers = cuts.values.iter().any(|value| matches!(value, Value::Number(_))) || !cuts.keys.is_empty() || cuts.dates;
-    if let Some(line) = Line::of(kind).filter(|_| numbers || !matches!(kind, InputType::Any | InputType::Timestamp)) {
+    // Numbers are in the way where nothing asks for them; as dates they are no other than texts.
+    let asked = cuts.values.iter().any(|value| matches!(value, Value::Number(_))) || !cuts.keys.is_empty();
+    let wanted = match kind {
+        InputType::Any => asked || cuts.dates,
+        InputType::Timestamp => asked,
+        _ => true,
+    };
+    if let Some(line) = Line::of(kind).filter(|_| wanted) {
         cells.extend(numbers_of(line, declaration, cuts, known));
     }
     if !matches!(kind, InputType::Integer | InputType::Float | InputType::Number | InputType::List | InputType::Map | InputType::Range) {
@@ -265,6 +272,7 @@ fn collections(kind: InputType, declaration: &Declaration<'_>, cuts: &Cuts, know
     };
     cuts.values.iter().filter(fits).cloned().map(Cell::exact).for_each(&mut add);
     known.iter().filter(fits).cloned().chain(samples).map(Cell::other).for_each(&mut add);
+    cells.sort_by_key(|cell| cell.places.first().map(|place| place.position));
     cells
 }
 

@@ -7,9 +7,15 @@ use rustc_hash::FxHashMap;
 /// More parts than this are counted instead of named.
 const LISTED: usize = 4;
 
+/// The label of what no other case names.
+pub(super) const REST: &str = "something else";
+
 /// The label of each case, given the cells that are its members.
 pub(super) fn labels(cells: &[Cell], classes: &[Vec<usize>]) -> Vec<String> {
-    let mut labels = Labels { cells, classes, at: FxHashMap::default() };
+    let mut labels = Labels { cells, classes, at: FxHashMap::default(), places: FxHashMap::default() };
+    for place in cells.iter().flat_map(|cell| &cell.places) {
+        labels.places.insert((place.axis as usize, place.position), place);
+    }
     for (class, members) in classes.iter().enumerate() {
         for &member in members {
             for place in &cells[member].places {
@@ -25,6 +31,8 @@ struct Labels<'l> {
     classes: &'l [Vec<usize>],
     /// The cells at each position of each axis, and the cases that they belong to.
     at: FxHashMap<(usize, i64), Vec<(usize, usize)>>,
+    /// The place of each position of each axis, also of cells that belong to no case, for nothing can be computed with them.
+    places: FxHashMap<(usize, i64), &'l Place>,
 }
 
 impl Labels<'_> {
@@ -38,7 +46,7 @@ impl Labels<'_> {
         let parts = self.parts(class);
         match parts {
             Some(parts) if !complement || parts.len() == 1 => joined(parts),
-            _ if complement => "something else".into(),
+            _ if complement => REST.into(),
             _ => self.like(members),
         }
     }
@@ -106,7 +114,10 @@ impl Labels<'_> {
         for position in first..=last {
             done.extend(self.at.get(&(place.axis as usize, position)).into_iter().flatten().map(|&(_, member)| member));
         }
-        let (Some(first), Some(last)) = (self.place(place.axis, first), self.place(place.axis, last)) else { return Vec::new() };
+        let first = self.beyond(place.axis, (i64::MIN..first).rev()).unwrap_or(first);
+        let last = self.beyond(place.axis, last + 1..i64::MAX).unwrap_or(last);
+        let at = |position: i64| self.places.get(&(place.axis as usize, position));
+        let (Some(first), Some(last)) = (at(first), at(last)) else { return Vec::new() };
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
         let single = |place: &Place| place.low == place.high && place.low.is_some();
         if last.position == first.position + 1 && single(first) && single(last) && prefix.is_empty() {
@@ -115,10 +126,10 @@ impl Labels<'_> {
         vec![format!("{prefix}{}", range(&first.low, &last.high))]
     }
 
-    /// The place of this position.
-    fn place(&self, axis: Axis, position: i64) -> Option<&Place> {
-        let &(_, member) = self.at.get(&(axis as usize, position))?.first()?;
-        self.cells[member].places.iter().find(|place| place.axis == axis)
+    /// The last of these positions, if nothing can be computed with what is there: nobody asks why numbers have an end.
+    fn beyond(&self, axis: Axis, positions: impl Iterator<Item = i64>) -> Option<i64> {
+        let beyond: Vec<_> = positions.take_while(|&position| self.places.contains_key(&(axis as usize, position))).collect();
+        beyond.iter().all(|&position| !self.at.contains_key(&(axis as usize, position))).then_some(*beyond.last()?)
     }
 
     /// A position but for a few values at it that other cases name.

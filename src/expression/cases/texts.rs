@@ -44,6 +44,7 @@ pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value])
             cells.push(Cell { exact: false, ..cell(&value, places(&value)) });
         }
     }
+    cells.sort_by_key(|cell| cell.places.first().map(|place| place.position));
     cells
 }
 
