@@ -9,8 +9,14 @@ use std::fmt::Write;
 
 /// A template with one input `x`, or more, and a node for each condition; the input stands for `x` in them.
 fn template(inputs: &str, conditions: &[&str]) -> String {
-    let mut text = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {mode: manual}\n".to_owned();
-    writeln!(text, "    inputs: {{{inputs}}}\n    expressions:\n      twice: {{mul: [{{variability_input: x}}, 2]}}\n  node_templates:").unwrap();
+    let mut text =
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {mode: manual}\n"
+            .to_owned();
+    writeln!(
+        text,
+        "    inputs: {{{inputs}}}\n    expressions:\n      twice: {{mul: [{{variability_input: x}}, 2]}}\n  node_templates:"
+    )
+    .unwrap();
     for (index, condition) in conditions.iter().enumerate() {
         let condition = condition.replace("$x", "{variability_input: x}").replace("$y", "{variability_input: y}");
         writeln!(text, "    n{index}: {{type: t, conditions: {condition}}}").unwrap();
@@ -61,7 +67,9 @@ fn finite_domains_are_listed() {
         ("{type: integer, constraints: [{in_range: [1, 6]}]}", &["{equal: [{mod: [$x, 2]}, 0]}"]),
         ("{type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]}", &["{equal: [{token: [$x, '-', 0]}, dev]}"]),
     ]);
-    assert_data_eq!(found, str![[r#"
+    assert_data_eq!(
+        found,
+        str![[r#"
 {type: boolean} $x
     false (false) | true (true)
 {type: string, constraints: [{valid_values: [laptop, cluster, box]}]} {equal: [$x, box]}
@@ -73,7 +81,8 @@ fn finite_domains_are_listed() {
 {type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]} {equal: [{token: [$x, '-', 0]}, dev]}
     dev-a, dev-b (dev-a) | prod-a, prod-b (prod-a)
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -87,7 +96,9 @@ fn numbers_are_cut_where_conditions_change() {
         ("{type: integer}", &["$x"]),
         ("{type: integer, constraints: [{greater_or_equal: 0}]}", &["true"]),
     ]);
-    assert_data_eq!(found, str![[r#"
+    assert_data_eq!(
+        found,
+        str![[r#"
 {type: integer} {less: [$x, 500]} {greater_or_equal: [$x, 2000]}
     ≤ 499 (499) | 500 … 1999 (500) | ≥ 2000 (2000)
 {type: integer, constraints: [{in_range: [1, 100]}], default: 10} {greater: [$x, 5]}
@@ -103,7 +114,8 @@ fn numbers_are_cut_where_conditions_change() {
 {type: integer, constraints: [{greater_or_equal: 0}]} true
     any (0)
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -115,7 +127,9 @@ fn computed_numbers_are_cut_exactly() {
         ("{type: integer}", &["{equal: [{max: [$x, 3]}, 3]}", "{greater: [$x, {sub: [8, $x]}]}"]),
         ("{type: integer}", &["{add: [$x, -3]}"]),
     ]);
-    assert_data_eq!(found, str![[r#"
+    assert_data_eq!(
+        found,
+        str![[r#"
 {type: integer} {greater: [{mul: [$x, 2]}, 9]}
     ≤ 4 (4) | ≥ 5 (5)
 {type: integer} {less: [{sub: [10, {div: [$x, 3]}]}, {add: [1, 2]}]}
@@ -127,7 +141,8 @@ fn computed_numbers_are_cut_exactly() {
 {type: integer} {add: [$x, -3]}
     ≤ 3 (2) | ≥ 4 (4)
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -141,7 +156,9 @@ fn texts_are_named_or_something_else() {
         ("{type: string}", &["{min_length: [$x, 3]}", "{equal: [$x, ab]}"]),
         ("{type: string}", &["{greater: [$x, k]}"]),
     ]);
-    assert_data_eq!(found, str![[r#"
+    assert_data_eq!(
+        found,
+        str![[r#"
 {type: string} {equal: [$x, laptop]} {valid_values: [$x, [cluster, box]]}
     laptop (laptop) | cluster, box (cluster) | something else (other)
 {type: string, default: eu} {equal: [$x, us]}
@@ -157,7 +174,8 @@ fn texts_are_named_or_something_else() {
 {type: string} {greater: [$x, k]}
     ≤ k (another) | > k (other)
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -171,7 +189,9 @@ fn other_types_are_cut_in_their_orders() {
         ("{}", &["$x"]),
         ("{}", &["{equal: [$x, 5]}", "{equal: [$x, five]}"]),
     ]);
-    assert_data_eq!(found, str![[r#"
+    assert_data_eq!(
+        found,
+        str![[r#"
 {type: version} {greater_or_equal: [$x, '1.2.0']} {less: [$x, '2.0']}
     < 1.2.0 (1.0) | ≥ 1.2.0 and < 2.0 (1.2.0) | ≥ 2.0 (2.0)
 {type: timestamp} {before: [$x, '2024-01-01']} {within: [$x, ['2024-01-01', '2024-07-01']]}
@@ -187,7 +207,8 @@ fn other_types_are_cut_in_their_orders() {
 {} {equal: [$x, 5]} {equal: [$x, five]}
     5 (5) | five (five) | something else (false)
 
-"#]]);
+"#]]
+    );
 }
 
 /// Another input that has few values is looked at with each of them.
@@ -195,35 +216,51 @@ fn other_types_are_cut_in_their_orders() {
 fn inputs_are_compared_with_inputs_that_have_few_values() {
     let inputs = "x: {type: integer}, y: {type: integer, constraints: [{valid_values: [2, 4]}]}";
     let report = resolver(inputs, &["{greater: [$x, {add: [$y, 1]}]}"]).input_report().unwrap().result;
-    let labels: Vec<Vec<_>> = report.inputs.iter().map(|input| input.cases.iter().map(|case| case.label.as_str()).collect()).collect();
+    let labels: Vec<Vec<_>> =
+        report.inputs.iter().map(|input| input.cases.iter().map(|case| case.label.as_str()).collect()).collect();
     assert_eq!(labels, [vec!["≤ 3", "4, 5", "≥ 6"], vec!["2", "4"]]);
 }
 
 #[test]
 fn what_cannot_be_cut_is_shown() {
-    assert_data_eq!(refused("x: {type: string}", &["{equal: [{token: [$x, '-', 0]}, eu]}"]), str![[r#"
+    assert_data_eq!(
+        refused("x: {type: string}", &["{equal: [{token: [$x, '-', 0]}, eu]}"]),
+        str![[r#"
 {token: [{variability_input: x}, '-', 0]}: the values of input `x` cannot be told apart here, so it cannot stay open
     assign it with `--input x=VALUE` or a preset, or list its `valid_values`
-"#]]);
-    assert_data_eq!(refused("x: {type: integer}", &["{equal: [{mod: [$x, 2]}, 0]}"]), str![[r#"
+"#]]
+    );
+    assert_data_eq!(
+        refused("x: {type: integer}", &["{equal: [{mod: [$x, 2]}, 0]}"]),
+        str![[r#"
 {mod: [{variability_input: x}, 2]}: the values of input `x` cannot be told apart here, so it cannot stay open
     assign it with `--input x=VALUE` or a preset, or list its `valid_values`
-"#]]);
-    assert_data_eq!(refused("x: {type: integer}, y: {type: integer}", &["{greater: [$x, $y]}"]), str![[r#"
+"#]]
+    );
+    assert_data_eq!(
+        refused("x: {type: integer}, y: {type: integer}", &["{greater: [$x, $y]}"]),
+        str![[r#"
 {variability_input: x}: the values of input `x` cannot be told apart here, so it cannot stay open
     assign it with `--input x=VALUE` or a preset, or list its `valid_values`
 {variability_input: y}: the values of input `y` cannot be told apart here, so it cannot stay open
     assign it with `--input y=VALUE` or a preset, or list its `valid_values`
-"#]]);
-    assert_data_eq!(refused("x: {type: string, constraints: [{length: 2}, {length: 3}]}", &["{equal: [$x, a]}"]), str![[r#"
+"#]]
+    );
+    assert_data_eq!(
+        refused("x: {type: string, constraints: [{length: 2}, {length: 3}]}", &["{equal: [$x, a]}"]),
+        str![[r#"
 x: no value is known that input `x` may have
     declare a valid `default`, or assign it with `--input`
-"#]]);
+"#]]
+    );
     let bits: Vec<_> = (0..13).map(|bit| format!("b{bit}: {{type: boolean}}")).collect();
     let sum: Vec<_> = (0..13).map(|bit| format!("{{variability_input: b{bit}}}")).collect();
     let inputs = format!("x: {{type: integer}}, {}", bits.join(", "));
-    assert_data_eq!(refused(&inputs, &[&format!("{{equal: [{{concat: [{}]}}, a]}}", sum.join(", "))]), str![[r#"
+    assert_data_eq!(
+        refused(&inputs, &[&format!("{{equal: [{{concat: [{}]}}, a]}}", sum.join(", "))]),
+        str![[r#"
 equal: this depends on more than 4096 combinations of open inputs
     assign some of them with `--input` or a preset
-"#]]);
+"#]]
+    );
 }

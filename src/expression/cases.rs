@@ -394,7 +394,8 @@ impl<'a> Cutter<'_, '_, 'a> {
 
     /// All texts that match the pattern of the input.
     fn matching(&self) -> Option<Vec<Value>> {
-        let texts = self.declaration.constraints.iter().find_map(|constraint| pattern::language(constraint, MAX_VALUES as usize))?;
+        let texts =
+            self.declaration.constraints.iter().find_map(|constraint| pattern::language(constraint, MAX_VALUES as usize))?;
         Some(texts.into_iter().map(Value::from).collect())
     }
 
@@ -423,7 +424,13 @@ impl<'a> Cutter<'_, '_, 'a> {
     fn unknown(self) -> Result<OpenInput<'a>, Diagnostic> {
         if self.probes.is_empty() {
             let cases = vec![InputCase { value: None, label: "any".into(), exact: false }];
-            return Ok(OpenInput { input: self.input, span: self.declaration.span, cases, probes: self.probes, outcomes: Vec::new() });
+            return Ok(OpenInput {
+                input: self.input,
+                span: self.declaration.span,
+                cases,
+                probes: self.probes,
+                outcomes: Vec::new(),
+            });
         }
         let message = format!("no value is known that input `{}` may have", self.declaration.name);
         let error = Diagnostic::error(Code::OpenInput, message).at(self.declaration.span);

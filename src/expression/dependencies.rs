@@ -89,7 +89,7 @@ impl<'a> Evaluator<'_, 'a> {
         found.sort();
         let keeps_operands = is_logical(name) || name == "logic_expression";
         let combines = matches!(name, "equal" | "value_expression") || presence::is_operator(name);
-        found.by_value = !keeps_operands && !(combines && found.presence);
+        found.by_value = !(keeps_operands || combines && found.presence);
         let found = Rc::new(found);
         self.dependencies.operators.borrow_mut().insert(key, found.clone());
         found

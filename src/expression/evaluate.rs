@@ -153,9 +153,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match self.evaluate(node, None)? {
             Evaluated::Value(value) => Ok(vec![Case { when: Formula::TRUE, outcome: Ok(value) }]),
             Evaluated::Cases(cases) => Ok(cases.to_vec()),
-            Evaluated::Logic(formula) => {
-                Ok([true, false].map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) }).into())
-            }
+            Evaluated::Logic(formula) => Ok([true, false]
+                .map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) })
+                .into()),
         }
     }
 
@@ -705,7 +705,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 /// A value is asked for where only what is present decides.
 fn depends_on_presence(span: Span) -> Diagnostic {
     let message = "this depends on which elements are present";
-    let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like";
+    let help =
+        "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like";
     Diagnostic::error(Code::InvalidExpression, message).at(span).help(help)
 }
 

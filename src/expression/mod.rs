@@ -10,7 +10,7 @@ pub mod operators;
 mod presence;
 mod validate;
 
-pub use cases::{OpenInput, Roots, cut};
+pub use cases::{InputCase, OpenInput, Roots, cut};
 pub use evaluate::Evaluator;
 pub use presence::{Of, has_artifact_type};
 pub use validate::is_operator;

@@ -57,13 +57,28 @@ const TYPES: [Type; 10] = [
             "pattern: '[a-z]([a-z0-9]*[a-z0-9])?'",
         ],
         constants: &["a", "b", "ab", "'1.0'", "abc", "a-b"],
-        values: &["''", "a", "aa", "ab", "abc", "abcd", "b", "ba", "a-b", "c", "'1.0'", "'0.9'", "'1.1'", "'1.0.0'", "z", "A", "'0'"],
+        values: &[
+            "''", "a", "aa", "ab", "abc", "abcd", "b", "ba", "a-b", "c", "'1.0'", "'0.9'", "'1.1'", "'1.0.0'", "z", "A", "'0'",
+        ],
     },
     Type {
         name: "version",
         constraints: &["greater_or_equal: '1.0'", "valid_values: ['1.0', '1.2.0', '2.0']", "less_than: '2.0'"],
         constants: &["'1.0'", "'1.2.0'", "'1.10'", "'2.0'", "'1.2.0.alpha'"],
-        values: &["'0.9'", "'1.0'", "'1.0.0'", "'1.1'", "'1.2.0.alpha'", "'1.2.0.beta-2'", "'1.2.0'", "'1.9'", "'1.10'", "'1.11'", "'2.0'", "'3.0'"],
+        values: &[
+            "'0.9'",
+            "'1.0'",
+            "'1.0.0'",
+            "'1.1'",
+            "'1.2.0.alpha'",
+            "'1.2.0.beta-2'",
+            "'1.2.0'",
+            "'1.9'",
+            "'1.10'",
+            "'1.11'",
+            "'2.0'",
+            "'3.0'",
+        ],
     },
     Type {
         name: "timestamp",
@@ -103,7 +118,24 @@ const TYPES: [Type; 10] = [
         name: "",
         constraints: &["valid_values: [1, a, true]", "min_length: 2"],
         constants: &["1", "0", "a", "true", "'1'", "2", "[1, 2]"],
-        values: &["0", "1", "-1", "0.5", "2", "3", "true", "false", "a", "b", "''", "'1'", "[1, 2]", "[]", "{k: v, l: w}", "null"],
+        values: &[
+            "0",
+            "1",
+            "-1",
+            "0.5",
+            "2",
+            "3",
+            "true",
+            "false",
+            "a",
+            "b",
+            "''",
+            "'1'",
+            "[1, 2]",
+            "[]",
+            "{k: v, l: w}",
+            "null",
+        ],
     },
 ];
 
@@ -152,6 +184,18 @@ impl Sample {
         let mut choices = Choices(bytes.iter());
         let count = 2 + choices.below(3);
         let types = (0..count).map(|_| &TYPES[choices.below(TYPES.len())]).collect();
+        Self::with(choices, types)
+    }
+
+    /// A template whose only input is a number or a string.
+    fn of_one_input(bytes: &[u8]) -> Self {
+        let mut choices = Choices(bytes.iter());
+        let kind = &TYPES[1 + choices.below(3)];
+        Self::with(choices, vec![kind])
+    }
+
+    fn with(choices: Choices<'_>, types: Vec<&'static Type>) -> Self {
+        let count = types.len();
         let mut builder = Builder { choices, types, listed: Vec::new(), nodes: 0, named: 0 };
         let mut text = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {mode: manual}\n    inputs:\n".to_owned();
         for input in 0..count {
@@ -187,7 +231,11 @@ impl Sample {
         let total: usize = self.pools.iter().map(|(_, values)| values.len()).product();
         let step = total.div_ceil(most).max(1);
         // A step that shares no factor with the numbers of values meets all of them.
-        let step = if step == 1 { 1 } else { (step..).find(|step| [2, 3, 5, 7, 11, 13, 17].iter().all(|prime| step % prime != 0)).unwrap() };
+        let step = if step == 1 {
+            1
+        } else {
+            (step..).find(|step| [2, 3, 5, 7, 11, 13, 17].iter().all(|prime| step % prime != 0)).unwrap()
+        };
         let assignment = |mut number: usize| {
             let pick = |(name, values): &'_ (String, Vec<String>)| {
                 let value = number % values.len();
@@ -213,14 +261,15 @@ impl Builder<'_> {
             parts.push(format!("type: {}", kind.name));
         }
         if !kind.constraints.is_empty() && self.choices.once_in(2) {
-            let constraints: Vec<_> = (0..1 + self.choices.below(2)).map(|_| format!("{{{}}}", self.choices.of(kind.constraints))).collect();
+            let constraints: Vec<_> =
+                (0..1 + self.choices.below(2)).map(|_| format!("{{{}}}", self.choices.of(kind.constraints))).collect();
             parts.push(format!("constraints: [{}]", constraints.join(", ")));
         } else if self.choices.once_in(3) {
             parts.push(format!("default: {}", self.choices.of(kind.values)));
         } else if self.choices.once_in(4) && input > 0 {
             parts.push(format!("default_expression: {{variability_input: i{}}}", self.choices.below(input)));
         }
-        if self.choices.once_in(6) {
+        if self.types.len() > 1 && self.choices.once_in(6) {
             let keyword = self.choices.of(&["requires", "optional", "mandatory", "choices", "alternatives", "excludes"]);
             let others: Vec<_> = (0..self.types.len()).filter(|&other| other != input).map(|other| format!("i{other}")).collect();
             let listed = 1 + self.choices.below(others.len());
@@ -406,6 +455,76 @@ proptest! {
             if let Some(present) = present(&with(&resolver, &inputs)) {
                 prop_assert!(found.contains(&present), "{:?} with {:?} not in {:?}\n{}", present, inputs, answer, sample.text);
             }
+        }
+    }
+}
+
+/// Whether a label says that a value belongs to its case; nothing where it does not tell.
+fn says(label: &str, value: &str) -> Option<bool> {
+    let number = value.parse::<f64>().ok().filter(|_| !value.starts_with('\''));
+    let text = value.trim_matches('\'');
+    let quantity = |part: &str| match part.strip_prefix("length ") {
+        Some(range) => (range.to_owned(), Some(text.chars().count() as f64)),
+        None => (part.to_owned(), number),
+    };
+    let holds = |part: &str| {
+        let (range, own) = quantity(part);
+        let bound = |text: &str| text.parse::<f64>().ok();
+        let one = |range: &str| {
+            // The order of texts is not looked at here.
+            if own.is_none() && (range.contains(" … ") || range.starts_with(['≤', '≥', '<', '>'])) {
+                return None;
+            }
+            let (low, high) = range.split_once(" … ").unwrap_or(("", ""));
+            let compared = |sign: &str| range.strip_prefix(sign).and_then(bound);
+            Some(match (bound(low).zip(bound(high)), compared("≤ "), compared("≥ "), compared("< "), compared("> ")) {
+                (Some((low, high)), ..) => (low..=high).contains(&own?),
+                (_, Some(high), ..) => own? <= high,
+                (_, _, Some(low), ..) => own? >= low,
+                (_, _, _, Some(high), _) => own? < high,
+                (.., Some(low)) => own? > low,
+                _ => own.is_some() && bound(range) == own,
+            })
+        };
+        let (range, named) = range.split_once(" but not ").unwrap_or((&range, "nothing"));
+        if part == text || (part == "''" && text.is_empty()) {
+            return Some(true);
+        }
+        let inside = range.split(" and ").map(one).collect::<Option<Vec<bool>>>()?;
+        Some(inside.into_iter().all(|inside| inside) && !named.split(" or ").any(|name| name == text))
+    };
+    if label == "any" {
+        return Some(true);
+    }
+    if label.contains("like ") || label.contains(" more") || label == "something else" {
+        return None;
+    }
+    label.split(", ").map(holds).collect::<Option<Vec<_>>>().map(|parts| parts.contains(&true))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(192) })]
+
+    /// What a label says of values is so: they give what the example of the case gives.
+    #[test]
+    fn labels_are_true(bytes in prop::collection::vec(any::<u8>(), 40..160)) {
+        let sample = Sample::of_one_input(&bytes);
+        let resolver = sample.resolver();
+        let Ok(answer) = resolver.input_report() else { return Ok(()) };
+        let cases = &answer.result.inputs[0].cases;
+        for value in &sample.pools[0].1 {
+            let Some(found) = present(&with(&resolver, &[("i0", value)])) else { continue };
+            let told: Vec<_> = cases.iter().map(|case| says(&case.label, value)).collect();
+            let named = told.iter().filter(|told| **told == Some(true)).count();
+            prop_assert!(named <= 1, "{} in {:?}\n{}", value, cases, sample.text);
+            for (case, own) in cases.iter().zip(&told) {
+                let is_rest = case.label == "something else" && named == 0 && cases.iter().zip(&told).all(|(other, told)| other.label == case.label || told.is_some());
+                if *own == Some(true) || is_rest {
+                    let example = resolver.clone().input("i0", case.value.clone().unwrap());
+                    prop_assert_eq!(present(&example), Some(found.clone()), "{} is not {}\n{}", value, case.label, sample.text);
+                }
+            }
+            prop_assert!(named == 1 || told.contains(&None), "{} is in none of {:?}\n{}", value, cases, sample.text);
         }
     }
 }

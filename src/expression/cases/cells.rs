@@ -180,7 +180,10 @@ pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value])
     if let Some(line) = Line::of(kind).filter(|_| wanted) {
         cells.extend(numbers_of(line, declaration, cuts, known));
     }
-    if !matches!(kind, InputType::Integer | InputType::Float | InputType::Number | InputType::List | InputType::Map | InputType::Range) {
+    if !matches!(
+        kind,
+        InputType::Integer | InputType::Float | InputType::Number | InputType::List | InputType::Map | InputType::Range
+    ) {
         cells.extend(texts::cells(declaration, cuts, known));
     }
     let lists = if any { &[InputType::List, InputType::Map][..] } else { std::slice::from_ref(&kind) };
@@ -238,7 +241,7 @@ pub(super) fn length_place(value: &Value, lengths: &[(usize, Option<usize>)], cu
     let size = size(value).filter(|_| !cuts.lengths.is_empty())?;
     let position = lengths.iter().rposition(|(start, _)| *start <= size)?;
     let (low, high) = lengths[position];
-    let low = (low > 0).then(|| (low.to_string(), true));
+    let low = (low > 0 || high == Some(1)).then(|| (low.to_string(), true));
     let high = high.map(|high| ((high - 1).to_string(), true));
     Some(Place { axis: Axis::Lengths, position: position as i64, low, high })
 }
@@ -251,20 +254,27 @@ fn collections(kind: InputType, declaration: &Declaration<'_>, cuts: &Cuts, know
     let lengths = lengths(declaration, cuts);
     let samples: Vec<Value> = match kind {
         InputType::List | InputType::Map => {
-            let sizes = lengths.iter().flat_map(|&(start, _)| [start, start + 1]).chain([0, 1, 2]).filter(|&size| size <= MAX_LENGTH);
+            let sizes =
+                lengths.iter().flat_map(|&(start, _)| [start, start + 1]).chain([0, 1, 2]).filter(|&size| size <= MAX_LENGTH);
             let entries = entries_of(declaration.entries);
             sizes.flat_map(|size| entries.iter().map(move |entry| collection(kind, size, entry))).collect()
         }
         InputType::Range => ranges(declaration),
         _ => return Vec::new(),
     };
-    let fits = |value: &&Value| matches!((kind, value), (InputType::List | InputType::Range, Value::List(_)) | (InputType::Map, Value::Map(_)));
+    let fits = |value: &&Value| {
+        matches!((kind, value), (InputType::List | InputType::Range, Value::List(_)) | (InputType::Map, Value::Map(_)))
+    };
     let mut cells: Vec<Cell> = Vec::new();
     let mut add = |cell: Cell| {
         let place = length_place(&cell.value, &lengths, cuts);
         let position = |cell: &Cell| cell.places.first().map(|place| place.position);
         let same = |other: &Cell| {
-            if cell.exact { other.value == cell.value } else { other.value == cell.value || (!other.exact && position(other) == place.as_ref().map(|place| place.position)) }
+            if cell.exact {
+                other.value == cell.value
+            } else {
+                other.value == cell.value || (!other.exact && position(other) == place.as_ref().map(|place| place.position))
+            }
         };
         if declaration.problems(&cell.value).is_empty() && !cells.iter().any(same) {
             cells.push(Cell { places: place.into_iter().collect(), ..cell });
@@ -299,7 +309,8 @@ fn entries_of(kind: InputType) -> Vec<Value> {
 
 /// Ranges within the bounds of the constraints, and without.
 fn ranges(declaration: &Declaration<'_>) -> Vec<Value> {
-    let bounds: Vec<i64> = bounds(declaration).filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None }).collect();
+    let bounds: Vec<i64> =
+        bounds(declaration).filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None }).collect();
     let lows = bounds.iter().copied().chain([0]);
     lows.flat_map(|low| [low, low.saturating_add(1)].map(|high| vec![Value::from(low), Value::from(high)].into())).collect()
 }

@@ -161,8 +161,8 @@ impl<'a> Collector<'_, '_, 'a> {
 
     fn operator(&mut self, node: Node<'a>, operator: Option<Operator>, operand: Node<'a>) -> Result<(), Span> {
         use Operator::{
-            After, AfterOrSame, Before, BeforeOrSame, Equal, Greater, GreaterOrEqual, InRange, Length, Less, LessOrEqual, MaxLength,
-            MinLength, Same, ValidValues, Within,
+            After, AfterOrSame, Before, BeforeOrSame, Equal, Greater, GreaterOrEqual, InRange, Length, Less, LessOrEqual,
+            MaxLength, MinLength, Same, ValidValues, Within,
         };
         let found = match operator {
             Some(comparison @ (Equal | ValidValues | Greater | GreaterOrEqual | Less | LessOrEqual | InRange)) => {

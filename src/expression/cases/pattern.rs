@@ -2,10 +2,10 @@
 
 use crate::inputs::Constraint;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind, Repetition};
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 /// More texts than this are not made for any part of a pattern.
-const MAX_TEXTS: usize = 64;
+const MAX_TEXTS: usize = 256;
 
 /// How much more often than needed a part is repeated.
 const MORE: u32 = 3;
@@ -33,9 +33,11 @@ pub(super) fn language(constraint: &Constraint, most: usize) -> Option<Vec<Strin
     (maker.complete && found.len() <= most).then_some(found)
 }
 
-/// Without Unicode, as patterns are matched: `\d` is `[0-9]`.
+/// Without Unicode, as patterns are matched: `\d` is `[0-9]`. Only classes of other letters need it.
 fn parse(constraint: &Constraint) -> Option<Hir> {
-    ParserBuilder::new().unicode(false).utf8(false).nest_limit(100).build().parse(constraint.pattern()?).ok()
+    let pattern = constraint.pattern()?;
+    let parse = |unicode: bool| ParserBuilder::new().unicode(unicode).utf8(unicode).nest_limit(100).build().parse(pattern);
+    parse(false).or_else(|_| parse(true)).ok()
 }
 
 struct Maker<'m> {
@@ -54,7 +56,7 @@ impl Maker<'_> {
                 self.complete &= text.is_ok();
                 text.into_iter().collect()
             }
-            HirKind::Class(_) => self.class(hir),
+            HirKind::Class(class) => self.class(class),
             HirKind::Capture(capture) => self.texts(&capture.sub),
             HirKind::Alternation(parts) => {
                 let texts: Vec<_> = parts.iter().flat_map(|part| self.texts(part)).collect();
@@ -68,23 +70,23 @@ impl Maker<'_> {
         }
     }
 
-    /// The characters of a class that are in ASCII: letters and digits first.
-    fn class(&mut self, hir: &Hir) -> Vec<String> {
-        let is_in = |c: char| match hir.kind() {
-            HirKind::Class(regex_syntax::hir::Class::Bytes(class)) => {
-                class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&(c as u8)))
-            }
-            HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-                class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&c))
-            }
-            _ => false,
+    /// The characters of a class that are in ASCII, letters and digits first, and a few others.
+    fn class(&mut self, class: &Class) -> Vec<String> {
+        let ranges: Vec<(char, char)> = match class {
+            Class::Bytes(class) => class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect(),
+            Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
         };
-        let ascii = ('a'..='z').chain('0'..='9').chain('A'..='Z').chain("-_. /:,@+#".chars());
-        let named: Vec<char> = ascii.filter(|&c| is_in(c)).collect();
-        let rest = (0..128_u8).map(char::from).filter(|c| !named.contains(c) && is_in(*c)).collect::<Vec<_>>();
-        self.complete &= !is_in('\u{80}');
-        let all: Vec<String> = named.into_iter().chain(rest).map(String::from).collect();
-        self.cut(all)
+        let is_in = |c: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&c));
+        let looks_good = ('a'..='z').chain('0'..='9').chain('A'..='Z').chain("-_. /:,@+#".chars());
+        let mut found: Vec<char> = looks_good.filter(is_in).collect();
+        let rest: Vec<char> = (0..128_u8).map(char::from).filter(|c| is_in(c) && !found.contains(c)).collect();
+        found.extend(rest);
+        if ranges.iter().any(|(_, end)| !end.is_ascii()) {
+            self.complete = false;
+            let letters = ranges.iter().map(|&(start, _)| start).filter(|start| !start.is_ascii());
+            found.extend(letters.filter(|_| matches!(class, Class::Unicode(_))));
+        }
+        self.cut(found.into_iter().map(String::from).collect())
     }
 
     fn cut(&mut self, mut texts: Vec<String>) -> Vec<String> {
@@ -95,12 +97,14 @@ impl Maker<'_> {
         texts
     }
 
-    /// Each head with each tail; where those are too many, those that differ early or late rather than in one of both alone.
+    /// Each head with each tail; where those are too many, some of both.
     fn product(&mut self, heads: &[String], tails: &[String]) -> Vec<String> {
-        let fit = heads.len() * tails.len() <= self.limit;
-        self.complete &= fit;
-        let (heads, tails) = if fit { (heads, tails) } else { (few(heads, self.limit), few(tails, self.limit)) };
-        heads.iter().flat_map(|head| tails.iter().map(move |tail| format!("{head}{tail}"))).collect()
+        self.complete &= heads.len() * tails.len() <= self.limit;
+        let root = (self.limit as f64).sqrt() as usize;
+        let most = root.max(self.limit / tails.len().max(1)).max(1);
+        let heads = &heads[..heads.len().min(most)];
+        let most = (self.limit / heads.len().max(1)).max(1);
+        heads.iter().flat_map(|head| tails.iter().take(most).map(move |tail| format!("{head}{tail}"))).collect()
     }
 
     fn repeated(&mut self, repetition: &Repetition) -> Vec<String> {
@@ -124,17 +128,72 @@ impl Maker<'_> {
             }
         }
         let mut found = self.cut(found);
-        let Some(short) = texts.iter().find(|text| !text.is_empty()) else { return found };
-        // Other parts may take some characters of the length that is wanted.
-        let times = self.lengths.iter().flat_map(|&length| (0..6).map(move |less| length.saturating_sub(less) / short.len().max(1)));
-        let times = times.filter(|&times| times > near as usize && times <= most as usize);
-        found.extend(times.map(|times| short.repeat(times)));
+        if let Some(short) = texts.iter().find(|text| !text.is_empty()) {
+            // Other parts may take some characters of the length that is wanted.
+            let times =
+                self.lengths.iter().flat_map(|&length| (0..4).map(move |less| length.saturating_sub(less) / short.len().max(1)));
+            let times = times.filter(|&times| times > near as usize && times <= most as usize);
+            let long: Vec<String> = times.map(|times| short.repeat(times)).collect();
+            // Early, for what is behind may be cut off.
+            let at = found.len().min(MORE as usize);
+            found.splice(at..at, long);
+        }
         found
     }
 }
 
-/// As many as make a product that is small enough.
-fn few(texts: &[String], limit: usize) -> &[String] {
-    let root = (limit as f64).sqrt() as usize;
-    &texts[..texts.len().min(root.max(1))]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::InputType;
+    use crate::source::{FileId, Span};
+
+    fn constraint(pattern: &str) -> Constraint {
+        let span = Span { file: FileId(0), start: 0, end: 0 };
+        Constraint::new("pattern", pattern.into(), InputType::String, span).unwrap()
+    }
+
+    #[test]
+    fn samples_match() {
+        let patterns = [
+            "[a-z]+",
+            "v[0-9]+\\.[0-9]+",
+            "(eu|us)-[a-z]+-\\d",
+            "^x$",
+            "[^a]",
+            ".",
+            "\\w{3,}@\\w+\\.com",
+            "a*b?c{2}",
+            "(?i)ab",
+            "ü[äö]?",
+        ];
+        for pattern in patterns {
+            let constraint = constraint(pattern);
+            let found = samples(&constraint, &[]);
+            assert!(found.iter().any(|text| constraint.check(&text.as_str().into()).is_ok()), "{pattern}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn samples_have_the_lengths_that_are_wanted() {
+        for (pattern, length) in [("[a-z]+", 40), ("[a-z][a-z0-9-]*[a-z0-9]", 30), ("v[0-9]+", 12)] {
+            let constraint = constraint(pattern);
+            let fits = |text: &String| text.len() == length && constraint.check(&text.as_str().into()).is_ok();
+            assert!(samples(&constraint, &[length]).iter().any(fits), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn few_texts_are_all_known() {
+        let language = |pattern: &str, most: usize| language(&constraint(pattern), most);
+        assert_eq!(language("(dev|prod)-[ab]", 4).unwrap(), ["dev-a", "dev-b", "prod-a", "prod-b"]);
+        assert_eq!(language("a?b{0,2}", 10).unwrap(), ["", "b", "bb", "a", "ab", "abb"]);
+        assert_eq!(language("(a|b)^c", 10).unwrap(), Vec::<String>::new());
+        assert_eq!(language("(dev|prod)-[ab]", 3), None);
+        assert_eq!(language("[a-z][a-z][ab]", 1000), None);
+        assert_eq!(language("a+", 100), None);
+        assert_eq!(language(".", 1000), None);
+        assert_eq!(language("[^a]", 1000), None);
+        assert_eq!(language("[äö]", 1000), None);
+    }
 }

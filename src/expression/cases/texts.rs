@@ -123,7 +123,8 @@ fn place(axis: Axis, orders: impl Iterator<Item = Option<Ordering>>, points: &[S
 /// Texts to try, those that look best first.
 fn samples(declaration: &Declaration<'_>, cuts: &Cuts, lengths: &[(usize, Option<usize>)]) -> Vec<String> {
     let points: Vec<&str> = cuts.values.iter().chain(bounds(declaration)).filter_map(Value::as_str).collect();
-    let wanted: Vec<usize> = lengths.iter().flat_map(|&(start, _)| [start, start + 1]).filter(|&length| length <= MAX_LENGTH).collect();
+    let wanted: Vec<usize> =
+        lengths.iter().flat_map(|&(start, _)| [start, start + 1]).filter(|&length| length <= MAX_LENGTH).collect();
     let mut found: Vec<String> = Vec::new();
     let free = matches!(declaration.kind, InputType::String | InputType::Any);
     for constraint in &declaration.constraints {
@@ -151,7 +152,8 @@ fn samples(declaration: &Declaration<'_>, cuts: &Cuts, lengths: &[(usize, Option
         found.extend(points.iter().flat_map(|point| texts_around(point)));
     }
     if free && !cuts.lengths.is_empty() {
-        let sized: Vec<String> = wanted.iter().flat_map(|&length| found.iter().map(move |text| resized(text, length))).take(MAX_SAMPLES).collect();
+        let sized: Vec<String> =
+            wanted.iter().flat_map(|&length| found.iter().map(move |text| resized(text, length))).take(MAX_SAMPLES).collect();
         found.extend(sized);
     }
     found
@@ -161,7 +163,8 @@ fn samples(declaration: &Declaration<'_>, cuts: &Cuts, lengths: &[(usize, Option
 fn texts_around(text: &str) -> Vec<String> {
     let mut chars = text.chars();
     let last = chars.next_back();
-    let before = last.and_then(|last| char::from_u32(u32::from(last).checked_sub(1)?)).map(|last| format!("{}{last}~", chars.as_str()));
+    let before =
+        last.and_then(|last| char::from_u32(u32::from(last).checked_sub(1)?)).map(|last| format!("{}{last}~", chars.as_str()));
     let behind = ["a", "0", "-", "!", " "].map(|end| format!("{text}{end}"));
     behind.into_iter().chain(before).chain([chars.as_str().to_owned()]).collect()
 }
@@ -214,7 +217,9 @@ fn dates(cuts: &Cuts, declaration: &Declaration<'_>) -> Vec<String> {
         found.extend(high.duration_since(low).checked_div(2).and_then(|half| low.checked_add(half).ok()));
     }
     for &point in &points {
-        found.extend([day, second].into_iter().flat_map(|step| [point.checked_sub(step).ok(), point.checked_add(step).ok()]).flatten());
+        found.extend(
+            [day, second].into_iter().flat_map(|step| [point.checked_sub(step).ok(), point.checked_add(step).ok()]).flatten(),
+        );
     }
     let own = points.iter().flat_map(|point| [point.to_string(), point.to_string().replace('Z', "+00:00")]);
     let far = ["2000-01-01", "2000-01-02", "0001-01-01", "9999-12-31"].map(String::from);
