@@ -166,7 +166,7 @@ fn texts_are_named_or_something_else() {
 {type: string, constraints: [{pattern: '[a-z]{3}-[0-9]+'}]} {equal: [$x, aaa-0]}
     aaa-0 (aaa-0) | something else (aaa-1)
 {type: string, constraints: [{pattern: '[a-z]+'}, {min_length: 8}]} {equal: [$x, abcdefgh]}
-    abcdefgh (abcdefgh) | something else (xxxxxxxx)
+    abcdefgh (abcdefgh) | something else (aaaaaaaa)
 {type: string} {min_length: [$x, 3]}
     length ≤ 2 (x) | length ≥ 3 (a-b)
 {type: string} {min_length: [$x, 3]} {equal: [$x, ab]}
