@@ -45,9 +45,23 @@ impl Decimal {
     }
 }
 
+/// The nearest double: for showing, not for adding.
+impl From<Decimal> for f64 {
+    fn from(decimal: Decimal) -> Self {
+        decimal.digits as f64 / 10f64.powi(decimal.scale as i32)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Decimal;
+
+    #[test]
+    fn is_shown_as_the_nearest_double() {
+        for text in ["0", "1", "0.1", "2.5", "1234.5678", "1e3"] {
+            assert_eq!(Decimal::parse(text).map(f64::from), text.parse().ok(), "{text}");
+        }
+    }
 
     #[test]
     fn reads_decimals_exactly() {

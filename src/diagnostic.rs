@@ -58,6 +58,7 @@ codes! {
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
+    DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";

@@ -3,7 +3,10 @@
 mod cli;
 
 use cli::args::{Arguments, Command};
-use cli::{explain, inputs, options, render::Reporter, resolve, test, variants};
+use cli::{
+    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, resolve,
+    test, variants,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,9 +16,18 @@ fn main() -> ExitCode {
         Command::Resolve(args) => resolve::run(args, &reporter),
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args),
-        Command::ExplainCode(args) => explain::run(args),
+        Command::ExplainCode(args) => explain_code::run(args),
+        Command::Analyze(args) => analyze::run(args, &reporter),
+        Command::Explain(args) => explain::run(args, &reporter),
         Command::Inputs(args) => inputs::run(args, &reporter),
         Command::Variants(args) => variants::run(args, &reporter),
+        Command::Graph(args) => graph::run(args, &reporter),
+        Command::Matrix(args) => matrix::run(args),
+        Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
+        Command::Completions(args) => packaging::completions(args),
+        Command::Man(args) => packaging::man(args),
+        Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

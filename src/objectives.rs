@@ -42,11 +42,7 @@ pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Resul
 ///
 /// # Errors
 /// As [`objectives`].
-pub fn topology(
-    evaluator: &mut Evaluator<'_, '_>,
-    mode: TopologyMode,
-    direction: Optimization,
-) -> Result<Objective, Diagnostic> {
+pub fn topology(evaluator: &mut Evaluator<'_, '_>, mode: TopologyMode, direction: Optimization) -> Result<Objective, Diagnostic> {
     let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
     let nodes: Vec<_> = evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
     weighted(evaluator, &nodes, direction)

@@ -98,6 +98,12 @@ impl Resolver {
         self
     }
 
+    /// Chooses these variability presets instead of those chosen so far; later ones win.
+    pub fn only_presets(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.presets = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Takes inputs from environment variables: `CUVEE_INPUT_<NAME>`, and `CUVEE_PRESETS` where no preset is given.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.environment.extend(variables);
@@ -186,10 +192,29 @@ impl Resolver {
         }
     }
 
+    /// The names of the template's variability presets, in its order.
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template cannot be read.
+    pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
+        let mut sources = SourceMap::default();
+        let names = |opened: Opened| {
+            // What is wrong with the template is for resolving to say.
+            let template = template::parse(opened.template.root(), &mut Diagnostics::default());
+            let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+            presets.names().map(str::to_owned).collect()
+        };
+        match self.open(&mut sources).map(names) {
+            Ok(names) => Ok(names),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
         self.with_prepared(Openness::Closed, sources, progress, |prepared, _, warnings, progress| {
-            let Prepared { graph, options, .. } = prepared;
+            let Prepared { graph, options, violations, .. } = prepared;
+            checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
             let presence = prepared.resolve(&mut evaluator, progress)?;
             progress.phase("writing");
@@ -204,7 +229,7 @@ impl Resolver {
     /// Runs the phases up to the graph, and hands on what they made.
     ///
     /// # Errors
-    /// What is wrong with the template or its inputs, and what `then` says.
+    /// What is wrong with the template or its inputs, and what `then` says, behind the warnings found before.
     pub(crate) fn with_prepared<T>(
         &self,
         openness: Openness,
@@ -213,13 +238,29 @@ impl Resolver {
         then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
     ) -> Result<(T, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
+        match self.prepare(openness, sources, &mut warnings, progress, then) {
+            Ok(result) => Ok((result, warnings)),
+            Err(mut errors) => {
+                warnings.0.append(&mut errors.0);
+                Err(warnings)
+            }
+        }
+    }
 
+    fn prepare<T>(
+        &self,
+        openness: Openness,
+        sources: &mut SourceMap,
+        warnings: &mut Diagnostics,
+        progress: &mut dyn Progress,
+        then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let opened = self.open(sources)?;
-        let template = checked(&mut warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
+        let template = checked(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options)?;
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
-        let inputs = self.inputs(&template, openness, sources, &mut warnings)?;
+        let inputs = self.inputs(&template, openness, sources, warnings)?;
 
         let conditions = self.conditions.iter().map(|text| {
             let file = sources.add("<where>", text.as_str());
@@ -231,24 +272,22 @@ impl Resolver {
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
-        if openness == Openness::Closed {
-            checked(&mut warnings, |diagnostics| *diagnostics = check_features(&inputs, &mut early))?;
-        }
+        let violations = check_features(&inputs, &mut early);
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
-        let imported = checked(&mut warnings, |diagnostics| {
+        let imported = checked(warnings, |diagnostics| {
             load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
         })?;
 
         progress.phase("building");
         let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
         let rule_files = self.referenced(template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
-        let rules = checked(&mut warnings, |diagnostics| {
+        let rules = checked(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
         let condition_files =
             self.referenced(template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
-        let type_specific = checked(&mut warnings, |diagnostics| {
+        let type_specific = checked(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
             roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
         })?;
@@ -262,12 +301,12 @@ impl Resolver {
             presets: &presets,
             type_specific: &type_specific,
             options: &options,
+            violations,
             conditions: conditions.iter().map(Document::root).collect(),
             now: self.now.as_ref(),
             solver: self.solver,
         };
-        let result = then(&prepared, sources, &mut warnings, progress)?;
-        Ok((result, warnings))
+        then(&prepared, sources, warnings, progress)
     }
 
     fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
@@ -352,6 +391,8 @@ pub(crate) struct Prepared<'p, 'a> {
     pub type_specific: &'p TypeSpecificConditions<'a>,
     /// The options.
     pub options: &'p Options,
+    /// Rules between inputs that the assigned ones violate.
+    pub violations: Diagnostics,
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'a>>,
     /// The clock.
@@ -471,6 +512,11 @@ impl Resolution {
     /// The resolved template as JSON, indented by two.
     pub fn to_json(&self) -> String {
         self.parsed().map_or_else(String::new, |document| yaml::write_json(&yaml::Out::Source(document.root())))
+    }
+
+    /// The resolved template as data.
+    pub fn to_value(&self) -> Value {
+        self.parsed().map_or(Value::Null, |document| document.root().to_value())
     }
 
     /// What was written is read again, so that the forms cannot differ.

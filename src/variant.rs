@@ -24,15 +24,8 @@ pub fn find(
     progress: &mut dyn Progress,
 ) -> Result<Presence, Diagnostic> {
     let graph = evaluator.graph;
-    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
-    for (clause, origin) in assertions.iter() {
-        encoder.assert(clause, origin);
-    }
-    let mut encode = |objective: &Objective| {
-        let terms = objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
-        solve::Objective { terms }
-    };
-    let objectives: Vec<_> = objectives.iter().map(&mut encode).collect();
+    let mut encoder = encoder(evaluator, assertions);
+    let objectives: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
     let cnf = encoder.finish();
     let preference = preference(graph);
     progress.phase("solving");
@@ -66,6 +59,18 @@ pub fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<Elemen
         found.push((Code::AmbiguousTechnologies, technologies.collect()));
     }
     found
+}
+
+/// An encoder that has what is asserted.
+pub fn encoder<'f>(evaluator: &'f Evaluator<'_, '_>, assertions: &Assertions) -> Encoder<'f> {
+    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
+    assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
+    encoder
+}
+
+/// A weighted sum of formulas as one of literals.
+pub fn objective(encoder: &mut Encoder<'_>, sum: &Objective) -> solve::Objective {
+    solve::Objective { terms: sum.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect() }
 }
 
 /// Names every reason of a minimal conflict at its place.

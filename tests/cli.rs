@@ -144,6 +144,18 @@ Commands:
   test          Run variability tests
   options       Show the variability options in effect, and where each comes from
   explain-code  Explain a diagnostic code, or list all of them
+  inputs        List the inputs of a template, their cases, and what each influences
+  variants      List, count or sample the variants of a template
+  analyze       Analyse all variants: what every one has, what none has, and what is in vain
+  explain       Explain why an element is present or absent, or why there is no variant, and what
+                would change that
+  graph         Draw the topology, a variant in it, or the difference between two
+  matrix        Show which elements are present with which preset
+  diff          Compare two variants of a template, or two plain templates
+  completions   Print the script that completes command lines in a shell
+  man           Print the manual, or its page of one command
+  export        Write the formula of a template for solvers, or the feature model of its inputs
+  import        Write variability inputs and constraints for a feature model
   help          Print this message or the help of the given subcommand(s)
 
 Options:
@@ -340,6 +352,27 @@ fn colour_is_as_wished() {
     assert!(!stderr("resolve typo.yaml").contains(&0x1b));
     let forced = cuvee(&dir, "resolve typo.yaml").env("CLICOLOR_FORCE", "1");
     assert!(forced.output().unwrap().stderr.contains(&0x1b));
+}
+
+/// Warnings of early phases are told whichever phase fails: for inputs, for relations, for a variant.
+#[test]
+fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
+    let dir = workplace();
+    let template = SHOP.replace("  variability:\n", "  variability:\n    plugins: []\n");
+    write(&dir, "inputs.yaml", &template);
+    write(&dir, "relations.yaml", &format!("{template}      requirements:\n        - host: nowhere\n"));
+    write(&dir, "variant.yaml", &template.replace("    plugins: []\n", "    plugins: []\n    constraints: [false]\n"));
+    for (line, error) in [
+        ("resolve inputs.yaml --preset prd", "unknown-preset"),
+        ("resolve relations.yaml", "unknown-element"),
+        ("resolve variant.yaml", "unsatisfiable"),
+    ] {
+        let failure = cuvee(&dir, &format!("{line} --message-format json")).assert().code(1).stdout_eq(raw(""));
+        let stderr = String::from_utf8(failure.get_output().stderr.clone()).unwrap();
+        let codes: Vec<_> = stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone()).collect();
+        assert_eq!(codes, ["invalid-template", error], "{line}");
+        cuvee(&dir, &format!("{line} -q")).assert().code(1).stderr_eq(format!("error[{error}]: [..]\n...\nerror: 1 error\n"));
+    }
 }
 
 #[test]

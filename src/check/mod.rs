@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 
 /// Checks a variant; what is switched off but decides something arbitrarily is a warning.
 pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
-    let mut checker = Checker { graph, options, judge: Judge::Variant(presence), diagnostics: Diagnostics::default(), rules: Vec::new() };
+    let mut checker =
+        Checker { graph, options, judge: Judge::Variant(presence), diagnostics: Diagnostics::default(), rules: Vec::new() };
     checker.all();
     checker.constant_outputs(presence);
     checker.dangling(presence);

@@ -1,8 +1,9 @@
 //! The arguments, and the help that describes them.
 
-use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use cuvee::diagnostic::{Code, did_you_mean};
-use cuvee::explore::{Goal, Projection};
+use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -29,11 +30,30 @@ pub enum Command {
     /// Show the variability options in effect, and where each comes from
     Options(OptionsArgs),
     /// Explain a diagnostic code, or list all of them
-    ExplainCode(ExplainArgs),
+    ExplainCode(ExplainCodeArgs),
     /// List the inputs of a template, their cases, and what each influences
     Inputs(InputsArgs),
     /// List, count or sample the variants of a template
     Variants(VariantsArgs),
+    /// Analyse all variants: what every one has, what none has, and what is in vain
+    Analyze(AnalyzeArgs),
+    /// Explain why an element is present or absent, or why there is no variant, and what would change that
+    Explain(ExplainArgs),
+    /// Draw the topology, a variant in it, or the difference between two
+    Graph(GraphArgs),
+    /// Show which elements are present with which preset
+    Matrix(MatrixArgs),
+    /// Compare two variants of a template, or two plain templates
+    #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+    /// Print the script that completes command lines in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual, or its page of one command
+    Man(ManArgs),
+    /// Write the formula of a template for solvers, or the feature model of its inputs
+    Export(ExportArgs),
+    /// Write variability inputs and constraints for a feature model
+    Import(ImportArgs),
 }
 
 /// How diagnostics are shown.
@@ -63,7 +83,7 @@ pub struct SelectArgs {
     /// A service template, a directory that holds one under its usual name, or `-` for standard input
     pub template: PathBuf,
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
-    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
     /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins over presets
     #[arg(long = "inputs", value_name = "FILE")]
@@ -153,6 +173,26 @@ pub struct InputsArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
+    pub element: Option<String>,
+    /// Format of the explanation
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Format of the analysis
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
 pub struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
@@ -165,9 +205,33 @@ pub struct VariantsArgs {
     /// Only variants in which this variability condition holds, such as `{node_presence: cache}`; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
+    /// Say how many there are, instead of listing them
+    #[arg(long, group = "which")]
+    pub count: bool,
+    /// Draw so many different ones, each with the same probability
+    #[arg(long, value_name = "N", group = "which")]
+    pub sample: Option<u64>,
+    /// Where the random numbers of a sample start
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+    /// A small set that covers every combination of cases of two open inputs
+    #[arg(long, group = "which")]
+    pub pairwise: bool,
+    /// A small set that covers every combination of cases of so many open inputs
+    #[arg(long, value_name = "T", group = "which", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub twise: Option<u8>,
     /// Only the best over all open inputs
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", group = "which")]
     pub minimize: Option<GoalArg>,
+    /// The variant of each variability preset
+    #[arg(long, group = "which", conflicts_with = "presets")]
+    pub all_presets: bool,
+    /// How many steps counting may take; beyond that, a count says `at least`
+    #[arg(long, value_name = "STEPS", default_value_t = Query::default().effort)]
+    pub effort: u64,
+    /// Write each variant's resolved template into this directory, and a manifest
+    #[arg(long, value_name = "DIR", conflicts_with = "count")]
+    pub output_dir: Option<PathBuf>,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -206,10 +270,142 @@ impl From<GoalArg> for Goal {
 }
 
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub struct ExplainCodeArgs {
     /// The code, as it stands in brackets behind `error` or `warning`
     #[arg(value_parser = code)]
     pub code: Option<Code>,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Show how the variant with these presets instead differs; repeat it or separate several by commas
+    #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub compare_to: Vec<String>,
+    /// Leave out what is absent; without a choice, from the variant that defaults make
+    #[arg(long)]
+    pub present_only: bool,
+    /// Write the drawing to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the drawing
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
+    pub format: DrawingFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DrawingFormat {
+    Mermaid,
+    Dot,
+    Svg,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Which elements to show
+    #[arg(long, value_name = "WHICH", default_value = "nodes")]
+    pub elements: Elements,
+    /// Format of the matrix
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: MatrixFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Elements {
+    Nodes,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    Human,
+    Json,
+    Csv,
+    Markdown,
+}
+
+/// What is compared.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
+#[command(mut_arg("template", |template| template.required(false)), mut_group("SelectArgs", |select| select.requires("template")))]
+pub struct DiffArgs {
+    // What is chosen here is chosen for both sides.
+    #[command(flatten)]
+    pub select: Option<SelectArgs>,
+    /// What was: presets, or files of inputs where no preset has that name, separated by commas, later ones win and files over presets; by
+    /// default what the other flags choose. Without a template, a file that holds a plain one
+    #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
+    pub from: Option<String>,
+    /// What is now: as for --from
+    #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
+    pub to: Option<String>,
+    /// Exit with 1 when there is a difference
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+const DIFF_USAGE: &str = "\
+cuvee diff [OPTIONS] <TEMPLATE> [--from <CHOICE>] [--to <CHOICE>]
+       cuvee diff [OPTIONS] --from <FILE> --to <FILE>";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  cuvee diff shop --from dev --to prod           two presets
+  cuvee diff shop --from prod --to prod,sale     what one preset adds to another
+  cuvee diff shop --preset prod --to tests.yaml  what a file of inputs changes
+  cuvee diff --from old.yaml --to new.yaml       two plain templates, as they are";
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command
+    #[arg(value_parser = command_name)]
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    pub format: ExportFormat,
+    /// Write to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// The conditions as DIMACS CNF, for SAT solvers and model counters
+    Dimacs,
+    /// The conditions and the optimisation as WCNF, for MaxSAT solvers
+    Wcnf,
+    /// The feature model of the inputs, in the Universal Variability Language
+    Uvl,
+    /// The feature model of the inputs, as `model.xml` of FeatureIDE
+    Featureide,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
+    pub model: PathBuf,
+    /// Write to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -254,6 +450,15 @@ fn date(text: &str) -> Result<Zoned, jiff::Error> {
 fn code(text: &str) -> Result<Code, String> {
     let known = || Code::ALL.iter().map(|code| code.as_str());
     text.parse().map_err(|()| did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into()))
+}
+
+fn command_name(text: &str) -> Result<String, String> {
+    let command = Arguments::command();
+    if command.find_subcommand(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    Err(did_you_mean(text, names).unwrap_or_else(|| "`cuvee --help` lists the commands".into()))
 }
 
 #[cfg(test)]

@@ -1,61 +1,91 @@
-//! `cuvee explain-code`
+//! `cuvee explain`
 
-use super::args::ExplainArgs;
-use super::{Outcome, output, rejected};
-use cuvee::diagnostic::Code;
+use super::args::{ExplainArgs, ListFormat};
+use super::render::Reporter;
+use super::{Outcome, json, output, rejected, select};
+use cuvee::Resolver;
+use cuvee::explore::{Change, Explanation, Reason, ReasonKind};
+use serde::Serialize;
+use std::fmt::Write;
 use std::process::ExitCode;
 
-/// Explains one code, or lists all of them.
-pub fn run(args: &ExplainArgs) -> Outcome {
-    let text = args.code.map_or_else(list, explanation);
+/// Explains an element, or the variant as a whole.
+pub fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
+    let resolver = select::resolver(&args.select)?;
+    let text = match &args.element {
+        Some(element) => {
+            let answer = resolver.explain(element)?;
+            reporter.report(&answer.warnings, &answer.sources);
+            match args.format {
+                ListFormat::Human => human(&answer.result),
+                ListFormat::Json => json(&answer.result),
+            }
+        }
+        None => variant(&resolver, args.format, reporter)?,
+    };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first sentence says what a code means, the rest what to do.
-fn parts(code: Code) -> (&'static str, &'static str) {
-    let text = code.description();
-    text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
+/// Whether inputs give a variant, and what would have to change.
+#[derive(Serialize)]
+struct Outlook {
+    resolves: bool,
+    change: Option<Vec<Change>>,
 }
 
-fn explanation(code: Code) -> String {
-    let (meaning, advice) = parts(code);
-    let gap = if advice.is_empty() { "" } else { "\n" };
-    format!("{code}\n\n{meaning}\n{gap}{advice}{gap}")
-}
-
-fn list() -> String {
-    let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or_default();
-    Code::ALL.iter().map(|&code| format!("{:width$}  {}\n", code.as_str(), parts(code).0)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_the_whole() {
-        for &code in Code::ALL {
-            let (meaning, advice) = parts(code);
-            assert_eq!(format!("{meaning} {advice}").trim(), code.description());
-            assert!(meaning.ends_with('.'), "{code}: {meaning}");
+/// What is wrong is reported as `resolve` reports it; what would change that is the explanation.
+fn variant(resolver: &Resolver, format: ListFormat, reporter: &Reporter) -> Result<String, cuvee::Failure> {
+    let outlook = match resolver.resolve() {
+        Ok(resolution) => {
+            reporter.report(resolution.warnings(), resolution.source_map());
+            Outlook { resolves: true, change: None }
         }
-    }
+        Err(failure) => {
+            reporter.report(&failure.diagnostics, &failure.sources);
+            Outlook { resolves: false, change: resolver.remedy()?.result }
+        }
+    };
+    Ok(match format {
+        ListFormat::Json => json(&outlook),
+        ListFormat::Human if outlook.resolves => "these inputs give a variant\n".into(),
+        ListFormat::Human => match &outlook.change {
+            Some(change) => format!("the smallest change that gives a variant: {}\n", flags(change)),
+            None => "no change of inputs gives a variant\n".into(),
+        },
+    })
+}
 
-    #[test]
-    fn lists_every_code_once() {
-        let text = list();
-        assert_eq!(text.lines().count(), Code::ALL.len());
-        assert!(text.lines().zip(Code::ALL).all(|(line, code)| line.starts_with(code.as_str())));
-    }
+fn human(explanation: &Explanation) -> String {
+    let Explanation { element, place, present, because, change } = explanation;
+    let word = |present: bool| if present { "present" } else { "absent" };
+    let mut text = format!("{element} is {}  {place}\n", word(*present));
+    tree(because, "", &mut text);
+    // Writing into a string does not fail.
+    let _ = match change {
+        Some(change) => writeln!(text, "to make it {}: {}", word(!present), flags(change)),
+        None => writeln!(text, "no change of inputs makes it {}", word(!present)),
+    };
+    text
+}
 
-    #[test]
-    fn explains_in_two_paragraphs() {
-        let meaning = "A type derives from itself.";
-        assert_eq!(
-            explanation(Code::CyclicType),
-            format!("cyclic-type\n\n{meaning}\n\nBreak the cycle that the message names.\n")
-        );
-        assert!(explanation(Code::UnknownPreset).ends_with("\n\nA variability preset does not exist.\n"));
+fn tree(reasons: &[Reason], indent: &str, text: &mut String) {
+    for (index, reason) in reasons.iter().enumerate() {
+        let last = index + 1 == reasons.len();
+        let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let holds = if reason.kind == ReasonKind::Condition && !reason.holds { " fails" } else { "" };
+        let place = reason.place.as_ref().map(|place| format!("  {place}")).unwrap_or_default();
+        let _ = writeln!(text, "{indent}{branch}{}{holds}{place}", reason.what);
+        tree(&reason.because, &format!("{indent}{below}"), text);
     }
+}
+
+/// Changes as they are written on a command line.
+fn flags(change: &[Change]) -> String {
+    let flag = |change: &Change| {
+        let value = change.to.value.as_ref().map_or_else(|| change.to.case.clone(), ToString::to_string);
+        let from = change.from.as_ref().map_or_else(|| "unassigned".to_owned(), ToString::to_string);
+        format!("-i {}={value} (now {from})", change.to.name)
+    };
+    if change.is_empty() { "none is needed".into() } else { change.iter().map(flag).collect::<Vec<_>>().join(" ") }
 }

@@ -1,10 +1,18 @@
 //! What only the binary does: arguments, environment, clock, terminal, files that are written.
 
+pub mod analyze;
 pub mod args;
+pub mod diff;
 pub mod explain;
+pub mod explain_code;
+pub mod export;
+pub mod graph;
+pub mod import;
 pub mod inputs;
+pub mod matrix;
 pub mod options;
 mod output;
+pub mod packaging;
 mod progress;
 pub mod render;
 pub mod resolve;
@@ -14,6 +22,7 @@ pub mod variants;
 
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
+use cuvee::explore::Assigned;
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -36,6 +45,13 @@ fn json<T: Serialize>(result: &T) -> String {
     let mut text = serde_json::to_string_pretty(&Versioned { version: JSON_VERSION, result }).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// The inputs that have to be assigned to get there, as they are written on a command line.
+fn flags(inputs: &[Assigned]) -> String {
+    let needed = inputs.iter().filter(|input| !input.default);
+    let flags: Vec<_> = needed.filter_map(|input| Some(format!("-i {}={}", input.name, input.value.as_ref()?))).collect();
+    if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
 }
 
 /// A failure that has no place in a file.

@@ -1,5 +1,8 @@
 //! Where results go: standard output, or a file that is replaced as a whole.
 
+use anstream::adapter::strip_str;
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use cuvee::diagnostic::{Code, Diagnostic};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -48,6 +51,26 @@ pub fn to_stdout(text: &str) -> Result<(), Diagnostic> {
             Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Writes text with styles to standard output, and leaves them out where they are not wished for.
+///
+/// # Errors
+/// As [`to_stdout`].
+pub fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagnostic> {
+    match color(wish, &io::stdout()) {
+        ColorChoice::Never => to_stdout(&strip_str(text).to_string()),
+        _ => to_stdout(text),
+    }
+}
+
+/// Whether to colour what is written to a stream.
+pub fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
+    match wish {
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+        clap::ColorChoice::Auto => AutoStream::choice(stream),
     }
 }
 

@@ -25,11 +25,7 @@ pub struct Reporter {
 impl Reporter {
     /// As the flags wish.
     pub fn new(messages: &Messages) -> Self {
-        let color = match messages.color {
-            clap::ColorChoice::Always => ColorChoice::Always,
-            clap::ColorChoice::Never => ColorChoice::Never,
-            clap::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
-        };
+        let color = super::output::color(messages.color, &io::stderr());
         Self { format: messages.message_format, color, quiet: messages.quiet }
     }
 

@@ -34,13 +34,17 @@ pub fn template(path: &Path) -> Result<Resolver, Failure> {
     if path != Path::new("-") {
         return Ok(Resolver::new(path));
     }
+    Ok(Resolver::from_text("<stdin>", standard_input()?))
+}
+
+/// What comes on standard input.
+pub fn standard_input() -> Result<String, Failure> {
     // One byte past the limit is enough for the parser to see that the limit is passed.
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);
     let unreadable = |error: String| rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")));
     read.map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
-    Ok(Resolver::from_text("<stdin>", text))
+    String::from_utf8(text).map_err(|error| unreadable(error.to_string()))
 }
 
 /// The variables that are meant for us; what else is in the environment is nobody's business.

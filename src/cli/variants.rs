@@ -2,36 +2,84 @@
 
 use super::args::{ListFormat, VariantsArgs};
 use super::render::Reporter;
-use super::{Outcome, json, output, rejected, select};
-use cuvee::explore::{Assigned, Found, Query, Variant};
+use super::{Outcome, flags, json, output, rejected, select};
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::explore::{Count, Found, Query, Variant, Which};
+use cuvee::{Failure, Resolver};
+use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Lists variants.
+/// Lists, counts, samples or covers variants.
 pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     let resolver = args.conditions.iter().fold(select::resolver(&args.select)?, |resolver, text| resolver.only_where(text));
-    let query = Query { projection: args.projection.into(), limit: args.limit, goal: args.minimize.map(Into::into) };
-    let answer = resolver.variants(&query)?;
-    reporter.report(&answer.warnings, &answer.sources);
-    let text = match args.format {
-        ListFormat::Human => human(&answer.result),
-        ListFormat::Json => json(&answer.result),
+    let query = Query { projection: args.projection.into(), which: which(args), limit: args.limit, effort: args.effort };
+    if args.count {
+        let answer = resolver.count_variants(&query)?;
+        reporter.report(&answer.warnings, &answer.sources);
+        return written(&match args.format {
+            ListFormat::Human => counted(&answer.result),
+            ListFormat::Json => json(&answer.result),
+        });
+    }
+    let found = if args.all_presets {
+        resolver.preset_variants(query.projection)?
+    } else {
+        let answer = resolver.variants(&query)?;
+        reporter.report(&answer.warnings, &answer.sources);
+        answer.result
     };
-    output::to_stdout(&text).map_err(rejected)?;
+    if let Some(dir) = &args.output_dir {
+        write_all(&resolver, &found, dir)?;
+    }
+    written(&match args.format {
+        ListFormat::Human => human(&found),
+        ListFormat::Json => json(&found),
+    })
+}
+
+fn written(text: &str) -> Outcome {
+    output::to_stdout(text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn which(args: &VariantsArgs) -> Which {
+    match (args.sample, args.twise, args.minimize) {
+        (Some(count), ..) => Which::Sample(count, args.seed),
+        (_, Some(strength), _) => Which::Covering(strength.into()),
+        (.., Some(goal)) => Which::Best(goal.into()),
+        _ if args.pairwise => Which::Covering(2),
+        _ => Which::All,
+    }
 }
 
 fn human(found: &Found) -> String {
     let mut text = String::new();
-    for (index, variant) in found.variants.iter().enumerate() {
+    for variant in &found.variants {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "{}  {}\n   {}", index + 1, nodes(variant), inputs(&variant.inputs));
+        let _ = writeln!(text, "{}  {}", variant.name, nodes(variant));
+        if variant.preset.is_none() {
+            let _ = writeln!(text, "    {}", flags(&variant.inputs));
+        }
     }
-    let count = found.variants.len();
-    let more = if found.more { ", and there are more" } else { "" };
+    for rejected in &found.rejected {
+        let _ = writeln!(text, "{}  no variant\n    {}", rejected.preset, rejected.reasons.join("\n    "));
+    }
+    let covered = found.covered.map(|count| format!(" cover {count} combinations of cases")).unwrap_or_default();
     let cost = found.cost.as_ref().map(|cost| format!(", cost {cost}")).unwrap_or_default();
-    let _ = writeln!(text, "{count} variant{}{cost}{more}", if count == 1 { "" } else { "s" });
+    let more = if found.more { ", and there are more" } else { "" };
+    let _ = writeln!(text, "{}{covered}{cost}{more}", variants(&found.variants.len().to_string()));
     text
+}
+
+fn counted(count: &Count) -> String {
+    let least = if count.exact { "" } else { "at least " };
+    format!("{least}{}\n", variants(&count.count))
+}
+
+fn variants(count: &str) -> String {
+    format!("{count} variant{}", if count == "1" { "" } else { "s" })
 }
 
 /// The names of the nodes, and how many elements there are beside them.
@@ -42,9 +90,38 @@ fn nodes(variant: &Variant) -> String {
     if others == 0 { names } else { format!("{names} (+{others})") }
 }
 
-/// The inputs that have to be assigned to get there, as they are written on a command line.
-fn inputs(inputs: &[Assigned]) -> String {
-    let needed = inputs.iter().filter(|input| !input.default && input.value.is_some());
-    let flags: Vec<_> = needed.filter_map(|input| Some(format!("-i {}={}", input.name, input.value.as_ref()?))).collect();
-    if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
+/// What is in a directory of resolved variants.
+#[derive(Serialize)]
+struct Manifest<'f> {
+    variants: Vec<Entry<'f>>,
+    /// Whether there are variants beyond these.
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct Entry<'f> {
+    file: String,
+    #[serde(flatten)]
+    variant: &'f Variant,
+}
+
+/// The file that says what the others are.
+const MANIFEST: &str = "manifest.json";
+
+/// Resolves every variant into a file of its name, and says in a manifest what each is.
+fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(dir).map_err(|error| {
+        rejected(Diagnostic::error(Code::File, format!("cannot create the directory `{}`: {error}", dir.display())))
+    })?;
+    let mut entries = Vec::new();
+    for variant in &found.variants {
+        let values = variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
+        let resolver = variant.preset.iter().fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
+        let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
+        let file = format!("{}.yaml", variant.name);
+        output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
+        entries.push(Entry { file, variant });
+    }
+    let manifest = Manifest { variants: entries, more: found.more };
+    output::to_file(&dir.join(MANIFEST), &json(&manifest)).map_err(rejected)
 }

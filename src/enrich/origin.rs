@@ -56,6 +56,22 @@ pub enum By {
 }
 
 impl Origin {
+    /// The element of which this is a condition.
+    pub fn condition_of(&self) -> Option<ElementId> {
+        match *self {
+            Self::Manual(id, _) | Self::Group(id, ..) | Self::VariabilityGroup(id) | Self::Input(id, _) => Some(id),
+            Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) | Self::Technology(id) => Some(id),
+            Self::Generic(id, ..) | Self::TypeSpecific(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode semantic-loose)``.
+    pub fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
+        let Self::Generic(id, half, part, by) = *self else { return None };
+        Some(generic_name(graph, options, id, half, part, by))
+    }
+
     /// How far the reason is from what the author wrote: the nearest is the most telling.
     pub fn distance(&self) -> u8 {
         match self {
@@ -94,7 +110,9 @@ impl Origin {
             Self::DefaultAlternative(_) => format!("{element} is the default: present only if no other alternative is"),
             Self::NoDefaultAlternative(_) => format!("{element} is an alternative that no condition selects"),
             Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
-            Self::Generic(_, half, part, by) => generic(&element.to_string(), graph, options, id, *half, *part, *by),
+            Self::Generic(_, half, part, by) => {
+                format!("{element} is present only if it passes {}", generic_name(graph, options, id, *half, *part, *by))
+            }
             Self::TypeSpecific(..) => format!("{element} is present only if the default condition of its type holds"),
             Self::Definition(_) if written(graph, id).is_some() || graph.element(id).conditional.is_none() => {
                 format!("{element} is present if all of its conditions hold")
@@ -117,14 +135,14 @@ fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
     Some(graph.element(id).conditional?.conditions?.span())
 }
 
-fn generic(element: &str, graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> String {
+fn generic_name(graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> String {
     let kind = graph.element(id).kind;
     let (word, origin) = match by {
         By::Default => ("default condition", options.default_condition_origin(kind, half)),
         By::Pruning => ("pruning", options.pruning_origin(kind, half)),
     };
     let part = part.map(|part| format!(" `{}`", part.as_str())).unwrap_or_default();
-    format!("{element} is present only if its {word}{part} holds ({})", named(&origin))
+    format!("{word}{part} ({})", named(&origin))
 }
 
 fn constrained(element: &str, constraint: Constraint, options: &Options) -> String {

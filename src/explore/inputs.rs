@@ -5,8 +5,8 @@ use super::{Answer, Projection};
 use crate::diagnostic::Diagnostics;
 use crate::formula::Lit;
 use crate::graph::ElementId;
-use crate::inputs::{InputId, InputType, InputValue, Openness};
-use crate::solve::SatSolver;
+use crate::inputs::{InputId, InputValue, Openness};
+use crate::solve::Models;
 use crate::source::SourceMap;
 use crate::template::PropertyValue;
 use crate::value::Value;
@@ -94,7 +94,7 @@ impl<'a> Space<'_, 'a> {
             InputReport {
                 name: declaration.name.to_owned(),
                 place: sources.place(declaration.span),
-                kind: (declaration.kind != InputType::Any).then(|| declaration.kind.name().to_owned()),
+                kind: declaration.kind.name().map(str::to_owned),
                 description: declaration.description.map(str::to_owned),
                 constraints: declaration.constraints.iter().map(|constraint| constraint.text.clone()).collect(),
                 default: declaration.default_value(),
@@ -132,7 +132,7 @@ impl<'a> Space<'_, 'a> {
 
 /// Two variants side by side, whether they pass checks or not, to see what one input changes while all others stay.
 pub(super) struct Pairs {
-    solver: Box<dyn SatSolver>,
+    models: Models,
     vars: usize,
     elements: Vec<ElementId>,
     /// For each open input, a literal under which both variants have the same case.
@@ -143,50 +143,47 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub fn new(space: &Space<'_, '_>) -> Self {
-        let mut solver = space.solver();
+        let mut models = space.best_models();
         let vars = space.settled.vars;
         (0..vars).for_each(|_| {
-            solver.new_var();
+            models.new_var();
         });
         let twin = |literal: Lit| twin(literal, vars);
-        for clause in &space.settled.clauses {
-            solver.add_clause(&clause.iter().copied().map(twin).collect::<Vec<_>>());
+        for clause in space.best_clauses() {
+            models.add_clause(&clause.iter().copied().map(twin).collect::<Vec<_>>());
         }
         let mut same = Vec::new();
         for cases in &space.cases {
-            let all = solver.new_var().positive();
+            let all = models.new_var().positive();
             for &case in cases {
-                solver.add_clause(&[!all, !case, twin(case)]);
+                models.add_clause(&[!all, !case, twin(case)]);
             }
             same.push(all);
         }
         let elements = Projection::All.elements(space.graph());
         let mut differs = Vec::new();
         for &id in &elements {
-            let (one, differ) = (literal(id), solver.new_var().positive());
-            solver.add_clause(&[!differ, one, twin(one)]);
-            solver.add_clause(&[!differ, !one, !twin(one)]);
+            let (one, differ) = (literal(id), models.new_var().positive());
+            models.add_clause(&[!differ, one, twin(one)]);
+            models.add_clause(&[!differ, !one, !twin(one)]);
             differs.push(differ);
         }
-        Self { solver, vars, elements, same, differs }
+        Self { models, vars, elements, same, differs }
     }
 
     /// The elements in which two variants may differ when only this input does.
     pub fn influenced(&mut self, input: usize) -> Vec<ElementId> {
-        let Self { solver, vars, elements, same, differs } = self;
+        let Self { models, vars, elements, same, differs } = self;
+        let others = same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);
+        let others: Vec<_> = others.collect();
         let mut found = vec![false; elements.len()];
-        loop {
-            let asked = solver.new_var().positive();
-            let rest = differs.iter().zip(&found).filter(|&(_, found)| !found).map(|(&differ, _)| differ);
-            solver.add_clause(&std::iter::once(!asked).chain(rest).collect::<Vec<_>>());
-            let others = same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);
-            let more = solver.solve(&others.chain([asked]).collect::<Vec<_>>());
-            solver.add_clause(&[!asked]);
-            if !more {
-                break;
-            }
+        let rest = |found: &[bool]| {
+            let rest = differs.iter().zip(found).filter(|&(_, found)| !found);
+            rest.map(|(&differ, _)| differ).collect::<Vec<_>>()
+        };
+        while models.solve_any(&rest(&found), &others) {
             for (found, &id) in found.iter_mut().zip(&*elements) {
-                *found |= solver.is_true(literal(id)) != solver.is_true(twin(literal(id), *vars));
+                *found |= models.is_true(literal(id)) != models.is_true(twin(literal(id), *vars));
             }
         }
         elements.iter().zip(found).filter(|&(_, found)| found).map(|(&id, _)| id).collect()

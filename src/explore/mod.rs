@@ -14,14 +14,18 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
+mod analyze;
+mod explain;
 mod inputs;
 mod space;
 mod variants;
 
+pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
+pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
-pub(crate) use space::Space;
-pub use variants::{Assigned, Found, Goal, Query, Variant};
+pub(crate) use space::{Opened, Space};
+pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::inputs::Openness;
@@ -49,7 +53,8 @@ impl Resolver {
     ) -> Result<Answer<T>, Failure> {
         let mut sources = SourceMap::default();
         let answer = self.with_prepared(openness, &mut sources, &mut (), |prepared, sources, warnings, progress| {
-            ask(&mut Space::new(prepared, features, progress)?, sources, warnings)
+            let opened = Opened::new(prepared, features, progress)?;
+            ask(&mut Space::new(prepared, opened, progress)?, sources, warnings)
         });
         match answer {
             Ok((result, warnings)) => Ok(Answer { result, warnings: warnings.0, sources }),

@@ -3,15 +3,15 @@
 use crate::check::{self, Demand};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::{self, Assertions};
-use crate::expression::{Evaluator, OpenInput, Roots, cut};
+use crate::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
 use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::graph::{ElementId, Graph};
-use crate::inputs::{Declaration, InputId};
+use crate::inputs::{Declaration, Declarations, InputId};
 use crate::objectives;
-use crate::options::{Flag, Kind, Optimization, TopologyMode};
+use crate::options::{Flag, Optimization, TopologyMode};
 use crate::progress::Progress;
 use crate::resolver::Prepared;
-use crate::solve::{self, Objective, Problem, Question, SatSolver, Settled};
+use crate::solve::{self, Models, Objective, Problem, Question, Settled};
 use crate::value::Value;
 use crate::variant;
 use rustc_hash::FxHashMap;
@@ -56,8 +56,8 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) settled: Settled,
     /// Literals that every valid variant fulfils, and why.
     pub(super) requirements: Vec<(Lit, Requirement)>,
-    /// What the template optimises.
-    pub(super) objectives: Vec<Objective>,
+    /// The constraints of the author and the rules between inputs, each with the literal that it holds.
+    pub(super) constraints: Vec<(OriginId, Lit)>,
     /// The number of different technologies.
     pub(super) technologies: Objective,
     pub(super) weight: Objective,
@@ -68,7 +68,20 @@ pub(super) fn literal(id: ElementId) -> Lit {
     Var(id.0).positive()
 }
 
-impl<'s, 'a> Space<'s, 'a> {
+/// What has to hold of a template with its inputs open, before any clause is made.
+pub(crate) struct Opened<'s, 'a> {
+    pub(crate) evaluator: Evaluator<'s, 'a>,
+    open: Vec<OpenInput<'a>>,
+    /// When each case of each open input holds.
+    when: Vec<Vec<Formula>>,
+    pub(crate) assertions: Assertions,
+    /// What was asked for besides.
+    wanted: Vec<Formula>,
+    /// What the template optimises.
+    pub(crate) objectives: Vec<objectives::Objective>,
+}
+
+impl<'s, 'a> Opened<'s, 'a> {
     /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the rules between them.
     ///
     /// # Errors
@@ -90,21 +103,43 @@ impl<'s, 'a> Space<'s, 'a> {
         if features {
             assertions.add_features(&mut evaluator, prepared.inputs);
         }
+        let objectives = objectives::objectives(&mut evaluator, prepared.options)?;
+        Ok(Self { evaluator, open, when, assertions, wanted, objectives })
+    }
+
+    /// When each case of each open input holds, and what it is for people.
+    pub fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
+        named(&self.open, &self.when, declarations)
+    }
+}
+
+/// Something for each case of each open input, with what the case is for people.
+pub(super) fn named<T: Copy>(open: &[OpenInput<'_>], of: &[Vec<T>], declarations: &Declarations<'_>) -> Vec<(String, T)> {
+    let mut found = Vec::new();
+    for (open, of) in open.iter().zip(of) {
+        let name = declarations.get(open.input).map_or("", |declaration| declaration.name);
+        let case = |(case, &one): (&InputCase, &T)| (format!("input {name} = {}", case.label), one);
+        found.extend(open.cases.iter().zip(of).map(case));
+    }
+    found
+}
+
+impl<'s, 'a> Space<'s, 'a> {
+    /// Settles what is best for each assignment of inputs.
+    ///
+    /// # Errors
+    /// `open-input` where that depends on inputs in too many ways.
+    pub fn new(prepared: &'s Prepared<'s, 'a>, opened: Opened<'s, 'a>, progress: &mut dyn Progress) -> Result<Self, Diagnostics> {
+        let Opened { mut evaluator, open, when, assertions, wanted, objectives: goals } = opened;
         let follows = open.iter().map(|input| follows(&mut evaluator, &open, input, prepared)).collect::<Vec<_>>();
-        let goals = objectives::objectives(&mut evaluator, prepared.options)?;
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
         let rules = check::rules(prepared.graph, prepared.options);
         let checks: Vec<_> = rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
-        let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
-        assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
-        let encode = |encoder: &mut Encoder<'_>, objective: &objectives::Objective| Objective {
-            terms: objective.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect(),
-        };
-        let objectives: Vec<_> = goals.iter().map(|objective| encode(&mut encoder, objective)).collect();
+        let mut encoder = variant::encoder(&evaluator, &assertions);
+        let objectives: Vec<_> = goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
         let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
-        let count = encoder.cnf().len();
         progress.phase("settling what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives)?;
@@ -116,12 +151,28 @@ impl<'s, 'a> Space<'s, 'a> {
         }));
         let unique = variant::uniqueness(prepared.graph, prepared.options);
         requirements.extend(settled.ambiguous.iter().map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))));
+        let is_constraint = |origin: &enrich::Origin| matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..));
+        let constraints = assertions.iter().filter(|&(_, origin)| is_constraint(assertions.origin(origin)));
+        let constraints = constraints.filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
+        let constraints: Vec<_> = constraints.collect();
         let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
-        let (technologies, weight) = (encode(&mut encoder, &technologies), encode(&mut encoder, &weight));
+        let (technologies, weight) = (variant::objective(&mut encoder, &technologies), variant::objective(&mut encoder, &weight));
         let cnf = encoder.finish();
-        settled.clauses.extend(cnf.clauses().skip(count).map(|clause| clause.literals.to_vec()));
         settled.vars = settled.vars.max(cnf.vars());
-        Ok(Self { prepared, evaluator, open, assertions, cases, defaults, cnf, settled, requirements, objectives, technologies, weight })
+        Ok(Self {
+            prepared,
+            evaluator,
+            open,
+            assertions,
+            cases,
+            defaults,
+            cnf,
+            settled,
+            requirements,
+            constraints,
+            technologies,
+            weight,
+        })
     }
 
     pub(super) fn graph(&self) -> &'s Graph<'a> {
@@ -133,27 +184,27 @@ impl<'s, 'a> Space<'s, 'a> {
         self.prepared.inputs.declarations.get(input)
     }
 
-    /// A solver that holds the settled clauses.
-    pub(super) fn solver(&self) -> Box<dyn SatSolver> {
-        let mut solver = self.prepared.solver.start();
-        (0..self.settled.vars).for_each(|_| {
-            solver.new_var();
-        });
-        self.settled.clauses.iter().for_each(|clause| solver.add_clause(clause));
-        solver
+    /// The clauses whose models are the best variant of each assignment, whether it is valid or not.
+    pub(super) fn best_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        self.cnf.clauses().map(|clause| clause.literals).chain(self.settled.lemmas.iter().map(Vec::as_slice))
     }
 
-    /// A solver whose models are the valid variants.
-    pub(super) fn valid_solver(&self) -> Box<dyn SatSolver> {
-        let mut solver = self.solver();
-        self.requirements.iter().for_each(|&(literal, _)| solver.add_clause(&[literal]));
-        solver
+    /// The best variant of each assignment, whether it is valid or not.
+    pub(super) fn best_models(&self) -> Models {
+        Models::new(self.settled.vars, self.best_clauses(), self.prepared.solver)
+    }
+
+    /// The valid variants.
+    pub(super) fn valid_models(&self) -> Models {
+        let mut models = self.best_models();
+        self.requirements.iter().for_each(|&(literal, _)| models.add_clause(&[literal]));
+        models
     }
 
     /// The clauses whose models are the valid variants.
-    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = Vec<Lit>> + Clone {
-        let requirements = self.requirements.iter().map(|&(literal, _)| vec![literal]);
-        self.settled.clauses.iter().cloned().chain(requirements)
+    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        let requirements = self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
+        self.best_clauses().chain(requirements)
     }
 
     /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.
@@ -298,12 +349,13 @@ impl Projection {
     pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
-            Self::All => graph.ids().filter(|&id| graph.element(id).kind != Kind::Group || graph.variability_group(id).is_none()).collect(),
+            Self::All => graph.ids().filter(|&id| !is_of_variability_group(graph, id)).collect(),
         }
     }
 }
 
-/// Where a clause of the template comes from.
-pub(super) fn origin(assertions: &Assertions, id: OriginId) -> enrich::Origin {
-    *assertions.origin(id)
+/// Variability groups and what is inside of them hand conditions on, and are never present.
+fn is_of_variability_group(graph: &Graph<'_>, id: ElementId) -> bool {
+    let outer = std::iter::successors(Some(id), |&id| graph.element(id).container).last();
+    outer.is_some_and(|outer| graph.variability_group(outer).is_some())
 }

@@ -1,14 +1,21 @@
-//! Lists variants: distinct topologies, each with one assignment of inputs that gives it.
+//! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of inputs that gives it.
 
-use super::space::{Projection, Space, literal};
 use super::Answer;
-use crate::diagnostic::Diagnostics;
+use super::space::{Projection, Space, literal, named};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::exchange::Formula;
 use crate::formula::{Atom, Cnf, Lit};
 use crate::graph::ElementId;
 use crate::inputs::Openness;
-use crate::solve::{self, Objective, Problem, SatSolver};
+use crate::options::Kind;
+use crate::solve::backbone::{backbone, equivalences};
+use crate::solve::count::{Compiled, compile};
+use crate::solve::covering::covering;
+use crate::solve::random::Random;
+use crate::solve::{self, Models, Objective, Problem};
 use crate::value::Value;
 use crate::{Failure, Resolver};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 /// Which variants are wanted.
@@ -16,16 +23,31 @@ use serde::Serialize;
 pub struct Query {
     /// What makes a variant.
     pub projection: Projection,
+    /// Which of them.
+    pub which: Which,
     /// At most so many.
     pub limit: usize,
-    /// Only the best by this.
-    pub goal: Option<Goal>,
+    /// How many steps may be taken to count them, where that is needed.
+    pub effort: u64,
 }
 
 impl Default for Query {
     fn default() -> Self {
-        Self { projection: Projection::default(), limit: 100, goal: None }
+        Self { projection: Projection::default(), which: Which::All, limit: 100, effort: 1_000_000 }
     }
+}
+
+/// Which variants of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Any.
+    All,
+    /// The best by this, over all open inputs.
+    Best(Goal),
+    /// So many different ones, drawn with equal probability by random numbers from a seed.
+    Sample(u64, u64),
+    /// As few as cover every combination of cases of so many open inputs that any variant has.
+    Covering(usize),
 }
 
 /// What to minimise over all inputs.
@@ -56,6 +78,11 @@ pub struct Assigned {
 /// A variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Variant {
+    /// A short name that depends on nothing but what is present; that of a preset, where it is its variant.
+    pub name: String,
+    /// The variability preset that it is of, where presets are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// The identifiers of its elements, in the order of the template.
     pub present: Vec<String>,
     /// An assignment of the open inputs that gives it.
@@ -70,52 +97,204 @@ pub struct Found {
     /// Whether there are more.
     pub more: bool,
     /// What the best costs, where something is minimised.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
+    /// How many combinations of cases are covered, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered: Option<u64>,
+    /// The presets that give no variant, where presets are listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedPreset>,
+}
+
+impl Found {
+    fn of(variants: Vec<Variant>, more: bool) -> Self {
+        Self { variants, more, cost: None, covered: None, rejected: Vec::new() }
+    }
+}
+
+/// A preset that gives no variant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RejectedPreset {
+    /// Its name.
+    pub preset: String,
+    /// Why, a line each.
+    pub reasons: Vec<String>,
+    /// Whether it gives none whatever the inputs are that it leaves open.
+    pub void: bool,
+}
+
+/// How many variants there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// The number, in decimal digits.
+    pub count: String,
+    /// Whether that is all of them; else there are at least so many.
+    pub exact: bool,
 }
 
 impl Resolver {
     /// Lists variants.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open; `unsatisfiable` where there is no variant.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open, or where counting takes more than the
+    /// effort and a sample is wanted; `unsatisfiable` where there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
         self.explore(Openness::Open, true, |space, _, _| space.variants(query))
     }
-}
 
-impl Space<'_, '_> {
-    pub(super) fn variants(&mut self, query: &Query) -> Result<Found, Diagnostics> {
-        let elements = query.projection.elements(self.graph());
-        if let Some(goal) = query.goal {
-            return self.best(goal, &elements);
-        }
-        let mut solver = self.valid_solver();
-        let mut variants = Vec::new();
-        while solver.solve(&[]) {
-            if variants.len() == query.limit {
-                return Ok(Found { variants, more: true, cost: None });
+    /// The variant of each preset of the template, laid over what is chosen.
+    ///
+    /// # Errors
+    /// As [`Resolver::matrix`].
+    pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
+        let matrix = self.matrix()?;
+        let mut found = Found::of(Vec::new(), false);
+        for (index, column) in matrix.columns.iter().enumerate() {
+            let Some(preset) = column.preset.clone() else { continue };
+            if !column.rejected.is_empty() {
+                found.rejected.push(RejectedPreset { preset, reasons: column.rejected.clone(), void: false });
+                continue;
             }
-            variants.push(self.variant(&elements, &|literal| solver.is_true(literal)));
-            exclude(&elements, &mut *solver);
+            let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
+            let present = matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
+            let present = present.map(|row| row.identifier.clone()).collect();
+            found.variants.push(Variant { name: preset.clone(), preset: Some(preset), present, inputs: Vec::new() });
         }
-        if variants.is_empty() { Err(self.void().into()) } else { Ok(Found { variants, more: false, cost: None }) }
+        Ok(found)
     }
 
-    /// The best variant.
-    fn best(&self, goal: Goal, elements: &[ElementId]) -> Result<Found, Diagnostics> {
+    /// Counts variants: exactly, or as many as are found when the effort is spent.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    ///
+    /// # Examples
+    /// ```
+    /// use cuvee::explore::Query;
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("prod");
+    /// assert!(shop.count_variants(&Query::default())?.result.exact);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
+        self.explore(Openness::Open, true, |space, _, _| Ok(space.count(query)))
+    }
+}
+
+/// So many variants are counted one by one where they cannot be counted otherwise.
+const COUNTED: usize = 10_000;
+
+impl Space<'_, '_> {
+    pub(super) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
+        let elements = self.projected(query.projection);
+        let found = match query.which {
+            Which::All => self.list(&elements, query.limit),
+            Which::Best(goal) => self.best(goal, &elements),
+            Which::Sample(count, seed) => Some(self.sample(&elements, count, seed, query.effort)?),
+            Which::Covering(strength) => Some(self.covering(&elements, strength)?),
+        };
+        found.filter(|found| !found.variants.is_empty()).ok_or_else(|| self.void().into())
+    }
+
+    fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
+        let mut models = self.valid_models();
+        let telling = telling(elements, &mut models);
+        let mut variants = Vec::new();
+        while models.solve(&[]) {
+            if variants.len() == limit {
+                return Some(Found::of(variants, true));
+            }
+            variants.push(self.variant(elements, &|literal| models.is_true(literal)));
+            let other = telling.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
+            models.add_clause(&other.collect::<Vec<_>>());
+        }
+        Some(Found::of(variants, false))
+    }
+
+    fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
+        let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
+        compile(self.settled.vars, self.valid_clauses(), &projection, effort)
+    }
+
+    pub(super) fn count(&self, query: &Query) -> Count {
+        let elements = self.projected(query.projection);
+        if let Some(compiled) = self.compiled(&elements, query.effort) {
+            return Count { count: compiled.count().to_string(), exact: true };
+        }
+        let found = self.list(&elements, COUNTED);
+        Count {
+            count: found.as_ref().map_or(0, |found| found.variants.len()).to_string(),
+            exact: found.is_some_and(|found| !found.more),
+        }
+    }
+
+    fn sample(&self, elements: &[Projected], count: u64, seed: u64, effort: u64) -> Result<Found, Diagnostics> {
+        let compiled = self.compiled(elements, effort).ok_or_else(|| {
+            let message = format!("counting the variants takes more than {effort} steps, so that none can be drawn fairly");
+            Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or allow more with `--effort`")
+        })?;
+        let mut models = self.valid_models();
+        let mut complete = |values: &[bool]| {
+            let present = elements.iter().zip(values).map(|(element, &value)| literal(element.id).negate_if(!value));
+            let found = models.solve(&present.collect::<Vec<_>>());
+            found.then(|| self.variant(elements, &|literal| models.is_true(literal)))
+        };
+        let mut random = Random::new(seed);
+        let all = *compiled.count() <= count.into();
+        let mut drawn = FxHashSet::default();
+        let mut variants: Vec<Variant> = Vec::new();
+        if all {
+            variants.extend(compiled.models().filter_map(|values| complete(&values)));
+        }
+        // What was drawn before is drawn again, which leaves the others equally probable.
+        while !all && (variants.len() as u64) < count {
+            let Some(values) = compiled.sample(&mut || random.next()) else { break };
+            if drawn.insert(values.clone()) {
+                variants.extend(complete(&values));
+            }
+        }
+        Ok(Found::of(variants, !all))
+    }
+
+    fn covering(&self, elements: &[Projected], strength: usize) -> Result<Found, Diagnostics> {
+        let factors: Vec<Vec<Lit>> = self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
+        let mut models = self.valid_models();
+        let covering = covering(strength, &factors, &mut models).ok_or_else(|| {
+            let message = format!("there are too many combinations of {strength} inputs");
+            Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or cover combinations of fewer")
+        })?;
+        let mut variants = Vec::new();
+        for row in &covering.rows {
+            let chosen = row.iter().zip(&factors).map(|(&case, factor)| factor[case]);
+            if models.solve(&chosen.collect::<Vec<_>>()) {
+                variants.push(self.variant(elements, &|literal| models.is_true(literal)));
+            }
+        }
+        Ok(Found { covered: Some(covering.feasible), ..Found::of(variants, false) })
+    }
+
+    fn best(&self, goal: Goal, elements: &[Projected]) -> Option<Found> {
         let objective = match goal {
             Goal::Weight => self.weight.clone(),
             Goal::Count => Objective { terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect() },
             Goal::Technologies => self.technologies.clone(),
         };
-        let cnf = Cnf::of(self.settled.vars, self.valid_clauses());
-        let preference: Vec<Atom> = elements.iter().map(|&id| id.into()).collect();
+        let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
+        let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
-        let Ok(mut solution) = solve::solve(&problem, self.prepared.solver, &mut ()) else { return Err(self.void().into()) };
+        let mut solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
         let cost = solution.costs().first().copied().unwrap_or_default();
         let cost = if goal == Goal::Weight { self.weighed(cost) } else { cost.to_string() };
         let variant = self.variant(elements, &|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative());
-        Ok(Found { variants: vec![variant], more: solution.another(&preference).is_some(), cost: Some(cost) })
+        let more = solution.another(&preference).is_some();
+        Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
+    }
+
+    /// The formula whose models, projected to the elements, are the variants.
+    pub(crate) fn formula(&self) -> Formula {
+        let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
+        let projection = Projection::All.elements(self.graph());
+        Formula::new(self.graph(), self.settled.vars, self.valid_clauses(), &projection, &cases, &[])
     }
 
     /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
@@ -128,12 +307,25 @@ impl Space<'_, '_> {
     }
 
     /// The variant of a model.
-    pub(super) fn variant(&self, elements: &[ElementId], is_true: &dyn Fn(Lit) -> bool) -> Variant {
-        let present = elements.iter().filter(|&&id| is_true(literal(id)));
+    fn variant(&self, elements: &[Projected], is_true: &dyn Fn(Lit) -> bool) -> Variant {
+        let present = elements.iter().filter(|element| is_true(literal(element.id)));
+        let hash = present.clone().fold(FNV_START, |hash, element| fnv(hash, &element.hash.to_le_bytes()));
         Variant {
-            present: present.map(|&id| self.graph().identifier(id).to_string()).collect(),
+            // Twelve digits tell apart what people list.
+            name: format!("{:012x}", hash >> 16),
+            preset: None,
+            present: present.map(|element| element.identifier.clone()).collect(),
             inputs: self.assigned(is_true),
         }
+    }
+
+    /// The elements that make a variant, with what is needed of them again and again.
+    fn projected(&self, projection: Projection) -> Vec<Projected> {
+        let projected = |id| {
+            let identifier = self.graph().identifier(id).to_string();
+            Projected { id, hash: fnv(FNV_START, identifier.as_bytes()), identifier }
+        };
+        projection.elements(self.graph()).into_iter().map(projected).collect()
     }
 
     /// The assignment of a model.
@@ -152,8 +344,29 @@ impl Space<'_, '_> {
     }
 }
 
-/// Admits only models in which another set of these elements is present than in the one found last.
-pub(super) fn exclude(elements: &[ElementId], solver: &mut dyn SatSolver) {
-    let other: Vec<Lit> = elements.iter().map(|&id| literal(id).negate_if(solver.is_true(literal(id)))).collect();
-    solver.add_clause(&other);
+/// An element that makes a variant.
+struct Projected {
+    id: ElementId,
+    identifier: String,
+    /// Of the identifier.
+    hash: u64,
+}
+
+/// Literals that are enough to tell variants apart: one of those that are always equal, none of those that never change.
+fn telling(elements: &[Projected], models: &mut Models) -> Vec<Lit> {
+    let literals: Vec<_> = elements.iter().map(|element| literal(element.id)).collect();
+    let fixed = backbone(&literals, models).unwrap_or_default();
+    let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();
+    let changing: Vec<_> = literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();
+    let sets = equivalences(&changing, models).unwrap_or_default();
+    let repeated: FxHashSet<_> = sets.iter().flat_map(|set| set.iter().skip(1).copied()).collect();
+    changing.into_iter().filter(|literal| !repeated.contains(literal)).collect()
+}
+
+/// Where a 64 bit FNV-1a hash starts.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The FNV-1a hash of what was hashed so far and some bytes.
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

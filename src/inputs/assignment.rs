@@ -85,12 +85,21 @@ pub enum InputValue<'a> {
 
 /// The values of all inputs.
 #[derive(Clone, Debug, Default)]
-pub struct InputValues<'a>(Vec<InputValue<'a>>);
+pub struct InputValues<'a> {
+    values: Vec<InputValue<'a>>,
+    /// Who assigned it, and where, for those that are assigned.
+    sources: Vec<Option<(AssignmentSource, Option<Span>)>>,
+}
 
 impl<'a> InputValues<'a> {
     /// The value of this input.
     pub fn get(&self, id: InputId) -> &InputValue<'a> {
-        self.0.get(id.index()).unwrap_or(&InputValue::Missing)
+        self.values.get(id.index()).unwrap_or(&InputValue::Missing)
+    }
+
+    /// Who assigned this input, and where that stands in a file.
+    pub fn source(&self, id: InputId) -> Option<&(AssignmentSource, Option<Span>)> {
+        self.sources.get(id.index())?.as_ref()
     }
 }
 
@@ -113,6 +122,8 @@ pub fn assign<'a>(
             None => diagnostics.push(undeclared(&assignment, declarations)),
         }
     }
+    let sources =
+        last.iter().map(|assigned| assigned.as_ref().map(|assigned| (assigned.source.clone(), assigned.span))).collect();
     let value = |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| match assignment {
         _ if openness == Openness::AllOpen => InputValue::Open,
         Some(assignment) => {
@@ -129,7 +140,7 @@ pub fn assign<'a>(
             (None, None) => InputValue::Missing,
         },
     };
-    InputValues(declarations.iter().zip(last).map(value).collect())
+    InputValues { values: declarations.iter().zip(last).map(value).collect(), sources }
 }
 
 fn undeclared(assignment: &Assignment, declarations: &Declarations<'_>) -> Diagnostic {

@@ -16,6 +16,7 @@ pub struct Constraint {
     pub span: Span,
     /// As it is written on one line: `in_range: [1, 4]`.
     pub text: String,
+    operand: Value,
     kind: InputType,
     clause: Clause,
 }
@@ -73,8 +74,8 @@ impl Constraint {
     /// As [`Constraint::parse`].
     pub fn new(keyword: &str, operand: Value, kind: InputType, span: Span) -> Result<Self, Diagnostic> {
         let text = format!("{keyword}: {operand}");
-        match clause(keyword, operand, kind) {
-            Ok(clause) => Ok(Self { span, text, kind, clause }),
+        match clause(keyword, operand.clone(), kind) {
+            Ok(clause) => Ok(Self { span, text, operand, kind, clause }),
             Err(problem) if KEYWORDS.contains(&keyword) => {
                 Err(Diagnostic::error(Code::InvalidInput, format!("the constraint `{text}` {problem}")).at(span))
             }
@@ -138,6 +139,12 @@ impl Constraint {
             Clause::ValidValues(valid) => did_you_mean(value.as_str()?, valid.iter().filter_map(Value::as_str)),
             _ => None,
         }
+    }
+
+    /// The clause as a value: a map from its keyword to its operand.
+    pub fn to_value(&self) -> Value {
+        let keyword = self.text.split(':').next().unwrap_or_default();
+        Value::Map([(keyword.into(), self.operand.clone())].into())
     }
 
     /// A range is in another when both its ends are.

@@ -4,6 +4,7 @@ use super::assignment::{Assignment, AssignmentSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Span};
 use crate::value::Value;
+use crate::yaml::{self, Limits};
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
@@ -11,7 +12,8 @@ use quick_xml::reader::Reader;
 
 /// Reads an extended configuration: each feature is a boolean input, true when it is selected automatically or manually.
 ///
-/// The name of a feature in lower case, with underscores for spaces, is that of its input. Features that are no inputs, such as
+/// The name of a feature in lower case, with underscores for spaces, is that of its input. A selected alternative `name = value` assigns
+/// the value. Features that are no inputs, such as
 /// those that only group others, are for [`assign`](super::assign) to leave out. A document type is refused, so that no entity
 /// can be declared, let alone expanded.
 ///
@@ -30,7 +32,7 @@ pub fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Dia
             if depth == 0 {
                 root(element, std::mem::replace(&mut rooted, true), span)?;
             } else if element.name().as_ref() == "feature" {
-                found.push(feature(element, span)?);
+                found.extend(feature(element, span)?);
             }
         }
         match event {
@@ -44,6 +46,11 @@ pub fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Dia
             Event::Empty(_) | Event::Text(_) | Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
         }
     }
+}
+
+/// The name of the input that stands for a feature.
+pub fn input_name(feature: &str) -> String {
+    feature.to_lowercase().replace(' ', "_")
 }
 
 fn offset(position: u64) -> u32 {
@@ -68,7 +75,8 @@ fn root(element: &BytesStart<'_>, second: bool, span: Span) -> Result<(), Diagno
     }
 }
 
-fn feature(element: &BytesStart<'_>, span: Span) -> Result<Assignment, Diagnostic> {
+/// What a feature assigns: an alternative `name = value`, as models of inputs with valid values have them, the value where it is selected.
+fn feature(element: &BytesStart<'_>, span: Span) -> Result<Option<Assignment>, Diagnostic> {
     let (mut name, mut selected) = (None, false);
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| syntax(span, error))?;
@@ -78,11 +86,24 @@ fn feature(element: &BytesStart<'_>, span: Span) -> Result<Assignment, Diagnosti
                 .map_err(|error| syntax(span, error))
         };
         match attribute.key.as_ref() {
-            "name" => name = Some(value()?.to_lowercase().replace(' ', "_")),
+            "name" => name = Some(value()?.into_owned()),
             "automatic" | "manual" => selected |= value()? == "selected",
             _ => {}
         }
     }
     let name = name.ok_or_else(|| no_configuration(span, "a feature has no name"))?;
-    Ok(Assignment { name, value: Value::Bool(selected), span: Some(span), source: AssignmentSource::FeatureModel })
+    let assign = |name: &str, value| Assignment {
+        name: input_name(name),
+        value,
+        span: Some(span),
+        source: AssignmentSource::FeatureModel,
+    };
+    let alternative = name.split_once(" = ").and_then(|(input, text)| {
+        let document = yaml::parse(span.file, text.into(), &Limits::default()).ok()?;
+        Some((input, document.root().to_value()))
+    });
+    Ok(match alternative {
+        Some((input, value)) => selected.then(|| assign(input, value)),
+        None => Some(assign(&name, Value::Bool(selected))),
+    })
 }

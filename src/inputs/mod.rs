@@ -18,8 +18,8 @@ pub use assignment::{
 };
 pub use constraint::Constraint;
 pub use declaration::{Declaration, Declarations, InputId};
-pub use feature_ide::from_feature_ide;
-pub use features::{FeatureKeyword, check_features};
+pub use feature_ide::{from_feature_ide, input_name};
+pub use features::{FeatureKeyword, FeatureRule, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
 pub use unit::Dimension;

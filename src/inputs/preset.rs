@@ -47,9 +47,14 @@ impl<'a> VariabilityPresets<'a> {
         Self(presets)
     }
 
-    /// The presets in the order of the template.
-    pub fn iter(&self) -> impl Iterator<Item = &VariabilityPreset<'a>> {
+    /// The presets, in the order of the template.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
         self.0.iter()
+    }
+
+    /// The keys by which they are chosen.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().map(|preset| preset.id)
     }
 
     /// What these presets assign, preset by preset; an unknown one is reported.
@@ -65,9 +70,8 @@ impl<'a> VariabilityPresets<'a> {
     }
 
     fn unknown(&self, id: &str) -> Diagnostic {
-        let names = || self.0.iter().map(|preset| preset.id);
-        let help = did_you_mean(id, names()).unwrap_or_else(|| match names().next() {
-            Some(_) => format!("there are {}", listed(names())),
+        let help = did_you_mean(id, self.names()).unwrap_or_else(|| match self.names().next() {
+            Some(_) => format!("there are {}", listed(self.names())),
             None => "the template declares no variability presets".to_owned(),
         });
         Diagnostic::error(Code::UnknownPreset, format!("there is no variability preset `{id}`")).help(help)

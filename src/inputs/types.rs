@@ -38,7 +38,7 @@ impl InputType {
     /// The type of this name.
     pub fn from_name(name: &str) -> Self {
         let name = name.strip_prefix("tosca:").unwrap_or(name);
-        Self::NAMED.into_iter().find(|kind| kind.name() == name).unwrap_or(Self::Any)
+        Self::NAMED.into_iter().find(|kind| kind.name() == Some(name)).unwrap_or(Self::Any)
     }
 
     /// The types that have names.
@@ -59,9 +59,9 @@ impl InputType {
         Self::ScalarUnit(Dimension::Bitrate),
     ];
 
-    /// The name of the type; empty for none.
-    pub fn name(self) -> &'static str {
-        match self {
+    /// The name of the type, if it has one.
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::String => "string",
             Self::Integer => "integer",
             Self::Float => "float",
@@ -76,8 +76,8 @@ impl InputType {
             Self::ScalarUnit(Dimension::Time) => "scalar-unit.time",
             Self::ScalarUnit(Dimension::Frequency) => "scalar-unit.frequency",
             Self::ScalarUnit(Dimension::Bitrate) => "scalar-unit.bitrate",
-            Self::Any => "",
-        }
+            Self::Any => return None,
+        })
     }
 
     /// What its values are, for messages: `a string`.

@@ -1,23 +1,28 @@
 //! Finds the variant: satisfies the clauses, optimises the objectives one after the other, and explains what conflicts.
 
+pub mod backbone;
 mod components;
+pub mod count;
+pub mod covering;
 mod explain;
 mod least;
+mod models;
 mod optimize;
 mod part;
 mod propagate;
+mod propagator;
+pub mod random;
 mod settle;
 mod solver;
 mod totalizer;
 
-pub use settle::{Question, Settled, settle};
-pub(crate) use solver::SatSolver;
-
 use std::collections::BTreeMap;
 
 use self::components::{Components, Place};
+pub use self::models::Models;
 use self::part::Part;
 use self::propagate::Propagation;
+pub use self::settle::{Question, Settled, settle};
 use crate::formula::{Atom, Cnf, Lit, OriginId};
 use crate::progress::Progress;
 

@@ -25,13 +25,13 @@ pub struct Question<'p> {
     pub unique: &'p [Vec<Atom>],
 }
 
-/// Clauses with exactly one model, the best, for each assignment of inputs that has a model.
+/// With the clauses of the problem: exactly one model, the best, for each assignment of inputs that has a model.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
     /// How many variables there are: those of the problem come first.
     pub vars: usize,
-    /// The clauses.
-    pub clauses: Vec<Vec<Lit>>,
+    /// The clauses that say what is best.
+    pub lemmas: Vec<Vec<Lit>>,
     /// Literals that hold where equally good models differ in one of the sets of [`Question::unique`], and which.
     pub ambiguous: Vec<(Lit, usize)>,
 }
@@ -49,22 +49,20 @@ pub struct Settled {
 /// encoder.assert(&[!input, a, b], OriginId(0));
 /// let problem = Problem { cnf: &encoder.finish(), objectives: &[], preference: &[Atom(1), Atom(2)] };
 /// let settled = settle(&Question { problem: &problem, inputs: &[Var(0)], unique: &[] }, SolverKind::default(), 100);
-/// assert!(settled.is_some_and(|settled| settled.clauses.len() > 1));
+/// assert!(settled.is_some_and(|settled| !settled.lemmas.is_empty()));
 /// ```
 pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Option<Settled> {
     let cnf = question.problem.cnf;
     let fixed = Propagation::of(cnf);
     let mut settled = Settled { vars: cnf.vars(), ..Settled::default() };
     if fixed.conflict.is_some() {
-        settled.clauses.push(Vec::new());
         return Some(settled);
     }
-    let vars = || (0..cnf.vars() as u32).map(Var);
-    let residues = cnf.clauses().filter_map(|clause| fixed.residue(clause.literals).map(Iterator::collect));
-    settled.clauses.extend(residues);
-    let mut twins = Twins::new(cnf.vars(), &settled.clauses, &fixed, question.inputs, kind);
+    let residues = cnf.clauses().filter_map(|clause| fixed.residue(clause.literals));
+    let clauses: Vec<Vec<Lit>> = residues.map(Iterator::collect).collect();
+    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, question.inputs, kind);
     let undetermined = twins.undetermined();
-    let blocks = Blocks::of(cnf.vars(), &undetermined, &settled.clauses);
+    let blocks = Blocks::of(cnf.vars(), &undetermined, &clauses);
     let mut left = effort;
     while twins.differ(&undetermined) {
         let differing: FxHashSet<usize> =
@@ -74,13 +72,12 @@ pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Optio
         for block in differing {
             left = left.checked_sub(1)?;
             let block = &blocks.blocks[block];
-            let surrounding = block.surrounding(&settled.clauses, &blocks.of_var, &|literal| twins.is_true(literal));
-            let best = block.best(question, &settled.clauses, &surrounding, kind)?;
+            let surrounding = block.surrounding(&clauses, &blocks.of_var, &|literal| twins.is_true(literal));
+            let best = block.best(question, &clauses, &surrounding, kind)?;
             let lemma = Lemma { surrounding: surrounding.reason, best };
             lemma.add(&mut settled, &mut twins);
         }
     }
-    settled.clauses.extend(vars().filter_map(|var| fixed.value(var.positive()).map(|value| vec![var.positive().negate_if(!value)])));
     Some(settled)
 }
 
@@ -276,7 +273,7 @@ impl Lemma {
         clauses.push(self.surrounding.iter().map(|&literal| !literal).chain([applies]).collect());
         clauses.extend(self.best.literals.iter().map(|&literal| vec![!applies, literal]));
         clauses.iter().for_each(|clause| twins.add(clause));
-        settled.clauses.extend(clauses);
+        settled.lemmas.extend(clauses);
         settled.ambiguous.extend(self.best.ambiguous.into_iter().map(|index| (applies, index)));
     }
 }
@@ -329,7 +326,7 @@ mod tests {
 
             let mut solver = SolverKind::default().start();
             (0..settled.vars).for_each(|_| { solver.new_var(); });
-            settled.clauses.iter().for_each(|clause| solver.add_clause(clause));
+            clauses.iter().chain(&settled.lemmas).for_each(|clause| solver.add_clause(clause));
             for model in 0..1_u32 << VARS {
                 let literals: Vec<_> = (0..VARS).map(|var| Var(var).positive().negate_if(model >> var & 1 == 0)).collect();
                 prop_assert_eq!(solver.solve(&literals), best.contains(&model), "{:08b} {:?}", model, best);

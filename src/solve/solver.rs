@@ -9,7 +9,7 @@ use super::SolverKind;
 use crate::formula::{Lit, Var};
 
 /// An incremental SAT solver. Its answers depend on nothing but the calls it got.
-pub(crate) trait SatSolver {
+pub(super) trait SatSolver {
     /// A variable that no clause mentions yet; they are numbered from zero.
     fn new_var(&mut self) -> Var;
 
@@ -24,6 +24,11 @@ pub(crate) trait SatSolver {
         Some(self.solve(assumptions))
     }
 
+    /// The same, or `None` where it takes more than so many decisions; those that it takes are subtracted.
+    fn solve_within(&mut self, assumptions: &[Lit], _decisions: &mut u64) -> Option<bool> {
+        Some(self.solve(assumptions))
+    }
+
     /// Whether a literal is true in the model that was found last.
     fn is_true(&self, literal: Lit) -> bool;
 
@@ -32,7 +37,7 @@ pub(crate) trait SatSolver {
 }
 
 impl SolverKind {
-    pub(crate) fn start(self) -> Box<dyn SatSolver> {
+    pub(super) fn start(self) -> Box<dyn SatSolver> {
         match self {
             Self::Varisat => Box::new(Varisat::default()),
             Self::Batsat => Box::new(Batsat::default()),
@@ -235,6 +240,12 @@ impl SatSolver for Batsat {
 
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
         self.answer(assumptions, Some(assumptions.len() as u64 + ATTEMPT))
+    }
+
+    fn solve_within(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<bool> {
+        let answer = self.answer(assumptions, Some(*decisions));
+        *decisions = self.solver.cb().left.get().unwrap_or(0);
+        answer
     }
 
     fn is_true(&self, literal: Lit) -> bool {

@@ -80,6 +80,36 @@ pub fn write_yaml(out: &Out<'_>) -> String {
     writer.out
 }
 
+/// Writes a value in one line, strings with quotes where a reader would take them for something else.
+///
+/// ```
+/// use cuvee::yaml::write_flow;
+/// assert_eq!(write_flow(&vec!["80".into(), 80.into(), "a b".into()].into()), "['80', 80, a b]");
+/// ```
+pub fn write_flow(value: &Value) -> String {
+    let mut writer = Writer { out: String::new(), style: Style::of(None) };
+    writer.inline(Item::Value(value), Context::Flow);
+    writer.out
+}
+
+/// Writes a value in one line as [`write_flow`], for labels and messages: a map with one entry has no braces around it.
+///
+/// ```
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, parse, write_line};
+/// let document = parse(FileId(0), "equal:\n- variability_input: size\n- 1.10\n".into(), &Limits::default()).unwrap();
+/// assert_eq!(write_line(&document.root().to_value()), "equal: [{variability_input: size}, 1.10]");
+/// ```
+pub fn write_line(value: &Value) -> String {
+    let line = write_flow(value);
+    match value {
+        Value::Map(entries) if entries.len() == 1 => {
+            line.strip_prefix('{').and_then(|line| line.strip_suffix('}')).unwrap_or(&line).to_owned()
+        }
+        _ => line,
+    }
+}
+
 /// Anything that can be written.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'i, 'a> {

@@ -1,0 +1,61 @@
+//! `cuvee explain-code`
+
+use super::args::ExplainCodeArgs;
+use super::{Outcome, output, rejected};
+use cuvee::diagnostic::Code;
+use std::process::ExitCode;
+
+/// Explains one code, or lists all of them.
+pub fn run(args: &ExplainCodeArgs) -> Outcome {
+    let text = args.code.map_or_else(list, explanation);
+    output::to_stdout(&text).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first sentence says what a code means, the rest what to do.
+fn parts(code: Code) -> (&'static str, &'static str) {
+    let text = code.description();
+    text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
+}
+
+fn explanation(code: Code) -> String {
+    let (meaning, advice) = parts(code);
+    let gap = if advice.is_empty() { "" } else { "\n" };
+    format!("{code}\n\n{meaning}\n{gap}{advice}{gap}")
+}
+
+fn list() -> String {
+    let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or_default();
+    Code::ALL.iter().map(|&code| format!("{:width$}  {}\n", code.as_str(), parts(code).0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_the_whole() {
+        for &code in Code::ALL {
+            let (meaning, advice) = parts(code);
+            assert_eq!(format!("{meaning} {advice}").trim(), code.description());
+            assert!(meaning.ends_with('.'), "{code}: {meaning}");
+        }
+    }
+
+    #[test]
+    fn lists_every_code_once() {
+        let text = list();
+        assert_eq!(text.lines().count(), Code::ALL.len());
+        assert!(text.lines().zip(Code::ALL).all(|(line, code)| line.starts_with(code.as_str())));
+    }
+
+    #[test]
+    fn explains_in_two_paragraphs() {
+        let meaning = "A type derives from itself.";
+        assert_eq!(
+            explanation(Code::CyclicType),
+            format!("cyclic-type\n\n{meaning}\n\nBreak the cycle that the message names.\n")
+        );
+        assert!(explanation(Code::UnknownPreset).ends_with("\n\nA variability preset does not exist.\n"));
+    }
+}

@@ -1,0 +1,22 @@
+//! `cuvee export`
+
+use super::args::{ExportArgs, ExportFormat};
+use super::{Outcome, output, rejected, select};
+use std::process::ExitCode;
+
+/// Writes the formula or the feature model.
+pub fn run(args: &ExportArgs) -> Outcome {
+    output::clean_up_on_interrupt();
+    let resolver = select::resolver(&args.select)?;
+    let text = match args.format {
+        ExportFormat::Dimacs => resolver.variants_formula()?.dimacs().to_string(),
+        ExportFormat::Wcnf => resolver.optimization_formula()?.wcnf().map_err(rejected)?.to_string(),
+        ExportFormat::Uvl => resolver.feature_model()?.to_uvl(),
+        ExportFormat::Featureide => resolver.feature_model()?.to_feature_ide(),
+    };
+    match &args.output {
+        Some(file) => output::to_file(file, &text).map_err(rejected)?,
+        None => output::to_stdout(&text).map_err(rejected)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,54 @@
+//! `cuvee graph`
+
+use super::args::{DrawingFormat, GraphArgs, SelectArgs};
+use super::render::Reporter;
+use super::{Outcome, json, output, rejected, select};
+use cuvee::draw::{Drawing, Svg};
+use cuvee::{Failure, Resolution, Resolver};
+use std::process::ExitCode;
+
+/// Draws the topology, and a variant or the difference between two over it.
+pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
+    output::clean_up_on_interrupt();
+    let resolver = select::resolver(&args.select)?;
+    let topology = resolver.topology()?;
+    let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
+        let variant = resolver.resolve()?;
+        reporter.report(variant.warnings(), variant.source_map());
+        Ok(variant)
+    };
+    let drawing = if !args.compare_to.is_empty() {
+        let first = resolve(&resolver)?;
+        let second = resolver.only_presets(&args.compare_to).resolve()?;
+        // Most of what there is to say of one variant is to say of the other too.
+        let news: Vec<_> = second.warnings().iter().filter(|warning| !first.warnings().contains(warning)).cloned().collect();
+        reporter.report(&news, second.source_map());
+        let only = |presets: &[String]| match presets {
+            [] => "only without a preset".to_owned(),
+            _ => format!("only with {}", presets.join(", ")),
+        };
+        Drawing::of_difference(&topology, &first, &second).named(only(&args.select.presets), only(&args.compare_to))
+    } else if args.present_only || chooses(&args.select) {
+        Drawing::of_variant(&topology, &resolve(&resolver)?)
+    } else {
+        Drawing::of(&topology)
+    };
+    let drawing = if args.present_only { drawing.without_absent() } else { drawing };
+    let text = match args.format {
+        DrawingFormat::Mermaid => drawing.to_mermaid(),
+        DrawingFormat::Dot => drawing.to_dot(),
+        DrawingFormat::Svg => drawing.to_svg(&Svg::default()),
+        // Texts and numbers always serialise.
+        DrawingFormat::Json => json(&drawing),
+    };
+    match &args.output {
+        Some(file) => output::to_file(file, &text).map_err(rejected)?,
+        None => output::to_stdout(&text).map_err(rejected)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the command line chooses a variant.
+fn chooses(select: &SelectArgs) -> bool {
+    !(select.presets.is_empty() && select.inputs_files.is_empty() && select.inputs.is_empty())
+}

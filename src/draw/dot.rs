@@ -1,0 +1,109 @@
+//! DOT, for Graphviz.
+
+use super::{Drawing, State, cut, short_types};
+use std::fmt::Write;
+
+/// Names longer than this make boxes too wide.
+const LABEL: usize = 48;
+
+impl Drawing<'_> {
+    /// As a graph in DOT: bold lines lead to hosts, dashed ones are connections; conditions are in the tooltips.
+    pub fn to_dot(&self) -> String {
+        let mut out = String::from("digraph topology {\n");
+        line(&mut out, format_args!("graph [rankdir=TB, nodesep=0.4, ranksep=0.7, bgcolor=transparent]"));
+        line(
+            &mut out,
+            format_args!("node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=12, margin=\"0.2,0.1\"]"),
+        );
+        line(&mut out, format_args!("edge [fontname=\"sans-serif\", fontsize=10]"));
+        for (index, (node, state)) in self.nodes().enumerate() {
+            let types = short_types(node);
+            let lines = if types.is_empty() { vec![&node.name] } else { vec![&node.name, &types] };
+            let label: Vec<_> = lines.into_iter().map(|text| escaped(&cut(text, LABEL))).collect();
+            let (colors, about) = (node_colors(state), escaped(&Self::about_node(node)));
+            let frames = if node.persistent { ", peripheries=2" } else { "" };
+            let (label, id, class) = (label.join("\\n"), escaped(&node.identifier), state.as_str());
+            line(
+                &mut out,
+                format_args!(
+                    "n{index} [label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"node {class}\", {colors}{frames}]"
+                ),
+            );
+        }
+        for (index, (relation, state)) in self.relations().enumerate() {
+            let target = match relation.target {
+                Some(target) => format!("n{target}"),
+                None => {
+                    line(&mut out, format_args!("open{index} [shape=circle, width=0.12, label=\"\", {}]", node_colors(state)));
+                    format!("open{index}")
+                }
+            };
+            let (color, about, id) = (line_color(state), escaped(&self.about_relation(relation)), escaped(&relation.identifier));
+            let (kind, look) = match relation.hosting {
+                true => ("hosting", "style=bold, penwidth=2, arrowhead=normal, weight=3"),
+                false => ("connection", "style=dashed, arrowhead=vee"),
+            };
+            let class = format!("relation {kind} {}", state.as_str());
+            line(
+                &mut out,
+                format_args!(
+                    "n{} -> {target} [{look}, tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", color=\"{color}\"]",
+                    relation.source
+                ),
+            );
+        }
+        out.push_str("}\n");
+        out
+    }
+}
+
+fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "    {content};");
+}
+
+fn node_colors(state: State) -> &'static str {
+    match state {
+        State::Plain => "fillcolor=\"#f6f8fa\", color=\"#57606a\", fontcolor=\"#1f2328\"",
+        State::Present => "fillcolor=\"#ddf4ff\", color=\"#0969da\", fontcolor=\"#0a3069\"",
+        State::Absent => "fillcolor=\"#ffffff\", color=\"#d0d7de\", fontcolor=\"#8c959f\"",
+        State::Removed => "fillcolor=\"#ffebe9\", color=\"#cf222e\", fontcolor=\"#82071e\"",
+        State::Added => "fillcolor=\"#dafbe1\", color=\"#1a7f37\", fontcolor=\"#044f1e\"",
+    }
+}
+
+fn line_color(state: State) -> &'static str {
+    match state {
+        State::Plain => "#57606a",
+        State::Present => "#0969da",
+        State::Absent => "#d0d7de",
+        State::Removed => "#cf222e",
+        State::Added => "#1a7f37",
+    }
+}
+
+/// Text for between quotes. Graphviz knows escapes of its own there, and the entities of HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push_str("\\n"),
+            _ if c.is_control() => out.push(' '),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_the_quotes() {
+        assert_eq!(escaped("a\"];b\\\\N\\\n&lt;\0é"), "a\\\"];b\\\\\\\\N\\\\\\n&amp;lt; é");
+    }
+}

@@ -1,0 +1,159 @@
+//! Where boxes and lines go: layers from top to bottom, hosts below what they host.
+//!
+//! The steps are those of Sugiyama, Tagawa and Toda: give every box a layer ([`rank`]), order the layers so that few lines cross
+//! ([`order`]), give everything coordinates ([`place`]). A line that passes a layer has a lane in it, between the boxes; where it changes
+//! lanes, between the layers, there are no boxes. So no line runs through a box. What is not connected is laid out apart and packed.
+
+mod order;
+mod place;
+mod rank;
+
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashMap;
+
+/// How large something is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Size {
+    pub width: f64,
+    pub height: f64,
+}
+
+/// A point; y grows downwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Point {
+    pub x: f64,
+    pub y: f64,
+}
+
+/// What leads from one box to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub source: usize,
+    pub target: usize,
+    /// Whether the target has to be below the source.
+    pub hosting: bool,
+}
+
+/// The way of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Route {
+    /// Through these points from its source to its target, upright at each of them.
+    Through(Vec<Point>),
+    /// From the right side of a box back to it, reaching out this far.
+    Loop { from: Point, to: Point, reach: f64 },
+}
+
+/// A drawing without ink.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Layout {
+    /// The room that all of it takes, from the origin on.
+    pub size: Size,
+    /// The centres of the boxes.
+    pub centres: Vec<Point>,
+    /// The ways of the edges.
+    pub routes: Vec<Route>,
+}
+
+/// The room between parts that are not connected.
+const APART: f64 = 48.0;
+/// How wide a drawing of many parts is, for one unit of height.
+const ASPECT: f64 = 1.6;
+/// How far each loop at a box reaches further than the one inside of it.
+const LOOP: f64 = 16.0;
+
+/// Lays out boxes and the edges between them; the same for the same arguments.
+pub(super) fn layout(boxes: &[Size], edges: &[Edge]) -> Layout {
+    let mut layout = Layout {
+        size: Size::default(),
+        centres: vec![Point::default(); boxes.len()],
+        routes: vec![Route::Through(Vec::new()); edges.len()],
+    };
+    let mut parts: Vec<(Part, Layout)> = parts(boxes.len(), edges)
+        .into_iter()
+        .map(|part| {
+            let boxes: Vec<_> = part.boxes.iter().map(|&index| boxes[index]).collect();
+            let local = connected(&boxes, &part.local);
+            (part, local)
+        })
+        .collect();
+    // High ones first: a row is as high as its highest part.
+    parts.sort_by(|(_, a), (_, b)| b.size.height.total_cmp(&a.size.height));
+    let area: f64 = parts.iter().map(|(_, part)| (part.size.width + APART) * (part.size.height + APART)).sum();
+    let widest = parts.iter().map(|(_, part)| part.size.width).fold(0.0, f64::max);
+    let limit = widest.max((area * ASPECT).sqrt());
+    let (mut corner, mut row) = (Point::default(), 0.0f64);
+    for (part, local) in parts {
+        if corner.x > 0.0 && corner.x + local.size.width > limit {
+            corner = Point { x: 0.0, y: corner.y + row + APART };
+            row = 0.0;
+        }
+        let end = Point { x: corner.x + local.size.width, y: corner.y + local.size.height };
+        layout.size = Size { width: layout.size.width.max(end.x), height: layout.size.height.max(end.y) };
+        row = row.max(local.size.height);
+        for (index, centre) in part.boxes.into_iter().zip(local.centres) {
+            layout.centres[index] = centre.moved(corner);
+        }
+        for (index, route) in part.edges.into_iter().zip(local.routes) {
+            layout.routes[index] = route.moved(corner);
+        }
+        corner.x = end.x + APART;
+    }
+    layout
+}
+
+/// Boxes that are connected with each other and with no others.
+#[derive(Default)]
+struct Part {
+    boxes: Vec<usize>,
+    edges: Vec<usize>,
+    /// The edges by positions in `boxes`.
+    local: Vec<Edge>,
+}
+
+fn parts(boxes: usize, edges: &[Edge]) -> Vec<Part> {
+    let mut union = UnionFind::new(boxes);
+    for edge in edges {
+        union.union(edge.source, edge.target);
+    }
+    let mut parts: Vec<Part> = Vec::new();
+    let mut known = FxHashMap::default();
+    let mut local = vec![(0, 0); boxes];
+    for (index, local) in local.iter_mut().enumerate() {
+        let part = *known.entry(union.find(index)).or_insert(parts.len());
+        if part == parts.len() {
+            parts.push(Part::default());
+        }
+        *local = (part, parts[part].boxes.len());
+        parts[part].boxes.push(index);
+    }
+    for (index, edge) in edges.iter().enumerate() {
+        let part = &mut parts[local[edge.source].0];
+        part.edges.push(index);
+        part.local.push(Edge { source: local[edge.source].1, target: local[edge.target].1, ..*edge });
+    }
+    parts
+}
+
+fn connected(boxes: &[Size], edges: &[Edge]) -> Layout {
+    let ranks = rank::rank(boxes.len(), edges);
+    let layered = order::Layered::new(&ranks, edges);
+    place::place(boxes, edges, &layered)
+}
+
+impl Point {
+    fn moved(self, by: Point) -> Self {
+        Self { x: self.x + by.x, y: self.y + by.y }
+    }
+}
+
+impl Route {
+    fn moved(self, by: Point) -> Self {
+        match self {
+            Self::Through(points) => Self::Through(points.into_iter().map(|point| point.moved(by)).collect()),
+            Self::Loop { from, to, reach } => Self::Loop { from: from.moved(by), to: to.moved(by), reach },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

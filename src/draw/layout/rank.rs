@@ -1,0 +1,122 @@
+//! Which layer each box is in: every edge leads at least one layer down, except where that takes a cycle.
+
+use super::Edge;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Lines that go through a few layers more are better than a search for the fewest.
+const ROUNDS: usize = 8;
+/// So many boxes side by side are never too many.
+const NARROW: usize = 8;
+
+/// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what it hosts.
+pub(super) fn rank(count: usize, edges: &[Edge]) -> Vec<usize> {
+    let order = precedence(count, edges);
+    let mut position = vec![0; count];
+    for (at, &index) in order.iter().enumerate() {
+        position[index] = at;
+    }
+    let mut around = vec![Around::default(); count];
+    for edge in edges.iter().filter(|edge| edge.source != edge.target) {
+        let turned = position[edge.source] > position[edge.target];
+        let (upper, lower) = if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
+        around[upper].below.push(lower);
+        around[lower].above.push(upper);
+    }
+    let mut ranks = vec![0; count];
+    for &index in &order {
+        ranks[index] = around[index].highest(&ranks);
+    }
+    tighten(&order, &around, &mut ranks);
+    fold(&around, &mut ranks);
+    ranks
+}
+
+/// The other ends of the edges of a box.
+#[derive(Clone, Default)]
+struct Around {
+    above: Vec<usize>,
+    below: Vec<usize>,
+}
+
+impl Around {
+    fn highest(&self, ranks: &[usize]) -> usize {
+        self.above.iter().map(|&index| ranks[index] + 1).max().unwrap_or_default()
+    }
+
+    fn lowest(&self, ranks: &[usize]) -> Option<usize> {
+        self.below.iter().map(|&index| ranks[index] - 1).min()
+    }
+
+    /// How many more edges pull down than up.
+    fn pull(&self) -> isize {
+        self.below.len() as isize - self.above.len() as isize
+    }
+}
+
+/// All boxes in an order that as few edges as possible contradict, none where they have no cycles, and no hosting where hosting has none:
+/// always next is the box that waits for the fewest hosted ones, then for the fewest others.
+fn precedence(count: usize, edges: &[Edge]) -> Vec<usize> {
+    let mut leaving: Vec<Vec<&Edge>> = vec![Vec::new(); count];
+    let mut waits = vec![(0usize, 0usize); count];
+    for edge in edges.iter().filter(|edge| edge.source != edge.target) {
+        leaving[edge.source].push(edge);
+        *if edge.hosting { &mut waits[edge.target].0 } else { &mut waits[edge.target].1 } += 1;
+    }
+    let mut done = vec![false; count];
+    let mut order = Vec::with_capacity(count);
+    let mut queue: BinaryHeap<_> = waits.iter().enumerate().map(|(index, &wait)| Reverse((wait, index))).collect();
+    while let Some(Reverse((wait, index))) = queue.pop() {
+        // What has changed since has an entry of its own.
+        if done[index] || wait != waits[index] {
+            continue;
+        }
+        done[index] = true;
+        order.push(index);
+        for edge in leaving[index].iter().filter(|edge| !done[edge.target]) {
+            let wait = &mut waits[edge.target];
+            *if edge.hosting { &mut wait.0 } else { &mut wait.1 } -= 1;
+            queue.push(Reverse((*wait, edge.target)));
+        }
+    }
+    order
+}
+
+/// Moves boxes to where more of their edges pull them.
+fn tighten(order: &[usize], around: &[Around], ranks: &mut [usize]) {
+    for _ in 0..ROUNDS {
+        let mut moved = false;
+        for &index in order.iter().rev() {
+            let here = &around[index];
+            let wish = match here.pull() {
+                ..0 => here.highest(ranks),
+                0 => ranks[index],
+                1.. => here.lowest(ranks).unwrap_or(ranks[index]),
+            };
+            moved |= wish != ranks[index];
+            ranks[index] = wish;
+        }
+        if !moved {
+            break;
+        }
+    }
+}
+
+/// Folds layers that are too wide into several. Nothing connects the boxes of one layer, so any of them may be above any other.
+fn fold(around: &[Around], ranks: &mut [usize]) {
+    let mut layers: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
+    for (index, &rank) in ranks.iter().enumerate() {
+        layers[rank].push(index);
+    }
+    let limit = NARROW.max((2 * ranks.len()).isqrt());
+    let mut next = 0;
+    for mut layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
+        let rows = layer.len().div_ceil(limit);
+        // Of equals those in a row are as far apart as they can be, so that the lines of the rows above have room between them.
+        layer.sort_by_key(|&index| (around[index].pull(), index % rows));
+        for row in layer.chunks(layer.len().div_ceil(rows)) {
+            row.iter().for_each(|&index| ranks[index] = next);
+            next += 1;
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The laws of the layout, over random graphs.
+
+use super::order::Layered;
+use super::*;
+use proptest::prelude::*;
+
+/// Boxes, hosting without cycles (from a smaller to a larger index after shuffling), and connections at will.
+fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<Edge>)> {
+    (1usize..24).prop_flat_map(|count| {
+        let size = (40u16..200, 20u16..60).prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
+        let pair = (0..count, 0..count, any::<bool>());
+        let shuffled = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
+        (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled).prop_map(|(sizes, pairs, names)| {
+            let edge = |(a, b, hosting): (usize, usize, bool)| {
+                let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
+                Edge { source: names[a], target: names[b], hosting: hosting && a != b }
+            };
+            (sizes, pairs.into_iter().map(edge).collect())
+        })
+    })
+}
+
+/// How far a point is inside of a box; negative outside.
+fn depth(point: Point, centre: Point, size: Size) -> f64 {
+    (size.width / 2.0 - (point.x - centre.x).abs()).min(size.height / 2.0 - (point.y - centre.y).abs())
+}
+
+/// Points along a way, as it is drawn.
+fn along(points: &[Point]) -> Vec<Point> {
+    let piece = |pair: &[Point]| {
+        let (a, b) = (pair[0], pair[1]);
+        let at = move |t: f64| {
+            let [p, q, r, s] = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+            let middle = (a.y + b.y) / 2.0;
+            Point { x: (p + q) * a.x + (r + s) * b.x, y: p * a.y + (q + r) * middle + s * b.y }
+        };
+        (0..=16).map(move |step| at(f64::from(step) / 16.0)).collect::<Vec<_>>()
+    };
+    points.windows(2).flat_map(piece).collect()
+}
+
+proptest! {
+    #[test]
+    fn boxes_do_not_overlap_and_all_is_inside((sizes, edges) in graphs()) {
+        let layout = layout(&sizes, &edges);
+        for (index, (&a, size)) in layout.centres.iter().zip(&sizes).enumerate() {
+            prop_assert!(a.x - size.width / 2.0 > -0.01 && a.x + size.width / 2.0 < layout.size.width + 0.01);
+            prop_assert!(a.y - size.height / 2.0 > -0.01 && a.y + size.height / 2.0 < layout.size.height + 0.01);
+            for (&b, other) in layout.centres.iter().zip(&sizes).skip(index + 1) {
+                let beside = (a.x - b.x).abs() - (size.width + other.width) / 2.0;
+                let above = (a.y - b.y).abs() - (size.height + other.height) / 2.0;
+                prop_assert!(beside.max(above) > 19.99, "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_are_below_what_they_host((sizes, edges) in graphs()) {
+        let layout = layout(&sizes, &edges);
+        for edge in edges.iter().filter(|edge| edge.hosting) {
+            let bottom = layout.centres[edge.source].y + sizes[edge.source].height / 2.0;
+            prop_assert!(layout.centres[edge.target].y - sizes[edge.target].height / 2.0 > bottom);
+        }
+    }
+
+    #[test]
+    fn lines_lead_from_box_to_box_and_through_none((sizes, edges) in graphs()) {
+        let layout = layout(&sizes, &edges);
+        prop_assert_eq!(layout.routes.len(), edges.len());
+        for (edge, route) in edges.iter().zip(&layout.routes) {
+            let edge_of = |index: usize, point: Point| depth(point, layout.centres[index], sizes[index]).abs() < 0.01;
+            match route {
+                Route::Loop { from, to, .. } => {
+                    prop_assert_eq!(edge.source, edge.target);
+                    prop_assert!(edge_of(edge.source, *from) && edge_of(edge.source, *to) && from.y < to.y);
+                }
+                Route::Through(points) => {
+                    prop_assert!(points.len() >= 2 && edge_of(edge.source, points[0]));
+                    prop_assert!(edge_of(edge.target, points[points.len() - 1]));
+                    for point in along(points) {
+                        for (&centre, &size) in layout.centres.iter().zip(&sizes) {
+                            prop_assert!(depth(point, centre, size) < 0.01, "{edge:?} runs through a box at {point:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_is_laid_out_the_same((sizes, edges) in graphs()) {
+        prop_assert_eq!(layout(&sizes, &edges), layout(&sizes, &edges));
+    }
+
+    #[test]
+    fn every_piece_leads_one_layer_down((sizes, edges) in graphs()) {
+        let ranks = rank::rank(sizes.len(), &edges);
+        let layered = Layered::new(&ranks, &edges);
+        let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot)).unwrap();
+        for piece in &layered.pieces {
+            prop_assert_eq!(layer(piece.upper) + 1, layer(piece.lower));
+        }
+        prop_assert_eq!(layered.layers.iter().map(Vec::len).sum::<usize>(), layered.spots.len());
+        for layer in &layered.layers {
+            layer.iter().enumerate().for_each(|(at, &spot)| assert_eq!(layered.position[spot], at));
+        }
+    }
+
+    #[test]
+    fn crossings_are_counted((sizes, edges) in graphs()) {
+        let layered = Layered::new(&rank::rank(sizes.len(), &edges), &edges);
+        let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot));
+        let at = |spot: usize| layered.position[spot];
+        let mut crossings = 0;
+        for (index, a) in layered.pieces.iter().enumerate() {
+            for b in layered.pieces[index + 1..].iter().filter(|b| layer(b.upper) == layer(a.upper)) {
+                let crossed = at(a.upper).cmp(&at(b.upper)) as i8 * at(a.lower).cmp(&at(b.lower)) as i8;
+                crossings += usize::from(crossed < 0);
+            }
+        }
+        prop_assert_eq!(layered.crossings(), crossings);
+    }
+}
+
+fn edges(pairs: &[(usize, usize)], hosting: bool) -> Vec<Edge> {
+    pairs.iter().map(|&(source, target)| Edge { source, target, hosting }).collect()
+}
+
+#[test]
+fn cycles_are_broken_where_nothing_is_hosted() {
+    let mut all = edges(&[(2, 1), (1, 0)], true);
+    all.extend(edges(&[(0, 2), (0, 1)], false));
+    assert_eq!(rank::rank(3, &all), [2, 1, 0]);
+    // Hosting in a circle is nonsense, but no reason to fail.
+    let ranks = rank::rank(3, &edges(&[(0, 1), (1, 2), (2, 0)], true));
+    assert_eq!(ranks.iter().max(), Some(&2));
+}
+
+#[test]
+fn boxes_are_near_what_they_belong_to() {
+    // 3 is used by 2 only, 4 uses 2 only: neither is at the top or at the bottom for that.
+    let ranks = rank::rank(5, &edges(&[(0, 1), (1, 2), (2, 3), (4, 2)], false));
+    assert_eq!(ranks, [0, 1, 2, 3, 1]);
+}
+
+#[test]
+fn what_can_be_drawn_without_crossings_is() {
+    // A tree whose branches are written in the wrong order.
+    let all = edges(&[(0, 1), (0, 2), (1, 6), (2, 3), (2, 4), (1, 5)], false);
+    assert_eq!(Layered::new(&rank::rank(7, &all), &all).crossings(), 0);
+}
+
+#[test]
+fn what_is_above_each_other_is_connected_by_straight_lines() {
+    let sizes = vec![Size { width: 100.0, height: 40.0 }; 4];
+    let layout = layout(&sizes, &edges(&[(0, 1), (1, 2), (2, 3)], true));
+    assert!(layout.centres.iter().all(|centre| centre.x == 50.0), "{layout:?}");
+}
+
+#[test]
+fn wide_layers_are_folded() {
+    let sizes = vec![Size { width: 100.0, height: 40.0 }; 101];
+    let all: Vec<_> = (1..101).map(|source| Edge { source, target: 0, hosting: true }).collect();
+    let layout = layout(&sizes, &all);
+    assert!(layout.size.width < 4.0 * layout.size.height, "{:?}", layout.size);
+}
+
+#[test]
+fn nothing_takes_no_room() {
+    assert_eq!(layout(&[], &[]), Layout::default());
+}
+
+#[test]
+fn what_is_not_connected_is_packed() {
+    let sizes = vec![Size { width: 100.0, height: 40.0 }; 50];
+    let Size { width, height } = layout(&sizes, &[]).size;
+    assert!(width < 3.0 * height && height < 2.0 * width, "{width} × {height}");
+}

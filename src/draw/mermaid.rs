@@ -1,0 +1,125 @@
+//! Mermaid flowcharts: for READMEs and merge requests, which show them as pictures.
+
+use super::{Drawing, State, cut, short_conditions, short_types};
+use std::fmt::Write;
+
+/// Labels longer than this spoil the picture.
+const LABEL: usize = 40;
+
+/// How nodes look; grey goes well with light and dark.
+const CLASSES: [(State, &str); 4] = [
+    (State::Present, "fill:#ddf4ff,stroke:#0969da,color:#0a3069"),
+    (State::Absent, "fill:transparent,stroke:#afb8c1,color:#8c959f,stroke-dasharray:3 3"),
+    (State::Removed, "fill:#ffebe9,stroke:#cf222e,color:#82071e"),
+    (State::Added, "fill:#dafbe1,stroke:#1a7f37,color:#044f1e"),
+];
+
+/// How lines look.
+const LINES: [(State, &str); 4] = [
+    (State::Present, "stroke:#0969da"),
+    (State::Absent, "stroke:#afb8c1,color:#8c959f"),
+    (State::Removed, "stroke:#cf222e"),
+    (State::Added, "stroke:#1a7f37"),
+];
+
+impl Drawing<'_> {
+    /// As a mermaid flowchart: thick lines lead to hosts, dashed ones are connections; conditions stand at the lines.
+    pub fn to_mermaid(&self) -> String {
+        let mut out = String::from("flowchart TB\n");
+        for (index, (node, state)) in self.nodes().enumerate() {
+            let types = cut(&short_types(node), LABEL);
+            let types = if types.is_empty() { types } else { format!("<br/><small>{}</small>", escaped(&types)) };
+            let [open, close] = if node.persistent { ["[[", "]]"] } else { ["[", "]"] };
+            line(
+                &mut out,
+                format_args!("n{index}{open}\"<b>{}</b>{types}\"{close}{}", escaped(&cut(&node.name, LABEL)), class(state)),
+            );
+        }
+        for (index, (relation, state)) in self.relations().enumerate() {
+            let label = label(&relation.name, relation.hosting, &relation.conditions);
+            let arrow = if relation.hosting { "==>" } else { "-.->" };
+            let target = match relation.target {
+                Some(target) => format!("n{target}"),
+                None => format!("open{index}((\" \")){}", class(state)),
+            };
+            let label = if label.is_empty() { label } else { format!("|\"{}\"|", escaped(&label)) };
+            line(&mut out, format_args!("n{} {arrow}{label} {target}", relation.source));
+        }
+        for (state, style) in CLASSES.iter().filter(|(state, _)| self.nodes.contains(state) || self.relations.contains(state)) {
+            line(&mut out, format_args!("classDef {} {style}", state.as_str()));
+        }
+        for (wanted, style) in LINES {
+            let of_state = self.relations.iter().enumerate().filter(|&(_, &state)| state == wanted);
+            let indices: Vec<_> = of_state.map(|(index, _)| index.to_string()).collect();
+            if !indices.is_empty() {
+                line(&mut out, format_args!("linkStyle {} {style}", indices.join(",")));
+            }
+        }
+        out
+    }
+}
+
+fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "    {content}");
+}
+
+fn class(state: State) -> String {
+    if state == State::Plain { String::new() } else { format!(":::{}", state.as_str()) }
+}
+
+/// The name, where it says more than the line does, and the conditions.
+fn label(name: &str, hosting: bool, conditions: &[String]) -> String {
+    let name = if hosting && name == "host" { "" } else { name };
+    let conditions = short_conditions(conditions, LABEL);
+    match (name, &*conditions) {
+        ("", _) => conditions,
+        (_, "") => cut(name, LABEL),
+        _ => format!("{}: {conditions}", cut(name, LABEL)),
+    }
+}
+
+/// Text for between quotes. Whatever might mean something to mermaid, or to the HTML that it makes, is named by its number.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ' ' | '.' | ',' | '-' | '_' | '/' | '=' | '+' => out.push(c),
+            _ if c.is_ascii_alphanumeric() => out.push(c),
+            _ if c.is_whitespace() || c.is_control() => out.push(' '),
+            _ if c.is_ascii() => {
+                let _ = write!(out, "#{};", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_the_quotes() {
+        assert_eq!(
+            escaped("a\"] --> b%%{init}%%\n`<i>#35;é"),
+            "a#34;#93; --#62; b#37;#37;#123;init#125;#37;#37; #96;#60;i#62;#35;35#59;é"
+        );
+        for c in (0..=0x7f).map(char::from) {
+            let text = escaped(&c.to_string());
+            let harmless = |c: char| c.is_ascii_alphanumeric() || " .,-_/=+#;".contains(c);
+            assert!(text.chars().all(harmless), "{c:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn labels_say_what_lines_do_not() {
+        let conditions = ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
+        assert_eq!(label("host", true, &conditions), "on_box and not: {tls}");
+        assert_eq!(label("host", false, &[]), "host");
+        assert_eq!(label("db", true, &conditions[..1]), "db: on_box");
+        assert_eq!(label("host", true, &[]), "");
+        assert_eq!(label(&"x".repeat(99), false, &[]).chars().count(), LABEL);
+    }
+}

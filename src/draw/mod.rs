@@ -1,0 +1,252 @@
+//! Pictures of a topology: as mermaid, as DOT, as SVG.
+//!
+//! A [`Drawing`] is a [`Topology`] and a [`State`] for everything in it. So one variant can be drawn over the whole topology, and the
+//! difference between two.
+
+mod dot;
+mod layout;
+mod mermaid;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+pub use svg::{STYLE, Svg};
+
+use crate::resolver::Resolution;
+use crate::topology::{Node, Relation, Topology};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+use serde::ser::SerializeStruct;
+use std::borrow::Cow;
+
+/// What is to be shown of a node or a relation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// That it may be there: no variant is chosen.
+    #[default]
+    Plain,
+    /// That it is present; of two variants: in both.
+    Present,
+    /// That it is absent; of two variants: in both.
+    Absent,
+    /// That it is present in the first of two variants only.
+    Removed,
+    /// That it is present in the second of two variants only.
+    Added,
+}
+
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Present, Self::Absent, Self::Removed, Self::Added];
+
+    /// Its name: the class in SVG and mermaid.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Present => "present",
+            Self::Absent => "absent",
+            Self::Removed => "removed",
+            Self::Added => "added",
+        }
+    }
+
+    /// From its presence in two variants.
+    pub fn between(first: bool, second: bool) -> Self {
+        match (first, second) {
+            (true, true) => Self::Present,
+            (true, false) => Self::Removed,
+            (false, true) => Self::Added,
+            (false, false) => Self::Absent,
+        }
+    }
+}
+
+/// A picture of a topology.
+///
+/// ```
+/// use cuvee::Resolver;
+/// use cuvee::draw::{Drawing, Svg};
+/// let shop = Resolver::new("examples/shop");
+/// let topology = shop.topology()?;
+/// let (dev, prod) = (shop.clone().preset("dev").resolve()?, shop.preset("prod").resolve()?);
+///
+/// assert!(Drawing::of(&topology).to_mermaid().starts_with("flowchart TB\n"));
+/// assert!(Drawing::of_variant(&topology, &dev).to_dot().starts_with("digraph "));
+/// let overlay = Drawing::of_difference(&topology, &dev, &prod).named("only in dev", "only in prod");
+/// assert!(overlay.to_svg(&Svg::default()).contains("<g class=\"node removed\" data-id=\"node.engine\""));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Drawing<'t> {
+    topology: Cow<'t, Topology>,
+    /// For each node.
+    nodes: Vec<State>,
+    /// For each relation.
+    relations: Vec<State>,
+    names: Names,
+}
+
+/// What removed and added mean.
+#[derive(Clone, Debug)]
+struct Names {
+    removed: String,
+    added: String,
+}
+
+impl<'t> Drawing<'t> {
+    /// A topology of which nothing is chosen.
+    pub fn of(topology: &'t Topology) -> Self {
+        Self::with(topology, |_| State::Plain)
+    }
+
+    /// A variant over the whole topology.
+    pub fn of_variant(topology: &'t Topology, variant: &Resolution) -> Self {
+        let present = present(variant);
+        Self::with(topology, |identifier| if present.contains(identifier) { State::Present } else { State::Absent })
+    }
+
+    /// What two variants have in common, and how they differ.
+    pub fn of_difference(topology: &'t Topology, first: &Resolution, second: &Resolution) -> Self {
+        let (first, second) = (present(first), present(second));
+        Self::with(topology, |identifier| State::between(first.contains(identifier), second.contains(identifier)))
+    }
+
+    /// A topology with the state of each node and relation by its identifier.
+    pub fn with(topology: &'t Topology, mut state: impl FnMut(&str) -> State) -> Self {
+        let topology = sound(topology);
+        let nodes = topology.nodes.iter().map(|node| state(&node.identifier)).collect();
+        let relations = topology.relations.iter().map(|relation| state(&relation.identifier)).collect();
+        let names = Names { removed: "only in the first".to_owned(), added: "only in the second".to_owned() };
+        Self { topology, nodes, relations, names }
+    }
+
+    /// Says what removed and added mean, for the legend.
+    pub fn named(mut self, removed: impl Into<String>, added: impl Into<String>) -> Self {
+        self.names = Names { removed: removed.into(), added: added.into() };
+        self
+    }
+
+    /// Leaves out what is absent. Relations go with their source; those to a node that goes have no target then.
+    pub fn without_absent(self) -> Drawing<'static> {
+        let mut kept = Topology::default();
+        let (mut nodes, mut relations) = (Vec::new(), Vec::new());
+        let mut position = vec![None; self.nodes.len()];
+        for (index, (node, &state)) in self.topology.nodes.iter().zip(&self.nodes).enumerate() {
+            if state != State::Absent {
+                position[index] = Some(nodes.len());
+                nodes.push(state);
+                kept.nodes.push(node.clone());
+            }
+        }
+        for (relation, &state) in self.topology.relations.iter().zip(&self.relations) {
+            let Some(source) = position[relation.source].filter(|_| state != State::Absent) else { continue };
+            let target = relation.target.and_then(|target| position[target]);
+            relations.push(state);
+            kept.relations.push(Relation { source, target, ..relation.clone() });
+        }
+        Drawing { topology: Cow::Owned(kept), nodes, relations, names: self.names }
+    }
+
+    fn nodes(&self) -> impl ExactSizeIterator<Item = (&Node, State)> {
+        self.topology.nodes.iter().zip(self.nodes.iter().copied())
+    }
+
+    fn relations(&self) -> impl ExactSizeIterator<Item = (&Relation, State)> {
+        self.topology.relations.iter().zip(self.relations.iter().copied())
+    }
+
+    /// What a state means in this drawing, where that goes without saying in none.
+    fn meaning(&self, state: State) -> Option<&str> {
+        let compared = || self.nodes.iter().chain(&self.relations).any(|state| matches!(state, State::Removed | State::Added));
+        match state {
+            State::Plain => None,
+            State::Present => Some(if compared() { "in both" } else { "present" }),
+            State::Absent => Some(if compared() { "in neither" } else { "absent" }),
+            State::Removed => Some(&self.names.removed),
+            State::Added => Some(&self.names.added),
+        }
+    }
+
+    /// All that is known of a node, a line each.
+    fn about_node(node: &Node) -> String {
+        let mut text = node.name.clone();
+        let mut line = |what: &str, value: &str| text.extend(["\n", what, value]);
+        if !node.types.is_empty() {
+            line("type: ", &node.types.join(" or "));
+        }
+        if node.weight != 1.0 {
+            line("weight: ", &node.weight.to_string());
+        }
+        if node.persistent {
+            line("persistent", "");
+        }
+        node.conditions.iter().for_each(|condition| line("if ", condition));
+        text
+    }
+
+    /// All that is known of a relation, a line each.
+    fn about_relation(&self, relation: &Relation) -> String {
+        let name = |index: usize| self.topology.nodes.get(index).map_or("", |node| &node.name);
+        let target = relation.target.map_or("whatever an orchestrator chooses", name);
+        let mut text = format!("{}: {} → {target}", relation.name, name(relation.source));
+        relation.conditions.iter().for_each(|condition| text.extend(["\nif ", condition]));
+        text
+    }
+}
+
+/// Nodes and relations with their states: `{"nodes": [...], "relations": [...]}`.
+impl Serialize for Drawing<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Drawing", 2)?;
+        object.serialize_field("nodes", &self.nodes().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>())?;
+        object.serialize_field("relations", &self.relations().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>())?;
+        object.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Stated<'t, T> {
+    #[serde(flatten)]
+    of: &'t T,
+    state: State,
+}
+
+/// Without what leads nowhere: anybody may make a topology, and ends are positions.
+fn sound(topology: &Topology) -> Cow<'_, Topology> {
+    let known = |index: &usize| *index < topology.nodes.len();
+    if topology.relations.iter().all(|relation| known(&relation.source) && relation.target.as_ref().is_none_or(known)) {
+        return Cow::Borrowed(topology);
+    }
+    let mut sound = topology.clone();
+    sound.relations.retain(|relation| known(&relation.source));
+    for relation in &mut sound.relations {
+        relation.target = relation.target.filter(known);
+    }
+    Cow::Owned(sound)
+}
+
+/// The identifiers of what is present.
+fn present(variant: &Resolution) -> FxHashSet<String> {
+    variant.presence().filter_map(|(identifier, present)| present.then_some(identifier)).collect()
+}
+
+/// The names of types without their namespaces.
+fn short_types(node: &Node) -> String {
+    let short = |name: &String| name.rsplit('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned();
+    node.types.iter().map(short).collect::<Vec<_>>().join(" | ")
+}
+
+/// The conditions of a relation for a label: without the keywords that are clear from what they hold, and cut where they are long.
+fn short_conditions(conditions: &[String], limit: usize) -> String {
+    let text = conditions.join(" and ").replace("logic_expression: ", "").replace("variability_input: ", "");
+    cut(&text, limit)
+}
+
+/// At most so many characters.
+fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),
+    }
+}

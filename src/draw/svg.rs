@@ -1,0 +1,438 @@
+//! SVG, laid out by ourselves.
+
+use super::layout::{Edge, Layout, Point, Route, Size, layout};
+use super::{Drawing, State, cut, short_types};
+use crate::topology::{Node, Relation};
+use std::fmt::{self, Write};
+
+/// The style sheet of the drawings, for a page that embeds several of them and includes it once.
+pub const STYLE: &str = include_str!("style.css");
+
+/// How an SVG is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Svg {
+    /// Whether the style sheet is in it; a page that embeds it may have [`STYLE`] already.
+    pub style: bool,
+    /// Whether there is a legend below the drawing.
+    pub legend: bool,
+}
+
+impl Default for Svg {
+    fn default() -> Self {
+        Self { style: true, legend: true }
+    }
+}
+
+/// Around everything.
+const MARGIN: f64 = 24.0;
+const BOX_HEIGHT: f64 = 48.0;
+const BOX_PADDING: f64 = 16.0;
+const BOX_WIDTH: f64 = 92.0;
+/// How wide a box gets for each line at one of its sides, and how wide at most.
+const BETWEEN_HEADS: f64 = 12.0;
+const WIDEST: f64 = 480.0;
+/// The end of a relation without a target.
+const OPEN_END: f64 = 12.0;
+/// Longer texts are cut; all of it is in the tooltip.
+const LABEL: usize = 32;
+const NAME_SIZE: f64 = 14.0;
+const TYPE_SIZE: f64 = 11.0;
+const LEGEND_SIZE: f64 = 12.0;
+/// How long an arrow head is.
+const HEAD: f64 = 9.0;
+
+impl Drawing<'_> {
+    /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the state; `data-id` is the identifier.
+    pub fn to_svg(&self, svg: &Svg) -> String {
+        let boxes: Vec<_> = self.nodes().map(|(node, _)| Label::of(node)).collect();
+        let (sizes, edges) = self.shapes(&boxes);
+        let layout = layout(&sizes, &edges);
+        let legend = if svg.legend { self.legend() } else { Legend::default() };
+        let drawn = Size {
+            width: layout.size.width.max(legend.width) + 2.0 * MARGIN,
+            height: layout.size.height + legend.height() + 2.0 * MARGIN,
+        };
+        let mut ink = Ink::default();
+        ink.open(drawn, svg.style);
+        let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN };
+        ink.put(format_args!("<g transform=\"translate({} {})\">\n", Length(shift.x), Length(shift.y)));
+        self.draw_relations(&mut ink, &layout);
+        for (index, (node, state)) in self.nodes().enumerate() {
+            draw_node(&mut ink, node, state, &boxes[index], layout.centres[index], sizes[index]);
+        }
+        ink.put(format_args!("</g>\n"));
+        legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + layout.size.height });
+        ink.put(format_args!("</svg>\n"));
+        ink.0
+    }
+
+    /// The boxes of nodes and the open ends of relations, and what connects them.
+    fn shapes(&self, boxes: &[Label]) -> (Vec<Size>, Vec<Edge>) {
+        let mut sizes: Vec<_> = boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
+        let edge = |(relation, _): (&Relation, State)| {
+            let target = relation.target.unwrap_or_else(|| {
+                sizes.push(Size { width: OPEN_END, height: OPEN_END });
+                sizes.len() - 1
+            });
+            Edge { source: relation.source, target, hosting: relation.hosting }
+        };
+        let edges: Vec<_> = self.relations().map(edge).collect();
+        let mut ends = vec![[0usize; 2]; sizes.len()];
+        for edge in &edges {
+            ends[edge.source][0] += 1;
+            ends[edge.target][1] += 1;
+        }
+        for (size, [leaving, arriving]) in sizes.iter_mut().zip(ends) {
+            size.width = size.width.max((BETWEEN_HEADS * leaving.max(arriving) as f64).min(WIDEST));
+        }
+        (sizes, edges)
+    }
+
+    /// What is absent lies below what is there.
+    fn draw_relations(&self, ink: &mut Ink, layout: &Layout) {
+        let mut open_ends = layout.centres.iter().skip(self.nodes.len());
+        let ends: Vec<_> =
+            self.relations().map(|(relation, _)| if relation.target.is_none() { open_ends.next() } else { None }).collect();
+        for absent in [true, false] {
+            for (((relation, state), route), end) in self.relations().zip(&layout.routes).zip(&ends) {
+                if (state == State::Absent) == absent {
+                    self.draw_relation(ink, relation, state, route, *end);
+                }
+            }
+        }
+    }
+
+    fn draw_relation(&self, ink: &mut Ink, relation: &Relation, state: State, route: &Route, end: Option<&Point>) {
+        let kind = if relation.hosting { "hosting" } else { "connection" };
+        let conditional = if relation.conditions.is_empty() { "" } else { " conditional" };
+        let (state, id) = (state.as_str(), Text(&relation.identifier));
+        ink.put(format_args!("<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"));
+        ink.put(format_args!("<title>{}</title>", Text(&self.about_relation(relation))));
+        let line = Line::along(route, relation.hosting);
+        // A broad line that is not seen, for the pointer to find.
+        ink.put(format_args!("<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>", line.path, line.path));
+        if let Some(end) = end {
+            ink.put(format_args!(
+                "<circle class=\"end\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
+                Length(end.x),
+                Length(end.y),
+                OPEN_END / 2.0
+            ));
+        } else {
+            ink.put(format_args!("<path class=\"head\" d=\"{}\"/>", line.head));
+        }
+        if !conditional.is_empty() {
+            ink.put(format_args!(
+                "<circle class=\"option\" cx=\"{}\" cy=\"{}\" r=\"3.5\"/>",
+                Length(line.option.x),
+                Length(line.option.y)
+            ));
+        }
+        ink.put(format_args!("</g>\n"));
+    }
+
+    /// What lines and colours mean, of what is in the drawing.
+    fn legend(&self) -> Legend {
+        let mut legend = Legend::default();
+        let has = |hosting| self.topology.relations.iter().any(|relation| relation.hosting == hosting);
+        let lines = [("hosting", "hosted on"), ("connection", "connects to")];
+        for (class, text) in lines.into_iter().filter(|(class, _)| has(*class == "hosting")) {
+            legend.add(Sample::Line(class), text);
+        }
+        let plain = self.nodes().any(|(node, state)| state == State::Plain && !node.conditions.is_empty())
+            || self.relations().any(|(relation, state)| state == State::Plain && !relation.conditions.is_empty());
+        if plain {
+            legend.add(Sample::Conditional, "has conditions");
+        }
+        for state in State::ALL.into_iter().filter(|state| self.nodes.contains(state) || self.relations.contains(state)) {
+            if let Some(text) = self.meaning(state) {
+                legend.add(Sample::State(state), text);
+            }
+        }
+        legend
+    }
+}
+
+/// The two lines in a box, and the width that they need.
+struct Label {
+    name: String,
+    types: String,
+    width: f64,
+}
+
+impl Label {
+    fn of(node: &Node) -> Self {
+        let (name, types) = (cut(&node.name, LABEL), cut(&short_types(node), LABEL));
+        let text = (text_width(&name, NAME_SIZE) * BOLD).max(text_width(&types, TYPE_SIZE));
+        Self { name, types, width: (text + 2.0 * BOX_PADDING).max(BOX_WIDTH).ceil() }
+    }
+}
+
+fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Point, size: Size) {
+    let conditional = if node.conditions.is_empty() { "" } else { " conditional" };
+    let persistent = if node.persistent { " persistent" } else { "" };
+    let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };
+    ink.put(format_args!(
+        "<g class=\"node {}{conditional}{persistent}\" data-id=\"{}\">",
+        state.as_str(),
+        Text(&node.identifier)
+    ));
+    ink.put(format_args!("<title>{}</title>", Text(&Drawing::about_node(node))));
+    ink.rect("box", corner, size, 8.0);
+    if node.persistent {
+        let inner = Size { width: size.width - 7.0, height: size.height - 7.0 };
+        ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
+    }
+    let alone = label.types.is_empty();
+    ink.text("name", Point { x: centre.x, y: centre.y + if alone { 5.0 } else { -2.0 } }, &label.name);
+    if !alone {
+        ink.text("type", Point { x: centre.x, y: centre.y + 14.0 }, &label.types);
+    }
+    // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the sign of the state only.
+    let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
+    ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y})\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/></g>"));
+    ink.put(format_args!("</g>\n"));
+}
+
+/// The ink of one line.
+struct Line {
+    path: String,
+    head: String,
+    /// Where the sign of a condition is.
+    option: Point,
+}
+
+impl Line {
+    fn along(route: &Route, filled: bool) -> Self {
+        match route {
+            Route::Through(points) => Self::through(points, filled),
+            Route::Loop { from, to, reach } => {
+                let out = from.x + reach * 4.0 / 3.0;
+                let end = Point { x: to.x + if filled { HEAD - 1.0 } else { 1.0 }, y: to.y };
+                let path = format!(
+                    "M{} {}C{} {} {} {} {} {}",
+                    Length(from.x),
+                    Length(from.y),
+                    Length(out),
+                    Length(from.y),
+                    Length(out),
+                    Length(to.y),
+                    Length(end.x),
+                    Length(end.y)
+                );
+                Self { path, head: head(*to, Point { x: 1.0, y: 0.0 }, filled), option: Point { x: from.x + 5.0, ..*from } }
+            }
+        }
+    }
+
+    /// Upright at each point: straight where two are above each other, else an S.
+    fn through(points: &[Point], filled: bool) -> Self {
+        let (Some(&first), Some(&last)) = (points.first(), points.last()) else {
+            return Self { path: String::new(), head: String::new(), option: Point::default() };
+        };
+        let down = if last.y >= first.y { 1.0 } else { -1.0 };
+        let end = Point { y: last.y - down * if filled { HEAD - 1.0 } else { 1.0 }, ..last };
+        let mut path = format!("M{} {}", Length(first.x), Length(first.y));
+        let mut from = first;
+        for (index, &point) in points.iter().enumerate().skip(1) {
+            let to = if index + 1 == points.len() { end } else { point };
+            // Writing to a string does not fail.
+            let _ = if (to.x - from.x).abs() < 0.05 {
+                write!(path, "V{}", Length(to.y))
+            } else {
+                let middle = (from.y + to.y) / 2.0;
+                write!(
+                    path,
+                    "C{} {} {} {} {} {}",
+                    Length(from.x),
+                    Length(middle),
+                    Length(to.x),
+                    Length(middle),
+                    Length(to.x),
+                    Length(to.y)
+                )
+            };
+            from = to;
+        }
+        let option = Point { y: first.y + down * 5.0, ..first };
+        Self { path, head: head(last, Point { x: 0.0, y: -down }, filled), option }
+    }
+}
+
+/// An arrow head whose tip is here, and that comes from this direction.
+fn head(tip: Point, from: Point, filled: bool) -> String {
+    let half = if filled { HEAD * 0.5 } else { HEAD * 0.42 };
+    let length = if filled { HEAD } else { HEAD * 0.75 };
+    let wing = |side: f64| Point {
+        x: tip.x + from.x * length + from.y * side * half,
+        y: tip.y + from.y * length + from.x * side * half,
+    };
+    let (one, other) = (wing(1.0), wing(-1.0));
+    let close = if filled { "Z" } else { "" };
+    let (one, other) = ((Length(one.x), Length(one.y)), (Length(other.x), Length(other.y)));
+    format!("M{} {}L{} {}L{} {}{close}", one.0, one.1, Length(tip.x), Length(tip.y), other.0, other.1)
+}
+
+/// What stands in front of a line of the legend.
+#[derive(Clone, Copy)]
+enum Sample {
+    Line(&'static str),
+    Conditional,
+    State(State),
+}
+
+/// What lines and colours mean, in one row.
+#[derive(Default)]
+struct Legend {
+    entries: Vec<(f64, Sample, String)>,
+    width: f64,
+}
+
+impl Legend {
+    /// The room of a sample, and the space between two entries.
+    const SAMPLE: f64 = 36.0;
+    const SPACE: f64 = 22.0;
+
+    fn add(&mut self, sample: Sample, text: &str) {
+        let text = cut(text, LABEL);
+        let start = if self.entries.is_empty() { 0.0 } else { self.width + Self::SPACE };
+        self.width = start + Self::SAMPLE + text_width(&text, LEGEND_SIZE);
+        self.entries.push((start, sample, text));
+    }
+
+    fn height(&self) -> f64 {
+        if self.entries.is_empty() { 0.0 } else { 44.0 }
+    }
+
+    fn draw(&self, ink: &mut Ink, corner: Point) {
+        if self.entries.is_empty() {
+            return;
+        }
+        ink.put(format_args!("<g class=\"legend\" transform=\"translate({} {})\">\n", Length(corner.x), Length(corner.y + 36.0)));
+        for (x, sample, text) in &self.entries {
+            match sample {
+                Sample::Line(class) => {
+                    let (tip, end) = (Point { x: x + 28.0, y: 0.0 }, if *class == "hosting" { 20.0 } else { 27.0 });
+                    let head = head(tip, Point { x: -1.0, y: 0.0 }, *class == "hosting");
+                    let line = format_args!("M{} 0H{}", Length(*x), Length(x + end)).to_string();
+                    ink.put(format_args!("<g class=\"relation {class} plain\"><path class=\"line\" d=\"{line}\"/><path class=\"head\" d=\"{head}\"/></g>"));
+                }
+                Sample::Conditional => {
+                    ink.put(format_args!("<g class=\"node plain conditional\">"));
+                    ink.rect("box", Point { x: *x, y: -8.0 }, Size { width: 28.0, height: 16.0 }, 4.0);
+                    ink.put(format_args!("</g><g class=\"relation hosting plain conditional\"><circle class=\"option\" cx=\"{}\" cy=\"8\" r=\"3.5\"/></g>", Length(x + 14.0)));
+                }
+                Sample::State(state) => {
+                    ink.put(format_args!("<g class=\"node {}\">", state.as_str()));
+                    ink.rect("box", Point { x: *x, y: -8.0 }, Size { width: 28.0, height: 16.0 }, 4.0);
+                    ink.put(format_args!("</g>"));
+                }
+            }
+            ink.text("word", Point { x: x + Self::SAMPLE, y: 4.0 }, text);
+            ink.put(format_args!("\n"));
+        }
+        ink.put(format_args!("</g>\n"));
+    }
+}
+
+/// What is written so far.
+#[derive(Default)]
+struct Ink(String);
+
+impl Ink {
+    fn put(&mut self, content: fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.0.write_fmt(content);
+    }
+
+    fn open(&mut self, size: Size, style: bool) {
+        let (width, height) = (size.width.ceil(), size.height.ceil());
+        self.put(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Topology\">\n"
+        ));
+        if style {
+            self.put(format_args!("<style>\n{STYLE}</style>\n"));
+        }
+        self.put(format_args!("<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n"));
+    }
+
+    fn rect(&mut self, class: &str, corner: Point, size: Size, radius: f64) {
+        let (x, y, width, height) = (Length(corner.x), Length(corner.y), Length(size.width), Length(size.height));
+        self.put(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
+        ));
+    }
+
+    fn text(&mut self, class: &str, at: Point, text: &str) {
+        self.put(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", Length(at.x), Length(at.y), Text(text)));
+    }
+}
+
+/// A length with at most one digit behind the point.
+struct Length(f64);
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round();
+        // Zero has no sign.
+        write!(f, "{}", if tenths == 0.0 { 0.0 } else { tenths / 10.0 })
+    }
+}
+
+/// Text for content and attributes, without what XML cannot say.
+struct Text<'t>(&'t str);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            '\n' => f.write_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => Ok(()),
+            _ if c.is_control() => f.write_char(' '),
+            _ => f.write_char(c),
+        })
+    }
+}
+
+/// Bold letters are wider.
+const BOLD: f64 = 1.08;
+
+/// How wide a text is at most in the fonts that are usual, of which DejaVu is the widest.
+fn text_width(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | '|' | '.' | ',' | ':' | ';' | '\'' | ' ' | '!' => 0.35,
+        'f' | 'r' | 't' | 'I' | 'J' | '(' | ')' | '[' | ']' | '-' | '/' => 0.42,
+        'm' | 'M' | 'w' | 'W' | '@' | '%' | '…' => 0.99,
+        '0'..='9' | 'a'..='z' | '_' | '+' | '=' => 0.63,
+        'A'..='Z' => 0.74,
+        _ if (c as u32) < 0x250 => 0.75,
+        // Wide scripts, and all whose letters we do not know.
+        _ => 1.05,
+    };
+    text.chars().map(em).sum::<f64>() * size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_a_text() {
+        assert_eq!(Text("a<b>&\"'\n\u{1}\u{ffff}é").to_string(), "a&lt;b&gt;&amp;&quot;'&#10; é");
+    }
+
+    #[test]
+    fn lengths_are_short() {
+        let written: Vec<_> = [1.0, 0.04, -0.04, 12.349, -3.25].map(|length| Length(length).to_string()).into();
+        assert_eq!(written, ["1", "0", "0", "12.3", "-3.3"]);
+    }
+
+    #[test]
+    fn heads_point_where_lines_go() {
+        assert_eq!(head(Point { x: 10.0, y: 20.0 }, Point { x: 0.0, y: -1.0 }, true), "M5.5 11L10 20L14.5 11Z");
+        assert!(!head(Point::default(), Point { x: 1.0, y: 0.0 }, false).contains('Z'));
+    }
+}

@@ -1,0 +1,207 @@
+//! The laws of drawings, over random topologies with names that nobody would give.
+
+use super::*;
+use proptest::prelude::*;
+use quick_xml::events::Event;
+
+fn names() -> impl Strategy<Value = String> {
+    "[a-z\"'<>&;#%`\\\\|(){}\\[\\]\n\u{0}é日\u{202e}]{0,8}"
+}
+
+fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
+    let node = (names(), prop::collection::vec(names(), 0..3), prop::collection::vec(names(), 0..2), any::<bool>());
+    let relation = (names(), 0usize..64, prop::option::of(0usize..64), any::<bool>(), prop::collection::vec(names(), 0..2));
+    let (nodes, relations) = (prop::collection::vec(node, 1..8), prop::collection::vec(relation, 0..12));
+    let states = prop::collection::vec(prop::sample::select(State::ALL.as_slice()), 20);
+    (nodes, relations, states).prop_map(|(nodes, relations, states)| {
+        let count = nodes.len();
+        let node = |(index, (name, types, conditions, persistent))| Node {
+            identifier: format!("node.{name}{index}"),
+            place: String::new(),
+            weight: 1.0,
+            name,
+            types,
+            conditions,
+            persistent,
+        };
+        let relation =
+            |(index, (name, source, target, hosting, conditions)): (usize, (String, usize, Option<usize>, bool, _))| Relation {
+                identifier: format!("relation.{name}@{index}"),
+                place: String::new(),
+                source: source % count,
+                target: target.map(|target| target % count),
+                name,
+                hosting,
+                conditions,
+            };
+        let nodes = nodes.into_iter().enumerate().map(node).collect();
+        let relations = relations.into_iter().enumerate().map(relation).collect();
+        (Topology { nodes, relations }, states)
+    })
+}
+
+fn drawing<'t>(topology: &'t Topology, states: &[State]) -> Drawing<'t> {
+    let mut states = states.iter().copied();
+    Drawing::with(topology, |_| states.next().unwrap())
+}
+
+/// The classes and the identifiers of all groups that have one, and the text of all titles.
+fn groups(svg: &str) -> Vec<(String, String)> {
+    let mut reader = quick_xml::Reader::from_str(svg);
+    let mut groups = Vec::new();
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Eof => return groups,
+            Event::Start(start) => {
+                let attribute = |name: &str| {
+                    let found = start.try_get_attribute(name).unwrap()?;
+                    Some(found.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap().into_owned())
+                };
+                if let (Some(class), Some(id)) = (attribute("class"), attribute("data-id")) {
+                    groups.push((class, id));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What XML can say of a text.
+fn sayable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+}
+
+/// The statements of a text in DOT: what is between semicolons and braces, except in quotes.
+fn statements(dot: &str) -> Vec<String> {
+    let (mut found, mut current, mut quoted) = (Vec::new(), String::new(), false);
+    let mut chars = dot.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quoted => drop(chars.next()),
+            '"' => quoted = !quoted,
+            ';' | '{' | '}' if !quoted => found.push(std::mem::take(&mut current).trim().to_owned()),
+            _ if !quoted => current.push(c),
+            _ => {}
+        }
+    }
+    assert!(!quoted, "a quote is open at the end of {dot}");
+    found
+}
+
+proptest! {
+    #[test]
+    fn svg_has_every_element_once_with_its_state((topology, states) in topologies()) {
+        let drawing = drawing(&topology, &states);
+        let groups = groups(&drawing.to_svg(&Svg::default()));
+        prop_assert_eq!(groups.len(), topology.nodes.len() + topology.relations.len());
+        let known: std::collections::HashMap<_, _> = groups.into_iter().map(|(class, id)| (id, class)).collect();
+        for (node, state) in drawing.nodes() {
+            let class = &known[&sayable(&node.identifier)];
+            prop_assert!(class.starts_with(&format!("node {}", state.as_str())), "{}", class);
+        }
+        for (relation, state) in drawing.relations() {
+            let kind = if relation.hosting { "hosting" } else { "connection" };
+            let class = &known[&sayable(&relation.identifier)];
+            prop_assert!(class.starts_with(&format!("relation {kind} {}", state.as_str())), "{}", class);
+        }
+    }
+
+    #[test]
+    fn dot_has_every_element_once((topology, states) in topologies()) {
+        let drawing = drawing(&topology, &states);
+        let statements = statements(&drawing.to_dot());
+        let open = topology.relations.iter().filter(|relation| relation.target.is_none()).count();
+        let lines = statements.iter().filter(|statement| statement.contains("->")).count();
+        let nodes = statements.iter().filter(|statement| statement.starts_with('n') && statement.contains("label=")).count();
+        prop_assert_eq!(lines, topology.relations.len());
+        prop_assert_eq!(nodes, topology.nodes.len());
+        prop_assert_eq!(statements.iter().filter(|statement| statement.starts_with("open")).count(), open);
+    }
+
+    #[test]
+    fn mermaid_has_every_element_in_a_line((topology, states) in topologies()) {
+        let drawing = drawing(&topology, &states);
+        let text = drawing.to_mermaid();
+        let lines: Vec<_> = text.lines().collect();
+        prop_assert_eq!(lines[0], "flowchart TB");
+        let (nodes, rest) = lines[1..].split_at(topology.nodes.len());
+        let (relations, styles) = rest.split_at(topology.relations.len());
+        for (index, line) in nodes.iter().enumerate() {
+            let open = format!("    n{index}[");
+            prop_assert!(line.starts_with(&open) && line.matches('"').count() == 2, "{}", line);
+        }
+        for (line, relation) in relations.iter().zip(&topology.relations) {
+            let open = format!("    n{} {}", relation.source, if relation.hosting { "==>" } else { "-.->" });
+            prop_assert!(line.starts_with(&open) && line.matches('"').count() % 2 == 0, "{}", line);
+        }
+        prop_assert!(styles.iter().all(|line| line.starts_with("    classDef ") || line.starts_with("    linkStyle ")));
+    }
+
+    #[test]
+    fn nothing_absent_is_left((topology, states) in topologies()) {
+        let drawing = drawing(&topology, &states);
+        let kept = drawing.clone().without_absent();
+        let present = |states: &[State]| states.iter().filter(|&&state| state != State::Absent).count();
+        prop_assert_eq!(kept.nodes.len(), present(&drawing.nodes));
+        prop_assert!(!kept.nodes.contains(&State::Absent) && !kept.relations.contains(&State::Absent));
+        for (relation, _) in kept.relations() {
+            let before = topology.relations.iter().find(|before| before.identifier == relation.identifier).unwrap();
+            let name = |topology: &Topology, index: usize| topology.nodes[index].identifier.clone();
+            prop_assert_eq!(name(&kept.topology, relation.source), name(&topology, before.source));
+            if let (Some(now), Some(before)) = (relation.target, before.target) {
+                prop_assert_eq!(name(&kept.topology, now), name(&topology, before));
+            }
+        }
+        // What is left can be drawn.
+        prop_assert_eq!(groups(&kept.to_svg(&Svg { style: false, legend: false })).len(), kept.nodes.len() + kept.relations.len());
+    }
+}
+
+#[test]
+fn two_variants_make_four_states() {
+    let states =
+        [(true, true), (false, false), (true, false), (false, true)].map(|(first, second)| State::between(first, second));
+    assert_eq!(states, [State::Present, State::Absent, State::Removed, State::Added]);
+}
+
+#[test]
+fn the_legend_explains_what_there_is() {
+    let node = |name: &str| Node { identifier: format!("node.{name}"), name: name.to_owned(), ..Node::default() };
+    let topology = Topology { nodes: vec![node("a"), node("b")], relations: Vec::new() };
+    let words = |drawing: &Drawing<'_>| {
+        let svg = drawing.to_svg(&Svg { style: false, legend: true });
+        let parts = svg.split("<text class=\"word\"").skip(1);
+        parts.map(|part| part[part.find('>').unwrap() + 1..part.find('<').unwrap()].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&Drawing::of(&topology)), [""; 0]);
+    let one = Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Absent });
+    assert_eq!(words(&one), ["present", "absent"]);
+    let two = Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Added });
+    assert_eq!(words(&two.named("old", "new & shiny")), ["in both", "new &amp; shiny"]);
+}
+
+#[test]
+fn only_a_part_of_the_style_is_optional() {
+    let topology = Topology::default();
+    let with = Drawing::of(&topology).to_svg(&Svg::default());
+    let without = Drawing::of(&topology).to_svg(&Svg { style: false, legend: true });
+    assert_eq!(with.replace(&format!("<style>\n{STYLE}</style>\n"), ""), without);
+}
+
+#[test]
+fn conditions_are_cut_for_labels_only() {
+    let conditions = ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
+    assert_eq!(short_conditions(&conditions, 99), "on_box and not: {tls}");
+    assert_eq!(short_conditions(&conditions, 9), "on_box a…");
+}
+
+#[test]
+fn what_leads_nowhere_is_not_drawn() {
+    let relation = |source, target| Relation { source, target, ..Relation::default() };
+    let relations = vec![relation(7, None), relation(0, Some(7)), relation(0, Some(0))];
+    let topology = Topology { nodes: vec![Node::default()], relations };
+    let drawing = Drawing::of(&topology);
+    let targets: Vec<_> = drawing.relations().map(|(relation, _)| relation.target).collect();
+    assert_eq!(targets, [None, Some(0)]);
+    assert_eq!(groups(&drawing.without_absent().to_svg(&Svg::default())).len(), 3);
+}

@@ -1,0 +1,330 @@
+//! From a feature model to the definition of variability inputs with the same configurations.
+
+use super::model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
+use super::{read_feature_ide, read_uvl};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::inputs::input_name;
+use crate::load;
+use crate::resolver::Failure;
+use crate::source::{FileId, FileSystem, SourceMap, Span};
+use crate::value::Value;
+use crate::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+
+/// Reads a feature model, `model.xml` of FeatureIDE or UVL, and writes it as the `variability` of a template: `inputs` and
+/// `constraints`.
+///
+/// ```
+/// use cuvee::source::MemoryFiles;
+/// let files = MemoryFiles::from([("shop.uvl", "features\n\tshop {abstract}\n\t\toptional\n\t\t\t\"Gift Cards\"\n")]);
+/// assert_eq!(cuvee::exchange::import(&files, "shop.uvl".as_ref())?, "\
+/// topology_template:
+///   variability:
+///     inputs:
+///       gift_cards:
+///         type: boolean
+///         description: Gift Cards
+///         default: false
+/// ");
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+///
+/// # Errors
+/// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs cannot, or has features whose inputs would
+/// share a name.
+pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
+    let mut sources = SourceMap::default();
+    let imported = load::read(files, &mut sources, path).and_then(|(file, text)| {
+        let is_xml = text.trim_start_matches('\u{feff}').trim_start().starts_with('<');
+        let model = if is_xml { read_feature_ide(&text, file)? } else { read_uvl(&text, file)? };
+        model.to_inputs()
+    });
+    imported.map_err(|error| Failure { diagnostics: vec![error], sources })
+}
+
+/// What becomes of a feature.
+#[derive(Clone)]
+enum Role {
+    /// It is always selected, and no input.
+    Always,
+    /// An input of this name: whether the feature is selected.
+    Input(String),
+    /// An input of this name, and its values.
+    Choice(String, Vec<Value>),
+    /// That the input of this name has this value.
+    Value(String, Value),
+    /// An input of this name: the value of the feature.
+    Typed(String),
+}
+
+impl FeatureModel {
+    /// The model as the `variability` of a template, in YAML.
+    ///
+    /// A feature is a boolean input, and its groups are the feature keywords of it. The root is true by a constraint; an abstract one is left
+    /// out. Alternatives `name = value` of a mandatory feature `name =` below the root are an input with `valid_values`.
+    ///
+    /// # Errors
+    /// `duplicate` where two inputs would have one name.
+    pub fn to_inputs(&self) -> Result<String, Diagnostic> {
+        let inputs = Imported { model: self, roles: self.roles()?, constraints: Vec::new() };
+        inputs.write()
+    }
+
+    fn roles(&self) -> Result<Vec<Role>, Diagnostic> {
+        let mut roles: Vec<Option<Role>> = vec![None; self.features.len()];
+        let mut names = FxHashMap::default();
+        let top = self.features.first().map(|root| &root.groups[..]).unwrap_or_default();
+        let top = top.iter().filter(|group| group.kind == GroupKind::Mandatory).flat_map(|group| group.members.iter().copied());
+        let top: FxHashSet<FeatureId> = top.collect();
+        for (id, feature) in self.features() {
+            let role = match roles[id.index()].take() {
+                Some(role) => role,
+                None if id == self.root() && feature.is_abstract => Role::Always,
+                None if feature.kind != FeatureType::Boolean => Role::Typed(input_name(&feature.name)),
+                None => match self.choice(feature).filter(|_| top.contains(&id)) {
+                    Some((base, values)) => {
+                        for (member, value) in &values {
+                            roles[member.index()] = Some(Role::Value(base.clone(), value.clone()));
+                        }
+                        Role::Choice(base, values.into_iter().map(|(_, value)| value).collect())
+                    }
+                    None => Role::Input(input_name(&feature.name)),
+                },
+            };
+            if let Role::Input(name) | Role::Choice(name, _) | Role::Typed(name) = &role
+                && let Some(first) = names.insert(name.clone(), feature)
+            {
+                return Err(clash(name, first, feature));
+            }
+            roles[id.index()] = Some(role);
+        }
+        Ok(roles.into_iter().map(|role| role.unwrap_or(Role::Always)).collect())
+    }
+
+    /// The input and the values that a feature stands for by its name and those of its alternatives.
+    fn choice(&self, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
+        let base = feature.name.strip_suffix(" =")?;
+        let [Group { kind: GroupKind::Alternative, members }] = &feature.groups[..] else { return None };
+        let value = |&member: &FeatureId| {
+            let feature = self.feature(member).filter(|feature| feature.groups.is_empty())?;
+            let text = feature.name.strip_prefix(base)?.strip_prefix(" = ")?;
+            Some((member, parsed(text)?.root().to_value()))
+        };
+        Some((input_name(base), members.iter().map(value).collect::<Option<_>>()?))
+    }
+}
+
+fn clash(name: &str, first: &Feature, second: &Feature) -> Diagnostic {
+    let message = format!("the features `{}` and `{}` would both be the input `{name}`", first.name, second.name);
+    let error = Diagnostic::error(Code::Duplicate, message).at(second.span).help("rename one of them");
+    first.span.into_iter().fold(error, |error, span: Span| error.label(span, "this is the other one"))
+}
+
+/// YAML that is in no file.
+fn parsed(text: &str) -> Option<Document> {
+    yaml::parse(FileId(u32::MAX), text.into(), &Limits::default()).ok()
+}
+
+type Entries<'o> = Vec<(OutKey<'o>, Out<'o>)>;
+
+struct Imported<'m> {
+    model: &'m FeatureModel,
+    roles: Vec<Role>,
+    constraints: Vec<Proposition>,
+}
+
+impl Imported<'_> {
+    fn write(mut self) -> Result<String, Diagnostic> {
+        // Lists and conditions stand in one line, as in these.
+        let style = parsed("[{ a: b }]");
+        let style = style.as_ref().map(Document::root);
+        let style = Style { list: style, map: style.and_then(|list| list.items().next()) };
+        let mut inputs = Vec::new();
+        let mut selected = vec![false; self.roles.len()];
+        for (id, feature) in self.model.features() {
+            selected[id.index()] |= id == self.model.root();
+            let always = selected[id.index()];
+            let mandatory = feature.groups.iter().filter(|group| group.kind == GroupKind::Mandatory);
+            mandatory.flat_map(|group| &group.members).for_each(|member| selected[member.index()] |= always);
+            inputs.extend(self.input(id, feature, always, &style));
+        }
+        if let Some(Role::Input(_)) = self.roles.first() {
+            self.constraints.insert(0, Proposition::Feature(self.model.root()));
+        }
+        let own = std::mem::take(&mut self.constraints);
+        let all = own.iter().chain(&self.model.constraints).map(|constraint| self.settled(constraint));
+        let constraints = all.filter(|constraint| *constraint != Proposition::Constant(true));
+        let constraints: Vec<_> = constraints.map(|constraint| (None, self.condition(&constraint, &style))).collect();
+        let mut variability = Vec::new();
+        if !inputs.is_empty() {
+            variability.push(entry("inputs", block(inputs)));
+        }
+        if !constraints.is_empty() {
+            variability.push(entry("constraints", Out::Seq { items: constraints, like: None }));
+        }
+        Ok(write_yaml(&block(vec![entry("topology_template", block(vec![entry("variability", block(variability))]))])))
+    }
+
+    /// The declaration of an input. `always` says that the tree alone has it selected in all configurations.
+    fn input<'o>(&mut self, id: FeatureId, feature: &Feature, always: bool, style: &Style<'o>) -> Option<(OutKey<'o>, Out<'o>)> {
+        let (name, original, kind) = match &self.roles[id.index()] {
+            Role::Always => {
+                self.groups(id, feature, &mut Vec::new(), style);
+                return None;
+            }
+            Role::Value(..) => return None,
+            Role::Input(name) => (name.clone(), &*feature.name, Some("boolean")),
+            Role::Choice(name, values) => {
+                (name.clone(), feature.name.trim_end_matches(" ="), feature.value_type.as_deref().or(type_of(values)))
+            }
+            Role::Typed(name) => {
+                (name.clone(), &*feature.name, Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())))
+            }
+        };
+        let mut body: Entries<'o> = Vec::new();
+        body.extend(kind.map(|kind| entry("type", Out::String(kind.to_owned().into()))));
+        let renamed = (name != original).then_some(original);
+        let description = match (renamed, feature.description.as_deref()) {
+            (Some(original), Some(text)) => Some(format!("{original}: {text}")),
+            (original, text) => original.or(text).map(str::to_owned),
+        };
+        body.extend(description.map(|text| entry("description", Out::String(text.into()))));
+        match &self.roles[id.index()] {
+            Role::Input(_) => {
+                let default = feature.default.clone().filter(|default| matches!(default, Value::Bool(_)));
+                body.push(entry("default", Out::Value(default.unwrap_or(always.into()))));
+                self.groups(id, feature, &mut body, style);
+            }
+            Role::Choice(_, values) => {
+                body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
+                let clauses = vec![(None, block(vec![entry("valid_values", flow(&values.clone().into(), style))]))];
+                body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
+            }
+            _ => {
+                body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
+                let clauses: Vec<_> = feature.clauses.iter().map(|one| (None, clause(one, style))).collect();
+                if !clauses.is_empty() {
+                    body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
+                }
+            }
+        }
+        Some((OutKey::New(name.into()), block(body)))
+    }
+
+    /// What a feature demands of its children: keywords of its input, and constraints where the keyword is taken or there is no input.
+    fn groups<'o>(&mut self, id: FeatureId, feature: &Feature, body: &mut Entries<'o>, style: &Style<'o>) {
+        let is_input = matches!(self.roles[id.index()], Role::Input(_));
+        let (mut mandatory, mut optional) = (Vec::new(), Vec::new());
+        let (mut choices, mut alternatives) = (Vec::new(), Vec::new());
+        for group in &feature.groups {
+            let members = group.members.iter().copied().filter(|member| matches!(self.roles[member.index()], Role::Input(_)));
+            let members: Vec<FeatureId> = members.collect();
+            let list = match group.kind {
+                GroupKind::Mandatory => &mut mandatory,
+                _ => &mut optional,
+            };
+            list.extend(members.iter().copied());
+            let propositions = members.iter().map(|&member| Proposition::Feature(member)).collect::<Vec<_>>();
+            let parent = || Proposition::Feature(id);
+            match group.kind {
+                GroupKind::Mandatory if !is_input => self.constraints.extend(propositions),
+                GroupKind::Or if is_input && choices.is_empty() => choices = members,
+                GroupKind::Alternative if is_input && alternatives.is_empty() => alternatives = members,
+                GroupKind::Or => self.constraints.push(parent().implies(Proposition::or(propositions))),
+                GroupKind::Alternative => self.constraints.push(parent().implies(Proposition::exactly_one(propositions))),
+                GroupKind::Mandatory | GroupKind::Optional => {}
+            }
+        }
+        let keywords = [("mandatory", mandatory), ("optional", optional), ("choices", choices), ("alternatives", alternatives)];
+        for (keyword, members) in keywords.into_iter().filter(|(_, members)| !members.is_empty()) {
+            let names = members.iter().filter_map(|member| match &self.roles[member.index()] {
+                Role::Input(name) => Some((None, Out::String(name.clone().into()))),
+                _ => None,
+            });
+            body.push(entry(keyword, Out::Seq { items: names.collect(), like: style.list }));
+        }
+    }
+
+    /// A proposition without the features that are always selected.
+    fn settled(&self, proposition: &Proposition) -> Proposition {
+        proposition.folded(&|id| match self.roles.get(id.index()) {
+            Some(Role::Input(_) | Role::Value(..)) => Proposition::Feature(id),
+            _ => Proposition::Constant(true),
+        })
+    }
+
+    fn condition<'o>(&self, proposition: &Proposition, style: &Style<'o>) -> Out<'o> {
+        let all = |operands: &[Proposition]| {
+            let items = operands.iter().map(|operand| (None, self.condition(operand, style))).collect();
+            Out::Seq { items, like: style.list }
+        };
+        let operator = |keyword, operand| Out::Map { entries: vec![entry(keyword, operand)], like: style.map };
+        match proposition {
+            Proposition::Constant(value) => Out::Value((*value).into()),
+            Proposition::Feature(id) => match self.roles.get(id.index()) {
+                Some(Role::Input(name)) => operator("variability_input", Out::String(name.clone().into())),
+                Some(Role::Value(name, value)) => {
+                    let input = operator("variability_input", Out::String(name.clone().into()));
+                    operator(
+                        "equal",
+                        Out::Seq { items: vec![(None, input), (None, Out::Value(value.clone()))], like: style.list },
+                    )
+                }
+                _ => Out::Value(true.into()),
+            },
+            Proposition::Not(inner) => operator("not", self.condition(inner, style)),
+            Proposition::And(operands) => operator("and", all(operands)),
+            Proposition::Or(operands) => operator("or", all(operands)),
+            Proposition::AtMostOne(operands) => operator("amo", all(operands)),
+            Proposition::Implies(pair) => operator("implies", all(&pair[..])),
+            Proposition::Iff(pair) => operator("not", operator("xor", all(&pair[..]))),
+        }
+    }
+}
+
+/// Collections whose style others take.
+struct Style<'o> {
+    list: Option<Node<'o>>,
+    map: Option<Node<'o>>,
+}
+
+fn block<'o>(entries: Entries<'o>) -> Out<'o> {
+    Out::Map { entries, like: None }
+}
+
+fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {
+    (OutKey::New(key.into()), value)
+}
+
+/// A value in one line.
+fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
+    match value {
+        Value::List(items) => Out::Seq { items: items.iter().map(|item| (None, flow(item, style))).collect(), like: style.list },
+        other => Out::Value(other.clone()),
+    }
+}
+
+/// A constraint clause, its operand in one line.
+fn clause<'o>(clause: &Value, style: &Style<'o>) -> Out<'o> {
+    match clause {
+        Value::Map(entries) => {
+            block(entries.iter().map(|(key, operand)| (OutKey::New(key.to_string().into()), flow(operand, style))).collect())
+        }
+        other => Out::Value(other.clone()),
+    }
+}
+
+/// The type that all values have.
+fn type_of(values: &[Value]) -> Option<&'static str> {
+    let all = |is: fn(&Value) -> bool| values.iter().all(is);
+    if all(|value| matches!(value, Value::String(_))) {
+        Some("string")
+    } else if all(|value| matches!(value, Value::Number(number) if number.as_int().is_some())) {
+        Some("integer")
+    } else if all(|value| matches!(value, Value::Number(_))) {
+        Some("float")
+    } else {
+        None
+    }
+}

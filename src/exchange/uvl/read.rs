@@ -1,0 +1,490 @@
+//! Reads feature models.
+
+use super::super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition};
+use super::super::names::{Names, syntax, too_deep, unsupported};
+use super::KEYWORDS;
+use super::lexer::{Token, tokens};
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::inputs::InputType;
+use crate::source::{FileId, Span};
+use crate::value::{Number, Value};
+
+/// Reads a model.
+///
+/// # Errors
+/// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses what no variability input can express,
+/// and `duplicate` where two features share a name.
+pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
+    let mut reader = Reader { tokens: tokens(text, file)?, at: 0, inner: Vec::new() };
+    reader.preamble()?;
+    let mut tree = reader.tree()?;
+    for start in std::mem::take(&mut reader.inner) {
+        let behind = std::mem::replace(&mut reader.at, start);
+        reader.attribute_constraints(&mut tree)?;
+        reader.at = behind;
+    }
+    reader.constraints(&mut tree)?;
+    Ok(tree.model)
+}
+
+struct Reader<'t> {
+    tokens: Vec<(Token<'t>, Span)>,
+    at: usize,
+    /// Where constraints among attributes start: they may name features that are still to come.
+    inner: Vec<usize>,
+}
+
+/// What is read so far.
+struct Tree {
+    model: FeatureModel,
+    names: Names,
+}
+
+/// What the lines at one level of indentation are.
+enum Frame {
+    /// The groups of a feature.
+    Groups(FeatureId),
+    /// The features of a group: its parent, its position there, and the bounds that stand for its kind.
+    Members(FeatureId, usize, Option<Bounds>),
+}
+
+/// How many members of a group may be selected.
+struct Bounds {
+    least: u64,
+    most: Option<u64>,
+    span: Span,
+}
+
+impl<'t> Reader<'t> {
+    fn peek(&self) -> &Token<'t> {
+        self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
+    }
+
+    fn span(&self) -> Span {
+        let last = || self.tokens.last().map(|&(_, span)| span);
+        let nowhere = Span { file: FileId(0), start: 0, end: 0 };
+        self.tokens.get(self.at).map(|&(_, span)| span).or_else(last).unwrap_or(nowhere)
+    }
+
+    fn accept(&mut self, token: &Token<'_>) -> bool {
+        let found = self.peek() == token;
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, token: &Token<'_>, what: &str) -> Result<(), Diagnostic> {
+        if self.accept(token) { Ok(()) } else { Err(self.unexpected(what)) }
+    }
+
+    fn unexpected(&self, expected: &str) -> Diagnostic {
+        let found = match self.peek() {
+            Token::Word(word) => format!("`{word}`"),
+            Token::Mark(mark) => format!("`{mark}`"),
+            Token::Name(name) => format!("the name `{name}`"),
+            Token::Text(_) => "a text".into(),
+            Token::Newline => "the end of the line".into(),
+            Token::Indent => "a line that is indented more".into(),
+            Token::Dedent => "a line that is indented less".into(),
+            Token::End => "the end of the file".into(),
+        };
+        syntax(self.span(), format!("expected {expected}, found {found}"))
+    }
+
+    /// What stands above the features: nothing of it matters, but that other models are not looked for.
+    fn preamble(&mut self) -> Result<(), Diagnostic> {
+        loop {
+            match self.peek() {
+                Token::Word("features") => return Ok(()),
+                Token::Word("imports") => {
+                    return Err(unsupported(self.span(), "other models").help("import the models one by one"));
+                }
+                Token::Word("namespace" | "include") => self.skip_section(),
+                Token::Word(word) => {
+                    let error = self.unexpected("`features`");
+                    return Err(error.help_opt(did_you_mean(word, ["namespace", "include", "imports", "features"])));
+                }
+                _ => return Err(self.unexpected("`features`")),
+            }
+        }
+    }
+
+    fn skip_section(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.peek() {
+                Token::Indent => depth += 1,
+                Token::Dedent => depth = depth.saturating_sub(1),
+                Token::End => return,
+                _ => {}
+            }
+            let line_ends = matches!(self.peek(), Token::Newline | Token::Dedent);
+            self.at += 1;
+            if line_ends && depth == 0 && *self.peek() != Token::Indent {
+                return;
+            }
+        }
+    }
+
+    /// `features` and what is indented below it.
+    fn tree(&mut self) -> Result<Tree, Diagnostic> {
+        self.at += 1;
+        self.expect(&Token::Newline, "the end of the line behind `features`")?;
+        self.expect(&Token::Indent, "an indented root feature")?;
+        let root = self.feature()?;
+        if root.kind != FeatureType::Boolean {
+            return Err(not_always_there(&root, self.span()));
+        }
+        let mut tree = Tree { model: FeatureModel::new(root), names: Names::default() };
+        tree.names.declare(&tree.model, tree.model.root())?;
+        let mut open = Vec::new();
+        if self.accept(&Token::Indent) {
+            open.push(Frame::Groups(tree.model.root()));
+        }
+        while let Some(frame) = open.last() {
+            if self.accept(&Token::Dedent) {
+                if let Some(Frame::Members(parent, group, Some(bounds))) = open.pop() {
+                    tree.settle(parent, group, &bounds)?;
+                }
+                continue;
+            }
+            let below = match *frame {
+                Frame::Groups(parent) => Some(self.group(&mut tree, parent)?),
+                Frame::Members(parent, group, _) => self.member(&mut tree, parent, group)?,
+            };
+            open.extend(below);
+        }
+        self.expect(&Token::Dedent, "no second root feature")?;
+        Ok(tree)
+    }
+
+    /// A line that begins a group.
+    fn group(&mut self, tree: &mut Tree, parent: FeatureId) -> Result<Frame, Diagnostic> {
+        let mut bounds = None;
+        let kind = match self.peek() {
+            Token::Word("mandatory") => GroupKind::Mandatory,
+            Token::Word("optional") => GroupKind::Optional,
+            Token::Word("or") => GroupKind::Or,
+            Token::Word("alternative") => GroupKind::Alternative,
+            Token::Mark("[") => {
+                bounds = Some(self.bounds()?);
+                GroupKind::Optional
+            }
+            _ => return Err(self.unexpected("`mandatory`, `optional`, `or` or `alternative`")),
+        };
+        self.at += 1;
+        self.expect(&Token::Newline, "the end of the line")?;
+        self.expect(&Token::Indent, "an indented feature of the group")?;
+        Ok(Frame::Members(parent, tree.model.add_group(parent, kind), bounds))
+    }
+
+    /// `[1..*]` up to its last bracket.
+    fn bounds(&mut self) -> Result<Bounds, Diagnostic> {
+        let span = self.span();
+        self.at += 1;
+        let least = self.number()?;
+        let most = if !self.accept(&Token::Mark("..")) {
+            Some(least)
+        } else if self.accept(&Token::Mark("*")) {
+            None
+        } else {
+            Some(self.number()?)
+        };
+        match self.peek() {
+            Token::Mark("]") => Ok(Bounds { least, most, span: Span { end: self.span().end, ..span } }),
+            _ => Err(self.unexpected("`]`")),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, Diagnostic> {
+        let number = if let Token::Word(word) = self.peek() { word.parse().ok() } else { None };
+        let number = number.ok_or_else(|| self.unexpected("a number"))?;
+        self.at += 1;
+        Ok(number)
+    }
+
+    /// A line with a feature of a group; what is below it where something is.
+    fn member(&mut self, tree: &mut Tree, parent: FeatureId, group: usize) -> Result<Option<Frame>, Diagnostic> {
+        let feature = self.feature()?;
+        let model = &mut tree.model;
+        let mandatory = model.group_mut(parent, group).is_some_and(|group| group.kind == GroupKind::Mandatory);
+        let has_value = feature.kind != FeatureType::Boolean;
+        if has_value && (parent != model.root() || !mandatory || *self.peek() == Token::Indent) {
+            return Err(not_always_there(&feature, self.span()));
+        }
+        let id = model.add_to(parent, group, feature);
+        tree.names.declare(&tree.model, id)?;
+        Ok(self.accept(&Token::Indent).then_some(Frame::Groups(id)))
+    }
+
+    /// A line with a feature.
+    fn feature(&mut self) -> Result<Feature, Diagnostic> {
+        let kind = match (self.peek(), self.tokens.get(self.at + 1)) {
+            (Token::Word(word), Some((Token::Word(_) | Token::Name(_), _))) => feature_type(word),
+            _ => None,
+        };
+        self.at += usize::from(kind.is_some());
+        let span = self.span();
+        let name = self.name("the name of a feature")?;
+        let mut feature = Feature { name, kind: kind.unwrap_or_default(), span: Some(span), ..Feature::default() };
+        if *self.peek() == Token::Word("cardinality") {
+            return Err(unsupported(self.span(), "features that may be there several times"));
+        }
+        if self.accept(&Token::Mark("{")) {
+            self.attributes(0, &mut |key, value| feature.take(key, value))?;
+        }
+        let quotes = "a name that is no identifier stands in double quotes";
+        self.expect(&Token::Newline, "the end of the line").map_err(|error| error.help(quotes))?;
+        Ok(feature)
+    }
+
+    fn name(&mut self, what: &str) -> Result<String, Diagnostic> {
+        let name = match self.peek() {
+            Token::Name(name) => name.clone().into_owned(),
+            Token::Word(word) if KEYWORDS.contains(word) => {
+                return Err(self.unexpected(what).help("a name that is a keyword stands in double quotes"));
+            }
+            Token::Word(word) if word.contains('.') => {
+                return Err(unsupported(self.span(), "features of other models and their attributes"));
+            }
+            Token::Word(word) => (*word).to_owned(),
+            _ => return Err(self.unexpected(what)),
+        };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// Attributes behind their opening bracket.
+    fn attributes(&mut self, nested: usize, found: &mut dyn FnMut(&str, Value)) -> Result<(), Diagnostic> {
+        if self.accept(&Token::Mark("}")) {
+            return Ok(());
+        }
+        loop {
+            let key = match self.peek() {
+                Token::Word(word) => (*word).to_owned(),
+                Token::Name(name) => name.clone().into_owned(),
+                _ => return Err(self.unexpected("the name of an attribute")),
+            };
+            self.at += 1;
+            match (&*key, self.peek()) {
+                ("constraint" | "constraints", _) => self.skip_constraints(),
+                (_, Token::Mark("," | "}")) => found(&key, true.into()),
+                _ => {
+                    let value = self.value(nested)?;
+                    found(&key, value);
+                }
+            }
+            if self.accept(&Token::Mark("}")) {
+                return Ok(());
+            }
+            self.expect(&Token::Mark(","), "`,` or `}`")?;
+        }
+    }
+
+    /// Leaves constraints for later, when all features are known.
+    fn skip_constraints(&mut self) {
+        self.inner.push(self.at);
+        let mut brackets = 0_usize;
+        loop {
+            match self.peek() {
+                Token::Mark("," | "}") if brackets == 0 => return,
+                Token::Mark("(" | "[" | "{") => brackets += 1,
+                Token::Mark(")" | "]" | "}") => brackets = brackets.saturating_sub(1),
+                Token::Newline | Token::End => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, nested: usize) -> Result<Value, Diagnostic> {
+        if nested > MAX_DEPTH {
+            return Err(too_deep(self.span()));
+        }
+        let negative = self.accept(&Token::Mark("-"));
+        let value = match self.peek() {
+            Token::Text(text) if !negative => Value::from(&**text),
+            Token::Word(word) => number(word, negative).ok_or_else(|| self.unexpected("a value"))?,
+            Token::Mark("[") if !negative => {
+                self.at += 1;
+                return self.list(nested);
+            }
+            Token::Mark("{") if !negative => {
+                self.at += 1;
+                let mut entries = Vec::new();
+                self.attributes(nested + 1, &mut |key, value| entries.push((key.into(), value)))?;
+                return Ok(Value::Map(entries.into()));
+            }
+            _ => return Err(self.unexpected("a value")),
+        };
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn list(&mut self, nested: usize) -> Result<Value, Diagnostic> {
+        let mut items = Vec::new();
+        while !self.accept(&Token::Mark("]")) {
+            if !items.is_empty() {
+                self.expect(&Token::Mark(","), "`,` or `]`")?;
+            }
+            items.push(self.value(nested + 1)?);
+        }
+        Ok(items.into())
+    }
+
+    /// The constraints among attributes that were left for later: one, or a list of them.
+    fn attribute_constraints(&mut self, tree: &mut Tree) -> Result<(), Diagnostic> {
+        let list = self.accept(&Token::Mark("["));
+        loop {
+            let constraint = self.constraint(tree)?;
+            tree.model.constrain(constraint);
+            if !(list && self.accept(&Token::Mark(","))) {
+                break;
+            }
+        }
+        match self.peek() {
+            Token::Mark("]") if list => Ok(()),
+            Token::Mark("," | "}") if !list => Ok(()),
+            _ => Err(self.unexpected("an operator or the end of the constraint")),
+        }
+    }
+
+    /// The section of constraints, if there is one, and the end.
+    fn constraints(&mut self, tree: &mut Tree) -> Result<(), Diagnostic> {
+        if self.accept(&Token::Word("constraints")) {
+            self.expect(&Token::Newline, "the end of the line behind `constraints`")?;
+            let indented = self.accept(&Token::Indent);
+            while indented && !self.accept(&Token::Dedent) {
+                let constraint = self.constraint(tree)?;
+                tree.model.constrain(constraint);
+                self.expect(&Token::Newline, "an operator or the end of the line")?;
+            }
+        }
+        self.expect(&Token::End, "`constraints` or the end of the file")
+    }
+
+    fn constraint(&mut self, tree: &Tree) -> Result<Proposition, Diagnostic> {
+        let span = self.span();
+        let constraint = self.binary(tree, 0, 0)?;
+        if constraint.depth() > MAX_DEPTH { Err(too_deep(span)) } else { Ok(constraint) }
+    }
+
+    /// Operands of the operator of this rank and between them that operator; chains group from the left.
+    fn binary(&mut self, tree: &Tree, rank: usize, nested: usize) -> Result<Proposition, Diagnostic> {
+        const OPERATORS: [&str; 4] = ["<=>", "=>", "|", "&"];
+        let Some(&operator) = OPERATORS.get(rank) else { return self.unary(tree, nested) };
+        let mut operands = vec![self.binary(tree, rank + 1, nested)?];
+        while self.accept(&Token::Mark(operator)) {
+            operands.push(self.binary(tree, rank + 1, nested)?);
+            if rank < 2 && operands.len() > MAX_DEPTH {
+                return Err(too_deep(self.span()));
+            }
+        }
+        Ok(match operator {
+            "&" => Proposition::and(operands),
+            "|" => Proposition::or(operands),
+            "=>" => chain(operands, Proposition::implies),
+            _ => chain(operands, Proposition::iff),
+        })
+    }
+
+    fn unary(&mut self, tree: &Tree, nested: usize) -> Result<Proposition, Diagnostic> {
+        if nested > MAX_DEPTH {
+            return Err(too_deep(self.span()));
+        }
+        if self.accept(&Token::Mark("!")) {
+            return self.unary(tree, nested + 1).map(|operand| !operand);
+        }
+        if self.accept(&Token::Mark("(")) {
+            let inner = self.binary(tree, 0, nested + 1)?;
+            self.expect(&Token::Mark(")"), "an operator or `)`")?;
+            return Ok(inner);
+        }
+        let span = self.span();
+        let computes = matches!(self.peek(), Token::Text(_) | Token::Mark("-" | "+"))
+            || matches!(self.peek(), Token::Word(word) if is_function(word) || number(word, false).is_some());
+        if computes {
+            return Err(unsupported(span, "constraints that compute with numbers or texts"));
+        }
+        let name = self.name("a feature, `!` or `(`")?;
+        if matches!(self.peek(), Token::Mark("==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/")) {
+            return Err(unsupported(self.span(), "constraints that compute with numbers or texts"));
+        }
+        tree.names.find(&tree.model, &name, span)
+    }
+}
+
+impl Tree {
+    /// Turns bounds into the kind of group that says the same.
+    fn settle(&mut self, parent: FeatureId, group: usize, bounds: &Bounds) -> Result<(), Diagnostic> {
+        let Some(group) = self.model.group_mut(parent, group) else { return Ok(()) };
+        let members = group.members.len() as u64;
+        let most = bounds.most.unwrap_or(members).min(members);
+        group.kind = match (bounds.least, most) {
+            (0, most) if most == members => GroupKind::Optional,
+            (least, most) if least == members && most == members => GroupKind::Mandatory,
+            (1, 1) => GroupKind::Alternative,
+            (1, most) if most == members => GroupKind::Or,
+            _ => {
+                let error = unsupported(bounds.span, "groups of which some number is selected");
+                return Err(error.help("`or` takes at least one, `alternative` exactly one"));
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Feature {
+    /// Keeps an attribute that means something here.
+    fn take(&mut self, key: &str, value: Value) {
+        match (key, value) {
+            ("abstract", value) => self.is_abstract = value.is_truthy(),
+            ("description", Value::String(text)) => self.description = Some(text.to_string()),
+            ("type", Value::String(name)) if InputType::from_name(&name) != InputType::Any => {
+                self.value_type = Some(name.to_string())
+            }
+            ("default", value) => self.default = Some(value),
+            ("clauses", Value::List(clauses)) => {
+                self.clauses.extend(clauses.iter().filter(|clause| matches!(clause, Value::Map(_))).cloned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `a => b => c` is `(a => b) => c`.
+fn chain(operands: Vec<Proposition>, combine: fn(Proposition, Proposition) -> Proposition) -> Proposition {
+    operands.into_iter().reduce(combine).unwrap_or(Proposition::Constant(true))
+}
+
+fn not_always_there(feature: &Feature, at: Span) -> Diagnostic {
+    let error = unsupported(feature.span.unwrap_or(at), "a feature with a value that may be absent");
+    error.help("an input with a value is a mandatory feature below the root, without features below it")
+}
+
+fn feature_type(word: &str) -> Option<FeatureType> {
+    match word {
+        "Boolean" => Some(FeatureType::Boolean),
+        "Integer" => Some(FeatureType::Integer),
+        "Real" => Some(FeatureType::Real),
+        "String" => Some(FeatureType::String),
+        _ => None,
+    }
+}
+
+fn is_function(word: &str) -> bool {
+    matches!(word, "sum" | "avg" | "len" | "floor" | "ceil")
+}
+
+/// A number or a truth.
+fn number(word: &str, negative: bool) -> Option<Value> {
+    if !negative && matches!(word, "true" | "false") {
+        return Some((word == "true").into());
+    }
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let text = if negative { format!("-{word}") } else { word.to_owned() };
+    if let Ok(int) = text.parse() {
+        return digits.then_some(Value::Number(Number::int(int)));
+    }
+    let float = text.parse().ok().filter(|_| digits && !word.starts_with('.') && !word.ends_with('.'))?;
+    Some(Value::Number(Number::float(float).with_text(text)))
+}

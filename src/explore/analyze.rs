@@ -1,0 +1,273 @@
+//! What holds of all variants at once, and what of the template is in vain.
+
+use super::Answer;
+use super::space::{Projection, Requirement, Space, literal};
+use super::variants::{Assigned, Query, RejectedPreset};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::enrich::Origin;
+use crate::formula::{Lit, OriginId};
+use crate::graph::ElementId;
+use crate::inputs::Openness;
+use crate::solve::Models;
+use crate::solve::backbone::{backbone, equivalences};
+use crate::solve::count::compile;
+use crate::source::SourceMap;
+use crate::{Failure, Resolver};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+/// What holds of all variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// Whether there is no variant at all.
+    pub void: bool,
+    /// The elements that every variant has; of those inside of one that is named, none.
+    pub core: Vec<String>,
+    /// The elements that no variant has; of those inside of one that is named, none.
+    pub dead: Vec<Placed>,
+    /// The elements whose conditions make no difference: they are present whenever what they belong to is.
+    pub false_optional: Vec<Placed>,
+    /// Nodes that are in the same variants, where some variants have them and some do not.
+    pub atomic_sets: Vec<Vec<String>>,
+    /// The inputs that decide about no element.
+    pub idle_inputs: Vec<IdleInput>,
+    /// The constraints that make no difference, or leave no variant.
+    pub constraints: Vec<Verdict>,
+    /// The checks that reject variants.
+    pub checks: Vec<Rejecting>,
+    /// The presets that give no variant.
+    pub presets: Vec<RejectedPreset>,
+}
+
+/// Something and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Placed {
+    /// Its identifier.
+    pub element: String,
+    /// `file:line:column`
+    pub place: String,
+}
+
+/// An input that decides about no element.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IdleInput {
+    /// Its name.
+    pub name: String,
+    /// `file:line:column`
+    pub place: String,
+    /// The properties whose values are computed from it; without any, it changes nothing.
+    pub values: Vec<String>,
+}
+
+/// What is wrong with a constraint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// `file:line:column`
+    pub place: String,
+    /// What it says, on one line.
+    pub constraint: String,
+    /// Whether the rest of the template implies it; else there is no variant because of it.
+    pub redundant: bool,
+}
+
+/// A check that rejects variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rejecting {
+    /// The code of the check.
+    pub check: String,
+    /// An element because of which.
+    pub element: Option<String>,
+    /// How many topologies it rejects, in decimal digits, where that could be counted.
+    pub count: Option<String>,
+    /// Inputs for which it does.
+    pub inputs: Vec<Assigned>,
+}
+
+impl Resolver {
+    /// Analyses all variants: what every one has, what none has, and what of the template is in vain. Dead elements are warnings, too.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
+        let idle = self.idle_inputs()?;
+        let presets = self.rejected_presets();
+        self.explore(Openness::Open, true, |space, sources, warnings| {
+            let mut analysis = space.analysis(sources, warnings);
+            (analysis.idle_inputs, analysis.presets) = (idle, presets);
+            Ok(analysis)
+        })
+    }
+
+    fn idle_inputs(&self) -> Result<Vec<IdleInput>, Failure> {
+        let report = self.input_report()?.result;
+        let idle = report.inputs.into_iter().filter(|input| input.assigned.is_none() && input.influences.is_empty());
+        Ok(idle.map(|input| IdleInput { name: input.name, place: input.place, values: input.values }).collect())
+    }
+
+    /// Presets that give no variant, those first that give none whatever the other inputs are.
+    fn rejected_presets(&self) -> Vec<RejectedPreset> {
+        let Ok(found) = self.preset_variants(Projection::Nodes) else { return Vec::new() };
+        let is_void = |preset: &RejectedPreset| {
+            let resolver = self.clone().preset(&preset.preset);
+            resolver.variants(&Query { limit: 1, ..Query::default() }).is_err()
+        };
+        let rejected = found.rejected.into_iter().map(|preset| RejectedPreset { void: is_void(&preset), ..preset });
+        let mut rejected: Vec<_> = rejected.collect();
+        rejected.sort_by_key(|preset| !preset.void);
+        rejected
+    }
+}
+
+/// So many steps are taken to count what a check rejects.
+const EFFORT: u64 = 100_000;
+
+impl Space<'_, '_> {
+    fn analysis(&self, sources: &SourceMap, warnings: &mut Diagnostics) -> Analysis {
+        let graph = self.graph();
+        let elements = Projection::All.elements(graph);
+        let mut models = self.valid_models();
+        let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
+        let found = backbone(&literals, &mut models);
+        let void = found.is_none();
+        let found = found.unwrap_or_default();
+        let ids = |literals: &[Lit]| literals.iter().map(|literal| ElementId(literal.var().0)).collect::<Vec<_>>();
+        let (core, dead) = (ids(&found.always), ids(&found.never));
+        let placed = |ids: Vec<ElementId>| ids.into_iter().map(|id| self.placed(id, sources)).collect();
+        let fixed: FxHashSet<_> = core.iter().chain(&dead).copied().collect();
+        let outer_dead = self.outermost(&dead);
+        for &id in &outer_dead {
+            let message = format!("{} is in no variant", graph.display(id));
+            warnings.push(Diagnostic::warning(Code::DeadElement, message).at(graph.element(id).span));
+        }
+        let nodes = graph.nodes.iter().map(|node| node.id).filter(|id| !fixed.contains(id));
+        let nodes: Vec<_> = nodes.map(literal).collect();
+        let sets = if void { Vec::new() } else { equivalences(&nodes, &mut models).unwrap_or_default() };
+        let name = |id: &ElementId| graph.identifier(*id).to_string();
+        let dead: FxHashSet<_> = dead.into_iter().collect();
+        Analysis {
+            void,
+            core: self.outermost(&core).iter().map(name).collect(),
+            dead: placed(outer_dead),
+            false_optional: if void { Vec::new() } else { placed(self.false_optional(&elements, &dead, &mut models)) },
+            atomic_sets: sets.iter().map(|set| ids(set).iter().map(name).collect()).collect(),
+            idle_inputs: Vec::new(),
+            constraints: self.verdicts(void, sources),
+            checks: self.rejecting(),
+            presets: Vec::new(),
+        }
+    }
+
+    fn placed(&self, id: ElementId, sources: &SourceMap) -> Placed {
+        Placed { element: self.graph().identifier(id).to_string(), place: sources.place(self.graph().element(id).span) }
+    }
+
+    /// Those that are not inside of others of these.
+    fn outermost(&self, ids: &[ElementId]) -> Vec<ElementId> {
+        let all: FxHashSet<_> = ids.iter().copied().collect();
+        let container = |id: &ElementId| self.graph().element(*id).container;
+        let is_inner = |id: &ElementId| std::iter::successors(container(id), container).any(|outer| all.contains(&outer));
+        ids.iter().copied().filter(|id| !is_inner(id)).collect()
+    }
+
+    /// Elements with conditions of their author that are present whenever what they belong to is.
+    fn false_optional(&self, elements: &[ElementId], dead: &FxHashSet<ElementId>, models: &mut Models) -> Vec<ElementId> {
+        let graph = self.graph();
+        let has_conditions = |id: &ElementId| {
+            let conditional = graph.element(*id).conditional;
+            conditional.is_some_and(|conditional| conditional.conditions.is_some() || conditional.default_alternative().is_some())
+        };
+        let mut open: Vec<(ElementId, Lit)> = Vec::new();
+        for &id in elements.iter().filter(|id| has_conditions(id) && !dead.contains(id)) {
+            let lacks = models.new_var().positive();
+            models.add_clause(&[!lacks, !literal(id)]);
+            if let Some(container) = graph.element(id).container {
+                models.add_clause(&[!lacks, literal(container)]);
+            }
+            open.push((id, lacks));
+        }
+        while !open.is_empty() && models.solve_any(&open.iter().map(|&(_, lacks)| lacks).collect::<Vec<_>>(), &[]) {
+            let lacks = |id: ElementId, models: &Models| {
+                let container = graph.element(id).container;
+                !models.is_true(literal(id)) && container.is_none_or(|container| models.is_true(literal(container)))
+            };
+            open.retain(|&(id, _)| !lacks(id, models));
+        }
+        open.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// Constraints that the rest implies; where there is no variant, those without which there would be one.
+    fn verdicts(&self, void: bool, sources: &SourceMap) -> Vec<Verdict> {
+        let constraints: FxHashSet<OriginId> = self.constraints.iter().map(|&(origin, _)| origin).collect();
+        let rest = self.cnf.clauses().filter(|clause| clause.origin.is_none_or(|origin| !constraints.contains(&origin)));
+        let mut models = Models::new(self.cnf.vars(), rest.map(|clause| clause.literals), self.prepared.solver);
+        let mut verdicts = Vec::new();
+        for &(origin, constraint) in &self.constraints {
+            let others = self.constraints.iter().filter(|&&(other, _)| other != origin).map(|&(_, other)| other);
+            let decisive = if void { None } else { Some(!constraint) };
+            let is_satisfiable = models.solve(&others.chain(decisive).collect::<Vec<_>>());
+            if is_satisfiable == void {
+                let (span, _) = self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
+                let constraint = sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+                let constraint = match self.assertions.origin(origin) {
+                    Origin::Feature(keyword, _) => format!("{} {}", constraint, keyword.demand()),
+                    _ => constraint,
+                };
+                verdicts.push(Verdict { place: sources.place(span), constraint, redundant: !void });
+            }
+        }
+        verdicts
+    }
+
+    /// The checks that reject variants, in the order of their codes.
+    fn rejecting(&self) -> Vec<Rejecting> {
+        let code = |requirement: &Requirement| match *requirement {
+            Requirement::Check(code, _) | Requirement::Unique(code) => Some(code),
+            Requirement::Where => None,
+        };
+        let mut codes: Vec<Code> = self.requirements.iter().filter_map(|(_, requirement)| code(requirement)).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let mut models = self.best_models();
+        let rejecting = |checked: Code| {
+            let own = || self.requirements.iter().filter(|(_, requirement)| code(requirement) == Some(checked));
+            let violations: Vec<Lit> = own().map(|&(literal, _)| !literal).collect();
+            let passed = self.passed_before(checked);
+            if !models.solve_any(&violations, &passed) {
+                return None;
+            }
+            let culprit = own().find(|(literal, _)| !models.is_true(*literal)).and_then(|(_, requirement)| match *requirement {
+                Requirement::Check(_, element) => element,
+                _ => None,
+            });
+            Some(Rejecting {
+                check: checked.as_str().to_owned(),
+                element: culprit.map(|id| self.graph().identifier(id).to_string()),
+                count: self.count_violating(violations, passed),
+                inputs: self.assigned(&|literal| models.is_true(literal)),
+            })
+        };
+        codes.into_iter().filter_map(rejecting).collect()
+    }
+
+    /// What was asked before a check is: variants are unique by nodes, then by technologies, then the others are conducted.
+    fn passed_before(&self, check: Code) -> Vec<Lit> {
+        let earlier: &[Code] = match check {
+            Code::AmbiguousTopology => &[],
+            Code::AmbiguousTechnologies => &[Code::AmbiguousTopology],
+            _ => &[Code::AmbiguousTopology, Code::AmbiguousTechnologies],
+        };
+        let passed = self.requirements.iter().filter(|(_, requirement)| match requirement {
+            Requirement::Unique(code) => earlier.contains(code),
+            _ => false,
+        });
+        passed.map(|&(literal, _)| literal).collect()
+    }
+
+    /// In how many topologies at least one of the first holds, and all of the second.
+    fn count_violating(&self, violations: Vec<Lit>, passed: Vec<Lit>) -> Option<String> {
+        let projection: Vec<_> = Projection::All.elements(self.graph()).into_iter().map(|id| literal(id).var()).collect();
+        let passed: Vec<Vec<Lit>> = passed.into_iter().map(|literal| vec![literal]).collect();
+        let clauses = self.best_clauses().chain([violations.as_slice()]).chain(passed.iter().map(Vec::as_slice));
+        compile(self.settled.vars, clauses, &projection, EFFORT).map(|compiled| compiled.count().to_string())
+    }
+}

@@ -1,0 +1,389 @@
+//! Why an element is present or absent, and what would change that.
+//!
+//! An element is present exactly when all of its conditions hold, so its reasons are its conditions; theirs are the atoms that decide them: elements, which
+//! have reasons of their own, and inputs, where the chain ends. Conditions are looked at with all inputs open, because with values they would fold away.
+
+use super::space::{Default, Space, literal};
+use super::{Answer, Assigned};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::enrich::Origin;
+use crate::expression::Evaluator;
+use crate::formula::{Atom, Cnf, Formula, Lit, Var, View};
+use crate::graph::ElementId;
+use crate::inputs::{InputId, Inputs, Openness};
+use crate::resolver::Prepared;
+use crate::solve::{self, Objective, Problem};
+use crate::source::{SourceMap, Span};
+use crate::value::Value;
+use crate::{Failure, Resolver};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use std::rc::Rc;
+
+/// Why an element is present or absent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Its identifier.
+    pub element: String,
+    /// Where it is declared.
+    pub place: String,
+    /// Whether it is present.
+    pub present: bool,
+    /// Why.
+    pub because: Vec<Reason>,
+    /// The smallest change of inputs that makes it the opposite; nothing where no change does.
+    pub change: Option<Vec<Change>>,
+}
+
+/// What a link of the chain is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReasonKind {
+    /// A condition of an element.
+    Condition,
+    /// The presence of an element.
+    Element,
+    /// The value of an input.
+    Input,
+    /// There is nothing further to say.
+    End,
+}
+
+/// A link of the chain: something that holds or does not, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reason {
+    /// What it is about.
+    pub kind: ReasonKind,
+    /// What, for people.
+    pub what: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Where it stands: `file:line:column`.
+    pub place: Option<String>,
+    /// Why it holds or does not; empty at the end of a chain.
+    pub because: Vec<Reason>,
+}
+
+/// A change of one input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The value now; nothing where it has none.
+    pub from: Option<Value>,
+    /// What it has to be instead.
+    #[serde(flatten)]
+    pub to: Assigned,
+}
+
+/// The value that an input has, and who says so.
+struct Current {
+    value: Option<Value>,
+    assigned: bool,
+    /// `default`, ``the preset `prod` ``
+    source: String,
+    place: Option<Span>,
+}
+
+type Currents = FxHashMap<InputId, Current>;
+
+impl Resolver {
+    /// Explains why an element is present or absent in the variant of the inputs as they are given.
+    ///
+    /// # Errors
+    /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
+    pub fn explain(&self, identifier: &str) -> Result<Answer<Explanation>, Failure> {
+        self.explore_around(|space, currents, sources| {
+            let graph = space.graph();
+            let id = graph.by_identifier(identifier).ok_or_else(|| {
+                let guess = graph.closest_identifier(identifier).map(|close| format!("did you mean `{close}`?"));
+                let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
+                Diagnostic::error(Code::UnknownElement, format!("there is no element `{identifier}`")).help(help).help_opt(guess)
+            })?;
+            let truth = space.truth(currents)?;
+            let present = truth[id.0 as usize];
+            let mut explainer = Explainer::new(space, &truth, currents, sources);
+            Ok(Explanation {
+                element: graph.identifier(id).to_string(),
+                place: sources.place(graph.element(id).span),
+                present,
+                because: explainer.conditions(id),
+                change: space.change(currents, Some(literal(id).negate_if(present))),
+            })
+        })
+    }
+
+    /// The smallest change of inputs that leads to a variant, where those that are given lead to none; nothing where no change does.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs.
+    pub fn remedy(&self) -> Result<Answer<Option<Vec<Change>>>, Failure> {
+        self.explore_around(|space, currents, _| Ok(space.change(currents, None)))
+    }
+
+    /// Asks about what is around one assignment of all inputs: as many of them are open as can be.
+    fn explore_around<T>(
+        &self,
+        ask: impl Fn(&mut Space<'_, '_>, &Currents, &SourceMap) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        let mut sources = SourceMap::default();
+        let currents = self.with_prepared(Openness::Closed, &mut sources, &mut (), |prepared, _, _, _| Ok(currents(prepared)));
+        let (currents, _) = currents.map_err(|diagnostics| Failure { diagnostics: diagnostics.0, sources })?;
+        let around = |openness| self.explore(openness, true, |space, sources, _| ask(space, &currents, sources));
+        let cannot_stay_open = |failure: &Failure| failure.diagnostics.iter().all(|error| error.code == Code::OpenInput);
+        [Openness::Open, Openness::Closed].into_iter().fold(around(Openness::AllOpen), |answer, openness| match answer {
+            Err(failure) if cannot_stay_open(&failure) => around(openness),
+            answer => answer,
+        })
+    }
+}
+
+/// The values that inputs have as they are given.
+fn currents(prepared: &Prepared<'_, '_>) -> Currents {
+    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let Inputs { declarations, values } = prepared.inputs;
+    let current = |(id, declaration): (InputId, &crate::inputs::Declaration<'_>)| {
+        let (source, place) = match values.source(id) {
+            Some((source, place)) => (source.to_string(), *place),
+            None => ("default".into(), declaration.default.or(declaration.default_expression).map(|node| node.span())),
+        };
+        let value = evaluator.input_at(id, declaration.span).ok();
+        (id, Current { value, assigned: values.source(id).is_some(), source, place })
+    };
+    declarations.iter().map(current).collect()
+}
+
+impl<'a> Space<'_, 'a> {
+    /// The case that each open input is in.
+    fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
+        let Self { open, evaluator, .. } = self;
+        let case = |open: &crate::expression::OpenInput<'a>| open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?);
+        open.iter().map(case).collect()
+    }
+
+    /// The truth of every atom in the variant of these inputs.
+    fn truth(&mut self, currents: &Currents) -> Result<Vec<bool>, Diagnostics> {
+        let cases = self.current_cases(currents);
+        let chosen = cases.iter().zip(&self.cases).filter_map(|(case, literals)| Some(literals[(*case)?]));
+        let mut models = self.best_models();
+        if models.solve(&chosen.collect::<Vec<_>>()) {
+            return Ok((0..self.evaluator.atoms()).map(|atom| models.is_true(Var(atom).positive())).collect());
+        }
+        let message = "there is no variant for these inputs, so nothing is present or absent";
+        Err(Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee explain` without an element says why").into())
+    }
+
+    /// The smallest change of inputs that leads to a variant in which a literal holds.
+    fn change(&mut self, currents: &Currents, wanted: Option<Lit>) -> Option<Vec<Change>> {
+        let cases = self.current_cases(currents);
+        let mut clauses: Vec<Vec<Lit>> = self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
+        let mut terms = Vec::new();
+        for (index, open) in self.open.iter().enumerate() {
+            let changed = Var((self.settled.vars + terms.len()) as u32).positive();
+            terms.push((changed, 1));
+            let assigned = currents.get(&open.input).is_some_and(|current| current.assigned);
+            for (case, &chosen) in self.cases[index].iter().enumerate() {
+                match &self.defaults[index] {
+                    // What nobody assigns follows its default wherever that goes.
+                    Default::Follows(follows) if !assigned => clauses.push(vec![!chosen, follows[case], changed]),
+                    _ if cases[index] == Some(case) => {}
+                    _ => clauses.push(vec![!chosen, changed]),
+                }
+            }
+        }
+        let cnf = Cnf::of(self.settled.vars + terms.len(), clauses);
+        let preference: Vec<Atom> = terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
+        let objective = Objective { terms };
+        let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
+        let solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
+        let is_true = |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
+        let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
+        let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));
+        let change = |((to, open), _): ((Assigned, &crate::expression::OpenInput<'_>), _)| Change {
+            from: currents.get(&open.input).and_then(|current| current.value.clone()),
+            to,
+        };
+        Some(changed.map(change).collect())
+    }
+}
+
+/// Conditions by the element that they are of, or by the atom that stands for all of them.
+struct Explainer<'x, 's, 'a> {
+    space: &'x Space<'s, 'a>,
+    truth: &'x [bool],
+    currents: &'x Currents,
+    sources: &'x SourceMap,
+    conditions: FxHashMap<ElementId, Vec<(Formula, Origin)>>,
+    /// What the atoms mean that stand for the author's conditions of an element.
+    manual: FxHashMap<Atom, Formula>,
+    /// The open input of each of their atoms.
+    inputs: FxHashMap<Atom, usize>,
+    explained: FxHashSet<ElementId>,
+    /// What decides each formula that was looked at.
+    decided: FxHashMap<Formula, Rc<[Atom]>>,
+    depth: usize,
+}
+
+/// Chains of more elements than this are cut.
+const DEPTH: usize = 40;
+/// A condition is cut to so many characters.
+const SNIPPET: usize = 60;
+
+impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
+    fn new(space: &'x Space<'s, 'a>, truth: &'x [bool], currents: &'x Currents, sources: &'x SourceMap) -> Self {
+        let mut conditions: FxHashMap<ElementId, Vec<(Formula, Origin)>> = FxHashMap::default();
+        let mut manual = FxHashMap::default();
+        for (clause, origin) in space.assertions.iter() {
+            let origin = space.assertions.origin(origin);
+            match (origin.condition_of(), clause) {
+                (Some(id), &[_, formula]) => conditions.entry(id).or_default().push((formula, *origin)),
+                // Both directions, as one of them is left out where it always holds.
+                (None, &[atom, formula]) if matches!(origin, Origin::ManualDefinition(_)) => {
+                    if let View::Literal(atom, sign) = space.evaluator.arena.view(atom) {
+                        manual.insert(atom, if sign { !formula } else { formula });
+                    }
+                }
+                _ => {}
+            }
+        }
+        let literals = space.cases.iter().enumerate().flat_map(|(input, cases)| cases.iter().map(move |case| (case, input)));
+        let inputs = literals.map(|(case, input)| (Atom(case.var().0), input)).collect();
+        Self {
+            space,
+            truth,
+            currents,
+            sources,
+            conditions,
+            manual,
+            inputs,
+            explained: FxHashSet::default(),
+            decided: FxHashMap::default(),
+            depth: 0,
+        }
+    }
+
+    /// The conditions of an element: all, if it is present, else those that fail.
+    fn conditions(&mut self, id: ElementId) -> Vec<Reason> {
+        self.explained.insert(id);
+        let present = self.truth[id.0 as usize];
+        let conditions = self.conditions.get(&id).cloned().unwrap_or_default();
+        let decisive = conditions.into_iter().filter(|&(formula, _)| self.holds(formula) == present);
+        let reasons: Vec<_> =
+            decisive.collect::<Vec<_>>().into_iter().map(|(formula, origin)| self.condition(formula, &origin)).collect();
+        if !reasons.is_empty() {
+            return reasons;
+        }
+        let what = if present { "nothing is said that could remove it" } else { "it is left out" };
+        vec![Reason { kind: ReasonKind::End, what: what.into(), holds: true, place: None, because: Vec::new() }]
+    }
+
+    fn holds(&self, formula: Formula) -> bool {
+        self.space.evaluator.arena.eval(formula, &|atom| self.truth.get(atom.0 as usize).copied().unwrap_or_default())
+    }
+
+    fn condition(&mut self, formula: Formula, origin: &Origin) -> Reason {
+        let (graph, options) = (self.space.graph(), self.space.prepared.options);
+        let (span, _) = origin.explain(graph, options);
+        let what = match origin {
+            Origin::Manual(_, span) => format!("condition `{}`", self.snippet(*span)),
+            Origin::Group(_, group, span) => format!("condition `{}` of {}", self.snippet(*span), graph.identifier(*group)),
+            Origin::TypeSpecific(_, span) => format!("default condition `{}` of its type", self.snippet(*span)),
+            Origin::Input(..) => "the variability input of its name".into(),
+            Origin::DefaultAlternative(_) => "default alternative: no other is present".into(),
+            Origin::NoDefaultAlternative(_) => "no condition selects this alternative".into(),
+            Origin::Technology(_) => "what its technology rule stands on".into(),
+            Origin::VariabilityGroup(_) => "a variability group only hands its conditions on".into(),
+            other => other.generated_name(graph, options).unwrap_or_default(),
+        };
+        let atoms = self.decisive(formula);
+        let because = self.because(&atoms);
+        Reason { kind: ReasonKind::Condition, what, holds: self.holds(formula), place: Some(self.sources.place(span)), because }
+    }
+
+    /// The atoms that make a formula what it is: where one operand is enough, those of the operand that takes fewest.
+    fn decisive(&mut self, formula: Formula) -> Rc<[Atom]> {
+        if let Some(known) = self.decided.get(&formula) {
+            return known.clone();
+        }
+        // What an author says of an element may mention itself.
+        self.decided.insert(formula, Rc::default());
+        let space = self.space;
+        let atoms: Rc<[Atom]> = match space.evaluator.arena.view(formula) {
+            View::Constant(_) => [].into(),
+            View::Literal(atom, _) => match self.manual.get(&atom) {
+                Some(&meaning) => self.decisive(meaning),
+                None => [atom].into(),
+            },
+            View::And(operands) | View::NotAnd(operands) => {
+                let failing: Vec<_> = operands.iter().copied().filter(|&operand| !self.holds(operand)).collect();
+                if failing.is_empty() {
+                    operands.iter().flat_map(|&operand| self.decisive(operand).to_vec()).collect()
+                } else {
+                    let of_each = failing.into_iter().map(|operand| self.decisive(operand));
+                    of_each.min_by_key(|atoms| atoms.len()).unwrap_or_default()
+                }
+            }
+        };
+        self.decided.insert(formula, atoms.clone());
+        atoms
+    }
+
+    fn because(&mut self, atoms: &[Atom]) -> Vec<Reason> {
+        let mut seen = FxHashSet::default();
+        let mut reasons = Vec::new();
+        for &atom in atoms {
+            // Several atoms may be of one input.
+            if seen.insert(self.inputs.get(&atom).map_or(Err(atom), |&input| Ok(input))) {
+                reasons.push(self.atom(atom));
+            }
+        }
+        reasons
+    }
+
+    fn atom(&mut self, atom: Atom) -> Reason {
+        if let Some(&input) = self.inputs.get(&atom) {
+            return self.input(input);
+        }
+        let id = ElementId(atom.0);
+        let (graph, present) = (self.space.graph(), self.truth[atom.0 as usize]);
+        let word = if present { "present" } else { "absent" };
+        let again = self.explained.contains(&id);
+        let ends = again || self.depth == DEPTH;
+        self.depth += 1;
+        let because = if ends { Vec::new() } else { self.conditions(id) };
+        self.depth -= 1;
+        let aside = match (again, present) {
+            (true, true) => ", see above",
+            // Only what is chosen keeps out what it would keep in.
+            (true, false) => ", see above: they need each other, and the best variant does without them",
+            (false, _) if ends => ", and so on",
+            (false, _) => "",
+        };
+        let what = format!("{} is {word}{aside}", graph.identifier(id));
+        Reason {
+            kind: ReasonKind::Element,
+            what,
+            holds: present,
+            place: Some(self.sources.place(graph.element(id).span)),
+            because,
+        }
+    }
+
+    fn input(&self, input: usize) -> Reason {
+        let open = &self.space.open[input];
+        let name = self.space.declaration(open.input).map_or("", |declaration| declaration.name);
+        let current = self.currents.get(&open.input);
+        let value = current.and_then(|current| current.value.as_ref()).map_or("open".into(), ToString::to_string);
+        let source = current.map(|current| format!(" ({})", current.source)).unwrap_or_default();
+        let place = current.and_then(|current| current.place).map(|span| self.sources.place(span));
+        let what = format!("input {name} is {value}{source}");
+        Reason { kind: ReasonKind::Input, what, holds: true, place, because: Vec::new() }
+    }
+
+    /// A condition as it is written, on one line.
+    fn snippet(&self, span: Span) -> String {
+        let text = self.sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.char_indices().nth(SNIPPET) {
+            Some((cut, _)) => format!("{}…", &text[..cut]),
+            None => text,
+        }
+    }
+}
