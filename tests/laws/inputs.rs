@@ -413,7 +413,9 @@ fn sample() -> impl Strategy<Value = Sample> {
     prop::collection::vec(any::<u8>(), 40..240).prop_map(|bytes| Sample::of(&bytes))
 }
 
-const QUERY: Query = Query { projection: Projection::All, limit: usize::MAX, goal: None };
+fn everything() -> Query {
+    Query { projection: Projection::All, limit: usize::MAX, ..Query::default() }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(192) })]
@@ -422,7 +424,7 @@ proptest! {
     #[test]
     fn no_value_gives_a_variant_that_is_not_listed(sample in sample()) {
         let resolver = sample.resolver();
-        let answer = match resolver.variants(&QUERY) {
+        let answer = match resolver.variants(&everything()) {
             Ok(answer) => answer.result.variants,
             Err(failure) if failure.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::OpenInput) => return Ok(()),
             Err(failure) => {
@@ -536,7 +538,7 @@ fn samples_are_varied() {
     let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
     for _ in 0..400 {
         let sample = sample().new_tree(&mut runner).unwrap().current();
-        let outcome = match sample.resolver().variants(&QUERY) {
+        let outcome = match sample.resolver().variants(&everything()) {
             Ok(answer) => match answer.result.variants.len() {
                 1 => "one variant",
                 2 => "two variants",

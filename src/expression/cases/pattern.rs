@@ -36,8 +36,8 @@ pub(super) fn language(constraint: &Constraint, most: usize) -> Option<Vec<Strin
 /// Without Unicode, as patterns are matched: `\d` is `[0-9]`. Only classes of other letters need it.
 fn parse(constraint: &Constraint) -> Option<Hir> {
     let pattern = constraint.pattern()?;
-    let parse = |unicode: bool| ParserBuilder::new().unicode(unicode).utf8(unicode).nest_limit(100).build().parse(pattern);
-    parse(false).or_else(|_| parse(true)).ok()
+    let parse = |unicode: bool| ParserBuilder::new().unicode(unicode).utf8(unicode).nest_limit(100).build().parse(pattern).ok();
+    parse(false).or_else(|| parse(true))
 }
 
 struct Maker<'m> {
