@@ -264,3 +264,12 @@ equal: this depends on more than 4096 combinations of open inputs
 "#]]
     );
 }
+
+/// What no valid value of an input allows is in no variant.
+#[test]
+fn elements_of_no_case_are_dead() {
+    let conditions = ["{greater: [$x, 5]}", "{less: [$x, 3]}"];
+    let answer = resolver("x: {type: integer, constraints: [{in_range: [1, 4]}]}", &conditions).analyze().unwrap();
+    let warnings: Vec<_> = answer.warnings.iter().map(|warning| (warning.code, warning.message.as_str())).collect();
+    assert_eq!(warnings, [(Code::DeadElement, "node `n0` is in no variant")]);
+}
