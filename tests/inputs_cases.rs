@@ -271,5 +271,5 @@ fn elements_of_no_case_are_dead() {
     let conditions = ["{greater: [$x, 5]}", "{less: [$x, 3]}"];
     let answer = resolver("x: {type: integer, constraints: [{in_range: [1, 4]}]}", &conditions).analyze().unwrap();
     let warnings: Vec<_> = answer.warnings.iter().map(|warning| (warning.code, warning.message.as_str())).collect();
-    assert_eq!(warnings, [(Code::DeadElement, "node `n0` is in no variant")]);
+    assert_eq!(warnings, [(Code::DeadElement, "node \"n0\" is in no variant")]);
 }
