@@ -73,14 +73,7 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn topology(&self) -> Result<Topology, Failure> {
-        let mut sources = SourceMap::default();
-        let topology = self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, sources, _, _| {
-            Ok(Topology::of(prepared.graph, sources))
-        });
-        match topology {
-            Ok((topology, _)) => Ok(topology),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        self.survey(Openness::Open, |prepared, sources| Ok(Topology::of(prepared.graph, sources)))
     }
 }
 

@@ -21,9 +21,11 @@ mod select;
 pub mod test;
 pub mod variants;
 
+use self::args::ListFormat;
+use self::render::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
-use cuvee::explore::Assigned;
+use cuvee::explore::{Answer, Assigned};
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -53,6 +55,27 @@ fn flags(inputs: &[Assigned]) -> String {
     let needed = inputs.iter().filter(|input| !input.default);
     let flags: Vec<_> = needed.filter_map(|input| Some(format!("-i {}={}", input.name, input.value.as_ref()?))).collect();
     if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
+}
+
+/// Writes what a question came to, behind its warnings.
+fn answered<T: Serialize>(
+    answer: &Answer<T>,
+    format: ListFormat,
+    reporter: &Reporter,
+    human: impl FnOnce(&T) -> String,
+) -> Outcome {
+    reporter.report(&answer.warnings, &answer.sources);
+    written(&answer.result, format, human)
+}
+
+/// Writes a result for people or for programs.
+fn written<T: Serialize>(result: &T, format: ListFormat, human: impl FnOnce(&T) -> String) -> Outcome {
+    let text = match format {
+        ListFormat::Human => human(result),
+        ListFormat::Json => json(result),
+    };
+    output::to_stdout(&text).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A failure that has no place in a file.

@@ -69,22 +69,19 @@ impl Resolver {
 
     /// The values that inputs have, as they are shown; nothing where they cannot be told.
     pub(crate) fn shown_inputs(&self) -> BTreeMap<String, String> {
-        let mut sources = SourceMap::default();
-        let shown = self.with_prepared(Openness::Closed, &mut sources, &mut (), |prepared, _, _, _| {
+        let shown = self.survey(Openness::Closed, |prepared, _| {
             let currents = currents(prepared);
             let shown = |(id, declaration): (InputId, &Declaration<'_>)| {
                 Some((declaration.name.to_owned(), currents.get(&id)?.value.as_ref()?.to_string()))
             };
             Ok(prepared.inputs.declarations.iter().filter_map(shown).collect())
         });
-        shown.map(|(shown, _)| shown).unwrap_or_default()
+        shown.unwrap_or_default()
     }
 
     /// The values that inputs have; nothing where they cannot be told.
     fn currents(&self) -> Option<Currents> {
-        let mut sources = SourceMap::default();
-        let found = self.with_prepared(Openness::Closed, &mut sources, &mut (), |prepared, _, _, _| Ok(currents(prepared)));
-        found.ok().map(|(currents, _)| currents)
+        self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared))).ok()
     }
 }
 
@@ -218,8 +215,7 @@ impl Resolver {
     /// # Errors
     /// What is wrong with the template whatever its inputs.
     pub fn template_report(&self) -> Result<TemplateReport, Failure> {
-        let mut sources = SourceMap::default();
-        let report = self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, sources, _, _| {
+        self.survey(Openness::Open, |prepared, sources| {
             let graph = prepared.graph;
             let root = graph.template.root;
             let groups = group_conditions(graph);
@@ -241,10 +237,6 @@ impl Resolver {
                 path: sources.location(root.span()).path.display().to_string(),
                 elements: graph.ids().map(element).collect(),
             })
-        });
-        match report {
-            Ok((report, _)) => Ok(report),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        })
     }
 }

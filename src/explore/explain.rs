@@ -124,9 +124,7 @@ impl Resolver {
         &self,
         ask: impl Fn(&mut Space<'_, '_>, &Currents, &SourceMap) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        let mut sources = SourceMap::default();
-        let currents = self.with_prepared(Openness::Closed, &mut sources, &mut (), |prepared, _, _, _| Ok(currents(prepared)));
-        let (currents, _) = currents.map_err(|diagnostics| Failure { diagnostics: diagnostics.0, sources })?;
+        let currents = self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared)))?;
         let around = |openness| self.explore(openness, true, |space, sources, _| ask(space, &currents, sources));
         let cannot_stay_open = |failure: &Failure| failure.diagnostics.iter().all(|error| error.code == Code::OpenInput);
         [Openness::Open, Openness::Closed].into_iter().fold(around(Openness::AllOpen), |answer, openness| match answer {
