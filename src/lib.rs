@@ -71,6 +71,7 @@ mod objectives;
 pub mod options;
 mod presence;
 pub mod progress;
+pub mod report;
 mod resolver;
 pub mod solve;
 pub mod source;

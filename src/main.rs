@@ -4,8 +4,8 @@ mod cli;
 
 use cli::args::{Arguments, Command};
 use cli::{
-    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, resolve,
-    test, variants,
+    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, report,
+    resolve, test, variants,
 };
 use std::process::ExitCode;
 
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
         Command::Matrix(args) => matrix::run(args),
+        Command::Report(args) => report::run(args),
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
         Command::Completions(args) => packaging::completions(args),
         Command::Man(args) => packaging::man(args),

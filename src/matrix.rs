@@ -4,7 +4,6 @@ use crate::diagnostic::Severity;
 use crate::inputs::Openness;
 use crate::options::Kind;
 use crate::resolver::{Failure, Resolution, Resolver};
-use crate::source::SourceMap;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -67,7 +66,16 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are, or no variant can be resolved.
     pub fn matrix(&self) -> Result<Matrix, Failure> {
-        let survey = self.survey()?;
+        let (matrix, failures) = self.all_columns()?;
+        match failures.into_iter().next().filter(|_| matrix.columns.iter().all(|column| !column.rejected.is_empty())) {
+            Some(failure) => Err(failure),
+            None => Ok(matrix),
+        }
+    }
+
+    /// The same, where all columns may be rejected, and why they are.
+    pub(crate) fn all_columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
+        let survey = self.columns_and_rows()?;
         let mut rows: Vec<_> =
             survey.elements.into_iter().map(|(identifier, kind)| Row { identifier, kind, present: Vec::new() }).collect();
         let mut columns = Vec::new();
@@ -81,15 +89,11 @@ impl Resolver {
             let (preset, description) = chosen.unzip();
             columns.push(Column { preset, description: description.flatten(), rejected });
         }
-        match failures.into_iter().next().filter(|_| columns.iter().all(|column| !column.rejected.is_empty())) {
-            Some(failure) => Err(failure),
-            None => Ok(Matrix { columns, rows }),
-        }
+        Ok((Matrix { columns, rows }, failures))
     }
 
-    fn survey(&self) -> Result<Survey, Failure> {
-        let mut sources = SourceMap::default();
-        let survey = self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| {
+    fn columns_and_rows(&self) -> Result<Survey, Failure> {
+        self.survey(Openness::Open, |prepared, _| {
             let graph = prepared.graph;
             let element = |id| (graph.identifier(id).to_string(), graph.element(id).kind);
             Ok(Survey {
@@ -100,8 +104,7 @@ impl Resolver {
                     .map(|preset| (preset.id.to_owned(), preset.description.map(str::to_owned)))
                     .collect(),
             })
-        });
-        survey.map(|(survey, _)| survey).map_err(|diagnostics| Failure { diagnostics: diagnostics.0, sources })
+        })
     }
 }
 

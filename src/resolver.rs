@@ -226,6 +226,22 @@ impl Resolver {
         .map(|((yaml, elements), warnings)| (yaml, elements, warnings))
     }
 
+    /// Asks something about what the phases up to the graph made.
+    ///
+    /// # Errors
+    /// As [`Resolver::with_prepared`].
+    pub(crate) fn survey<T>(
+        &self,
+        openness: Openness,
+        ask: impl FnOnce(&Prepared<'_, '_>, &SourceMap) -> Result<T, Diagnostics>,
+    ) -> Result<T, Failure> {
+        let mut sources = SourceMap::default();
+        match self.with_prepared(openness, &mut sources, &mut (), |prepared, sources, _, _| ask(prepared, sources)) {
+            Ok((answer, _)) => Ok(answer),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+
     /// Runs the phases up to the graph, and hands on what they made.
     ///
     /// # Errors

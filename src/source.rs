@@ -101,6 +101,13 @@ impl SourceMap {
         Location { path: &file.path, line, column }
     }
 
+    /// The line that a span starts in.
+    pub fn line(&self, span: Span) -> &str {
+        let text = self.file(span.file).text();
+        let start = text.get(..span.start as usize).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+    }
+
     /// The start of a span for people: `shop.yaml:12:5`.
     pub fn place(&self, span: Span) -> String {
         let at = self.location(span);

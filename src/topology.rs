@@ -5,7 +5,7 @@
 use crate::graph::{ElementId, Graph};
 use crate::inputs::Openness;
 use crate::resolver::{Failure, Resolver};
-use crate::source::{SourceMap, Span};
+use crate::source::SourceMap;
 use crate::yaml::{NodeKind, write_line};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -73,34 +73,22 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn topology(&self) -> Result<Topology, Failure> {
-        let mut sources = SourceMap::default();
-        let survey =
-            self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| Ok(Survey::of(prepared.graph)));
-        match survey {
-            Ok((survey, _)) => Ok(survey.placed(&sources)),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        self.survey(Openness::Open, |prepared, sources| Ok(Topology::of(prepared.graph, sources)))
     }
 }
 
-/// A topology whose places are not yet named: that takes the files, which are still being read.
-struct Survey {
-    topology: Topology,
-    nodes: Vec<Span>,
-    relations: Vec<Span>,
-}
-
-impl Survey {
-    fn of(graph: &Graph<'_>) -> Self {
+impl Topology {
+    fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
         let conditions = |id| conditions(graph, id, &groups);
+        let place = |id| sources.place(graph.element(id).span);
         let nodes = graph.nodes.iter().map(|node| Node {
             identifier: graph.identifier(node.id).to_string(),
             name: graph.element(node.id).name.to_owned(),
             types: node.types.iter().map(|&id| graph.element(id).name.to_owned()).collect(),
             weight: node.template.weight.into(),
             conditions: conditions(node.id),
-            place: String::new(),
+            place: place(node.id),
             persistent: node.template.persistent,
         });
         let relations = graph.relations.iter().map(|relation| Relation {
@@ -110,32 +98,14 @@ impl Survey {
             target: relation.target.map(|target| target.0 as usize),
             hosting: relation.hosting,
             conditions: conditions(relation.id),
-            place: String::new(),
+            place: place(relation.id),
         });
-        Self {
-            topology: Topology { nodes: nodes.collect(), relations: relations.collect() },
-            nodes: graph.nodes.iter().map(|node| graph.element(node.id).span).collect(),
-            relations: graph.relations.iter().map(|relation| graph.element(relation.id).span).collect(),
-        }
-    }
-
-    fn placed(mut self, sources: &SourceMap) -> Topology {
-        let place = |span: &Span| {
-            let at = sources.location(*span);
-            format!("{}:{}:{}", at.path.display(), at.line, at.column)
-        };
-        for (node, span) in self.topology.nodes.iter_mut().zip(&self.nodes) {
-            node.place = place(span);
-        }
-        for (relation, span) in self.topology.relations.iter_mut().zip(&self.relations) {
-            relation.place = place(span);
-        }
-        self.topology
+        Self { nodes: nodes.collect(), relations: relations.collect() }
     }
 }
 
 /// What the variability groups demand of their members.
-fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Vec<crate::yaml::Node<'a>>> {
+pub(crate) fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Vec<crate::yaml::Node<'a>>> {
     let mut demanded: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for group in graph.groups.iter().filter(|group| group.variability) {
         for &(_, member) in &group.members {
@@ -146,7 +116,11 @@ fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Vec<crate::ya
 }
 
 /// The author's conditions of an element. A default alternative has none of its own: that it is the default is what decides.
-fn conditions(graph: &Graph<'_>, id: ElementId, groups: &FxHashMap<ElementId, Vec<crate::yaml::Node<'_>>>) -> Vec<String> {
+pub(crate) fn conditions(
+    graph: &Graph<'_>,
+    id: ElementId,
+    groups: &FxHashMap<ElementId, Vec<crate::yaml::Node<'_>>>,
+) -> Vec<String> {
     let conditional = graph.element(id).conditional;
     if conditional.and_then(|conditional| conditional.default_alternative()) == Some(true) {
         return vec!["default_alternative: true".to_owned()];

@@ -1,21 +1,13 @@
 //! `cuvee analyze`
 
-use super::args::{AnalyzeArgs, ListFormat};
+use super::args::AnalyzeArgs;
 use super::render::Reporter;
-use super::{Outcome, flags, json, output, rejected, select};
+use super::{Outcome, answered, flags, select};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict};
-use std::process::ExitCode;
 
 /// Analyses all variants.
 pub fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
-    let answer = select::resolver(&args.select)?.analyze()?;
-    reporter.report(&answer.warnings, &answer.sources);
-    let text = match args.format {
-        ListFormat::Human => human(&answer.result),
-        ListFormat::Json => json(&answer.result),
-    };
-    output::to_stdout(&text).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+    answered(&select::resolver(&args.select)?.analyze()?, args.format, reporter, human)
 }
 
 fn human(analysis: &Analysis) -> String {

@@ -43,6 +43,8 @@ pub enum Command {
     Graph(GraphArgs),
     /// Show which elements are present with which preset
     Matrix(MatrixArgs),
+    /// Write a page with presets, topology, differences and a configurator
+    Report(ReportArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
@@ -300,6 +302,15 @@ pub enum DrawingFormat {
     Dot,
     Svg,
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Write the page to this file, all of it or nothing, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

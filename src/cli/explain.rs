@@ -1,31 +1,21 @@
 //! `cuvee explain`
 
-use super::args::{ExplainArgs, ListFormat};
+use super::args::ExplainArgs;
 use super::render::Reporter;
-use super::{Outcome, flag, json, output, rejected, select};
+use super::{Outcome, answered, flag, select, written};
 use cuvee::Resolver;
 use cuvee::explore::{Change, Explanation, Reason, ReasonKind};
 use cuvee::yaml::write_flow;
 use serde::Serialize;
 use std::fmt::Write;
-use std::process::ExitCode;
 
 /// Explains an element, or the variant as a whole.
 pub fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
-    let text = match &args.element {
-        Some(element) => {
-            let answer = resolver.explain(element)?;
-            reporter.report(&answer.warnings, &answer.sources);
-            match args.format {
-                ListFormat::Human => human(&answer.result),
-                ListFormat::Json => json(&answer.result),
-            }
-        }
-        None => variant(&resolver, args.format, reporter)?,
-    };
-    output::to_stdout(&text).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+    match &args.element {
+        Some(element) => answered(&resolver.explain(element)?, args.format, reporter, human),
+        None => written(&outlook(&resolver, reporter)?, args.format, outlook_text),
+    }
 }
 
 /// Whether inputs give a variant, and what would have to change.
@@ -36,8 +26,8 @@ struct Outlook {
 }
 
 /// What is wrong is reported as `resolve` reports it; what would change that is the explanation.
-fn variant(resolver: &Resolver, format: ListFormat, reporter: &Reporter) -> Result<String, cuvee::Failure> {
-    let outlook = match resolver.resolve() {
+fn outlook(resolver: &Resolver, reporter: &Reporter) -> Result<Outlook, cuvee::Failure> {
+    Ok(match resolver.resolve() {
         Ok(resolution) => {
             reporter.report(resolution.warnings(), resolution.source_map());
             Outlook { resolves: true, change: None }
@@ -46,15 +36,15 @@ fn variant(resolver: &Resolver, format: ListFormat, reporter: &Reporter) -> Resu
             reporter.report(&failure.diagnostics, &failure.sources);
             Outlook { resolves: false, change: resolver.remedy()?.result }
         }
-    };
-    Ok(match format {
-        ListFormat::Json => json(&outlook),
-        ListFormat::Human if outlook.resolves => "these inputs give a variant\n".into(),
-        ListFormat::Human => match &outlook.change {
-            Some(change) => format!("the smallest change that gives a variant: {}\n", flags(change)),
-            None => "no change of inputs gives a variant\n".into(),
-        },
     })
+}
+
+fn outlook_text(outlook: &Outlook) -> String {
+    match &outlook.change {
+        _ if outlook.resolves => "these inputs give a variant\n".into(),
+        Some(change) => format!("the smallest change that gives a variant: {}\n", flags(change)),
+        None => "no change of inputs gives a variant\n".into(),
+    }
 }
 
 fn human(explanation: &Explanation) -> String {

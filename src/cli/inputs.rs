@@ -1,27 +1,19 @@
 //! `cuvee inputs`
 
-use super::args::{InputsArgs, ListFormat};
+use super::args::InputsArgs;
 use super::render::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, answered, select};
 use cuvee::explore::{InputReport, InputsReport};
 use cuvee::yaml::write_flow;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::process::ExitCode;
 
 /// More elements than this are counted instead of named.
 const SHOWN: usize = 8;
 
 /// Lists inputs.
 pub fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
-    let answer = select::resolver(&args.select)?.input_report()?;
-    reporter.report(&answer.warnings, &answer.sources);
-    let text = match args.format {
-        ListFormat::Human => human(&answer.result),
-        ListFormat::Json => json(&answer.result),
-    };
-    output::to_stdout(&text).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+    answered(&select::resolver(&args.select)?.input_report()?, args.format, reporter, human)
 }
 
 fn human(report: &InputsReport) -> String {

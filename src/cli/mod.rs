@@ -15,14 +15,17 @@ mod output;
 pub mod packaging;
 mod progress;
 pub mod render;
+pub mod report;
 pub mod resolve;
 mod select;
 pub mod test;
 pub mod variants;
 
+use self::args::ListFormat;
+use self::render::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
-use cuvee::explore::Assigned;
+use cuvee::explore::{Answer, Assigned};
 use cuvee::source::SourceMap;
 use cuvee::value::Value;
 use cuvee::yaml::write_flow;
@@ -67,6 +70,27 @@ fn flag(name: &str, value: &Value) -> String {
         () if !word.contains(is_expanded) => format!("-i \"{word}\""),
         () => format!("-i '{}'", word.replace('\'', "'\\''")),
     }
+}
+
+/// Writes what a question came to, behind its warnings.
+fn answered<T: Serialize>(
+    answer: &Answer<T>,
+    format: ListFormat,
+    reporter: &Reporter,
+    human: impl FnOnce(&T) -> String,
+) -> Outcome {
+    reporter.report(&answer.warnings, &answer.sources);
+    written(&answer.result, format, human)
+}
+
+/// Writes a result for people or for programs.
+fn written<T: Serialize>(result: &T, format: ListFormat, human: impl FnOnce(&T) -> String) -> Outcome {
+    let text = match format {
+        ListFormat::Human => human(result),
+        ListFormat::Json => json(result),
+    };
+    output::to_stdout(&text).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A failure that has no place in a file.

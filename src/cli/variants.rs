@@ -1,27 +1,21 @@
 //! `cuvee variants`
 
-use super::args::{ListFormat, VariantsArgs};
+use super::args::VariantsArgs;
 use super::render::Reporter;
-use super::{Outcome, flags, json, output, rejected, select};
+use super::{Outcome, answered, flags, json, output, rejected, select, written};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::{Count, Found, Query, Variant, Which};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Lists, counts, samples or covers variants.
 pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     let resolver = args.conditions.iter().fold(select::resolver(&args.select)?, |resolver, text| resolver.only_where(text));
     let query = Query { projection: args.projection.into(), which: which(args), limit: args.limit, effort: args.effort };
     if args.count {
-        let answer = resolver.count_variants(&query)?;
-        reporter.report(&answer.warnings, &answer.sources);
-        return written(&match args.format {
-            ListFormat::Human => counted(&answer.result),
-            ListFormat::Json => json(&answer.result),
-        });
+        return answered(&resolver.count_variants(&query)?, args.format, reporter, counted);
     }
     let found = if args.all_presets {
         resolver.preset_variants(query.projection)?
@@ -33,15 +27,7 @@ pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     if let Some(dir) = &args.output_dir {
         write_all(&resolver, &found, dir)?;
     }
-    written(&match args.format {
-        ListFormat::Human => human(&found),
-        ListFormat::Json => json(&found),
-    })
-}
-
-fn written(text: &str) -> Outcome {
-    output::to_stdout(text).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+    written(&found, args.format, human)
 }
 
 fn which(args: &VariantsArgs) -> Which {

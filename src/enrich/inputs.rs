@@ -5,6 +5,7 @@ use crate::expression::{Evaluator, OpenInput};
 use crate::formula::Formula;
 use crate::inputs::{FeatureKeyword, InputId, Inputs};
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 impl Assertions {
     /// Adds that open inputs are in exactly one case each, `when` being their cases, and in none in which a condition has no value.
@@ -13,10 +14,11 @@ impl Assertions {
             let one = evaluator.arena.exactly_one(when.iter().copied());
             self.push([one], Origin::Cases(open.span));
         }
-        let failures: Vec<_> = evaluator.failures().iter().map(|(when, error)| (*when, error.span)).collect();
-        for (when, span) in failures {
-            if let Some(span) = span {
-                self.push([!when], Origin::Failure(span));
+        // Many elements may use the same named expression.
+        let mut known = FxHashSet::default();
+        for (when, error) in evaluator.failures() {
+            if let Some(span) = error.span.filter(|&span| known.insert((*when, span))) {
+                self.push([!*when], Origin::Failure(span));
             }
         }
     }

@@ -33,14 +33,11 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features would share a name.
     pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
-        let mut sources = SourceMap::default();
-        match self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| declared(prepared)) {
-            Ok(((mut model, notes), _)) => {
-                model.notes = notes.into_iter().map(|note| note.text(&sources)).collect();
-                Ok(model)
-            }
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        self.survey(Openness::Open, |prepared, sources| {
+            let (mut model, notes) = declared(prepared)?;
+            model.notes = notes.into_iter().map(|note| note.text(sources)).collect();
+            Ok(model)
+        })
     }
 }
 

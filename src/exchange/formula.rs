@@ -6,7 +6,6 @@ use crate::formula::{Cnf, Lit};
 use crate::graph::{ElementId, Graph};
 use crate::inputs::Openness;
 use crate::resolver::{Failure, Prepared, Resolver};
-use crate::source::SourceMap;
 use crate::{solve, variant};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};
@@ -61,17 +60,12 @@ impl Resolver {
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
     pub fn optimization_formula(&self) -> Result<Formula, Failure> {
-        let mut sources = SourceMap::default();
-        let made = self.with_prepared(Openness::Open, &mut sources, &mut (), |prepared, _, _, _| {
+        self.survey(Openness::Open, |prepared, _| {
             let Encoded { cnf, objectives, cases } = encoded(prepared)?;
             let elements: Vec<_> = prepared.graph.ids().collect();
             let clauses = cnf.clauses().map(|clause| clause.literals);
             Ok(Formula::new(prepared.graph, cnf.vars(), clauses, &elements, &cases, &objectives))
-        });
-        match made {
-            Ok((formula, _)) => Ok(formula),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        })
     }
 }
 
@@ -243,11 +237,11 @@ fn write_literals(f: &mut Formatter<'_>, literals: &[i32]) -> fmt::Result {
 /// What the best variant costs.
 #[cfg(test)]
 pub(super) fn costs(resolver: &Resolver) -> Vec<u64> {
-    let made = resolver.with_prepared(Openness::Closed, &mut SourceMap::default(), &mut (), |prepared, _, _, _| {
+    let made = resolver.survey(Openness::Closed, |prepared, _| {
         let Encoded { cnf, objectives, .. } = encoded(prepared)?;
         let problem = solve::Problem { cnf: &cnf, objectives: &objectives, preference: &[] };
         let solution = solve::solve(&problem, solve::SolverKind::default(), &mut ());
         Ok(solution.map(|solution| solution.costs().to_vec()).unwrap_or_default())
     });
-    made.map(|(costs, _)| costs).unwrap_or_default()
+    made.unwrap_or_default()
 }

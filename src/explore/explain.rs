@@ -75,15 +75,15 @@ pub struct Change {
 }
 
 /// The value that an input has, and who says so.
-struct Current {
-    value: Option<Value>,
+pub(super) struct Current {
+    pub(super) value: Option<Value>,
     assigned: bool,
     /// `default`, ``the preset `prod` ``
     source: String,
     place: Option<Span>,
 }
 
-type Currents = FxHashMap<InputId, Current>;
+pub(super) type Currents = FxHashMap<InputId, Current>;
 
 impl Resolver {
     /// Explains why an element is present or absent in the variant of the inputs as they are given.
@@ -124,9 +124,7 @@ impl Resolver {
         &self,
         ask: impl Fn(&mut Space<'_, '_>, &Currents, &SourceMap) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        let mut sources = SourceMap::default();
-        let currents = self.with_prepared(Openness::Closed, &mut sources, &mut (), |prepared, _, _, _| Ok(currents(prepared)));
-        let (currents, _) = currents.map_err(|diagnostics| Failure { diagnostics: diagnostics.0, sources })?;
+        let currents = self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared)))?;
         let around = |openness| self.explore(openness, true, |space, sources, _| ask(space, &currents, sources));
         let cannot_stay_open = |failure: &Failure| failure.diagnostics.iter().all(|error| error.code == Code::OpenInput);
         [Openness::Open, Openness::Closed].into_iter().fold(around(Openness::AllOpen), |answer, openness| match answer {
@@ -137,7 +135,7 @@ impl Resolver {
 }
 
 /// The values that inputs have as they are given.
-fn currents(prepared: &Prepared<'_, '_>) -> Currents {
+pub(super) fn currents(prepared: &Prepared<'_, '_>) -> Currents {
     let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
     let Inputs { declarations, values } = prepared.inputs;
     let current = |(id, declaration): (InputId, &crate::inputs::Declaration<'_>)| {
@@ -153,7 +151,7 @@ fn currents(prepared: &Prepared<'_, '_>) -> Currents {
 
 impl<'a> Space<'_, 'a> {
     /// The case that each open input is in.
-    fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
+    pub(super) fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
         let Self { open, evaluator, .. } = self;
         let case = |open: &crate::expression::OpenInput<'a>| open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?);
         open.iter().map(case).collect()
@@ -311,7 +309,9 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             View::Constant(_) => [].into(),
             View::Literal(atom, _) => match self.manual.get(&atom) {
                 Some(&meaning) => self.decisive(meaning),
-                None => [atom].into(),
+                None if self.is_known(atom) => [atom].into(),
+                // What an author says of an element may be that it says so, and nothing else.
+                None => Rc::default(),
             },
             View::And(operands) | View::NotAnd(operands) => {
                 let failing: Vec<_> = operands.iter().copied().filter(|&operand| !self.holds(operand)).collect();
@@ -325,6 +325,11 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         };
         self.decided.insert(formula, atoms.clone());
         atoms
+    }
+
+    /// Whether an atom is that of an element or of an input.
+    fn is_known(&self, atom: Atom) -> bool {
+        (atom.0 as usize) < self.space.graph().elements.len() || self.inputs.contains_key(&atom)
     }
 
     fn because(&mut self, atoms: &[Atom]) -> Vec<Reason> {

@@ -3,6 +3,7 @@
 use super::space::{Space, literal};
 use super::{Answer, Projection};
 use crate::diagnostic::Diagnostics;
+use crate::expression::InputCase;
 use crate::formula::Lit;
 use crate::graph::ElementId;
 use crate::inputs::{InputId, InputValue, Openness};
@@ -59,6 +60,12 @@ pub struct CaseReport {
     pub value: Option<Value>,
 }
 
+impl CaseReport {
+    pub(super) fn of(case: &InputCase) -> Self {
+        Self { label: case.label.clone(), value: case.value.clone() }
+    }
+}
+
 /// What a preset assigns to an input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PresetValue {
@@ -100,7 +107,7 @@ impl<'a> Space<'_, 'a> {
                 default: declaration.default_value(),
                 computed: declaration.computed_default().map(|node| node.to_value().to_string()),
                 assigned,
-                cases: cases.iter().map(|case| CaseReport { label: case.label.clone(), value: case.value.clone() }).collect(),
+                cases: cases.iter().map(CaseReport::of).collect(),
                 presets: self.preset_values(declaration.name),
                 influences: influenced.into_iter().map(|id| self.graph().identifier(id).to_string()).collect(),
                 values: self.values_of(id),

@@ -15,12 +15,14 @@
 //! ```
 
 mod analyze;
+mod configure;
 mod explain;
 mod inputs;
 mod space;
 mod variants;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
+pub use configure::{Clauses, Configurable, Configuration, ElementReport, TemplateReport};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;

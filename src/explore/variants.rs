@@ -146,9 +146,9 @@ impl Resolver {
     /// The variant of each preset of the template, laid over what is chosen.
     ///
     /// # Errors
-    /// As [`Resolver::matrix`].
+    /// What is wrong with the template whatever its inputs are.
     pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
-        let matrix = self.matrix()?;
+        let (matrix, _) = self.all_columns()?;
         let mut found = Found::of(Vec::new(), false);
         for (index, column) in matrix.columns.iter().enumerate() {
             let Some(preset) = column.preset.clone() else { continue };
@@ -198,7 +198,7 @@ impl Space<'_, '_> {
 
     fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
         let mut models = self.valid_models();
-        let telling = telling(elements, &mut models);
+        let telling = if limit > FEW { telling(elements, &mut models) } else { literals(elements) };
         let mut variants = Vec::new();
         while models.solve(&[]) {
             if variants.len() == limit {
@@ -352,9 +352,16 @@ struct Projected {
     hash: u64,
 }
 
+/// For so many variants it does not pay to look for few literals that tell them apart.
+const FEW: usize = 100;
+
+fn literals(elements: &[Projected]) -> Vec<Lit> {
+    elements.iter().map(|element| literal(element.id)).collect()
+}
+
 /// Literals that are enough to tell variants apart: one of those that are always equal, none of those that never change.
 fn telling(elements: &[Projected], models: &mut Models) -> Vec<Lit> {
-    let literals: Vec<_> = elements.iter().map(|element| literal(element.id)).collect();
+    let literals = literals(elements);
     let fixed = backbone(&literals, models).unwrap_or_default();
     let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();
     let changing: Vec<_> = literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();

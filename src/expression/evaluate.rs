@@ -1,6 +1,7 @@
 //! Evaluates expressions: values as far as inputs reach, formulas from there on.
 
 use super::cases::OpenInput;
+use super::dependencies::Memo;
 use super::operators::Operator;
 use super::validate::{not_one_operator, unknown_operator};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -43,7 +44,7 @@ pub type InputCases = Rc<[(Formula, Value)]>;
 const MAX_COMBINATIONS: usize = 4096;
 
 /// How deep named expressions may need each other; far beyond what people write, and within the stack.
-const MAX_DEPTH: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// Evaluates the expressions of one template under one assignment of inputs.
 pub struct Evaluator<'e, 'a> {
@@ -72,8 +73,12 @@ pub struct Evaluator<'e, 'a> {
     cases: FxHashMap<InputId, InputCases>,
     /// The atoms that those cases are made of.
     input_atoms: Range<u32>,
+    /// What expressions depend on.
+    pub(super) dependencies: Memo,
     /// Values of open inputs that an expression is evaluated with at the moment.
     assumed: FxHashMap<InputId, Value>,
+    /// Results of named expressions with these values.
+    assumed_memo: FxHashMap<(usize, Option<ElementId>), Evaluated>,
     /// Where open inputs have values with which a condition that matters cannot be computed.
     failures: Vec<Failure>,
 }
@@ -101,7 +106,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             presence: None,
             cases: FxHashMap::default(),
             input_atoms: 0..0,
+            dependencies: Memo::default(),
             assumed: FxHashMap::default(),
+            assumed_memo: FxHashMap::default(),
             failures: Vec::new(),
         }
     }
@@ -150,11 +157,6 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 .map(|value| Case { when: if value { formula } else { !formula }, outcome: Ok(value.into()) })
                 .into()),
         }
-    }
-
-    /// The open inputs that an expression depends on.
-    pub fn open_inputs_of(&self, node: Node<'a>) -> Vec<InputId> {
-        node.entries().next().map_or_else(Vec::new, |(keyword, operand)| self.dependencies_of(keyword, operand).inputs)
     }
 
     /// The cases of an input, if it is open.
@@ -267,12 +269,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let message = "this depends on inputs that have no value";
                 Err(Diagnostic::error(Code::OpenInput, message).at(node.span()).help("assign them"))
             }
-            Evaluated::Logic(_) => {
-                let message = "this depends on which elements are present";
-                let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and \
-                            the like";
-                Err(Diagnostic::error(Code::InvalidExpression, message).at(node.span()).help(help))
-            }
+            Evaluated::Logic(_) => Err(depends_on_presence(node.span())),
         }
     }
 
@@ -296,8 +293,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     fn operator(&mut self, keyword: Node<'a>, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
         if !self.cases.is_empty() && self.assumed.is_empty() {
             let depends = self.dependencies_of(keyword, operand);
-            if depends.by_value && !depends.inputs.is_empty() {
-                return self.by_cases(&depends.inputs, keyword, operand, context);
+            if depends.by_value && !depends.open.is_empty() {
+                return self.by_cases(&depends.open, keyword, operand, context);
             }
         }
         self.evaluate_operator(keyword, operand, context)
@@ -327,12 +324,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
         let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
         for (when, values) in rows {
-            self.assumed = inputs.iter().copied().zip(values).collect();
-            let outcome = self.evaluate_operator(keyword, operand, context);
-            self.assumed.clear();
-            let outcome = match outcome {
+            let assumed = inputs.iter().copied().zip(values);
+            let outcome = match self.assuming(assumed, |this| this.evaluate_operator(keyword, operand, context)) {
                 Ok(Evaluated::Value(value)) => Ok(value),
-                Ok(_) => return self.evaluate_operator(keyword, operand, context),
+                Ok(_) => Err(depends_on_presence(operand.span())),
                 Err(error) => Err(error),
             };
             match found.iter_mut().find(|(_, other)| *other == outcome) {
@@ -347,14 +342,23 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Ok(Evaluated::Cases(cases.collect()))
     }
 
-    /// The value of an expression where an open input has this value.
+    /// The value of an expression where open inputs have these values.
     ///
     /// # Errors
     /// As [`Evaluator::value`].
-    pub(super) fn value_where(&mut self, node: Node<'a>, input: InputId, value: Value) -> Result<Value, Diagnostic> {
-        self.assumed = std::iter::once((input, value)).collect();
-        let result = self.value(node, None);
+    pub(super) fn value_where(
+        &mut self,
+        node: Node<'a>,
+        assumed: impl IntoIterator<Item = (InputId, Value)>,
+    ) -> Result<Value, Diagnostic> {
+        self.assuming(assumed, |this| this.value(node, None))
+    }
+
+    fn assuming<T>(&mut self, assumed: impl IntoIterator<Item = (InputId, Value)>, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.assumed = assumed.into_iter().collect();
+        let result = run(self);
         self.assumed.clear();
+        self.assumed_memo.clear();
         result
     }
 
@@ -443,8 +447,15 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let mut unsettled = Formula::TRUE;
         for expression in expressions {
             let failed = self.failures.len();
-            let formula = self.condition(expression, context)?;
-            // Where inputs settle the whole before, it does not matter that this has no value.
+            let formula = match self.condition(expression, context) {
+                Ok(formula) => formula,
+                // Where inputs settle the whole before, it does not matter that this has no value; nor what comes behind it, where it does.
+                Err(error) if unsettled != Formula::TRUE && error.code != Code::OpenInput => {
+                    self.failures.push((unsettled, error));
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             for (when, _) in &mut self.failures[failed..] {
                 *when = self.arena.and([*when, unsettled]);
             }
@@ -495,6 +506,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if let Some(values) = values {
             return self.apply(operator, &values.into(), operand).map(Evaluated::Value);
         }
+        let failed = operands.iter().filter_map(|one| if let Evaluated::Cases(cases) = one { Some(cases) } else { None });
+        let failed = failed.flat_map(|cases| cases.iter()).filter_map(|case| Some((case.when, case.outcome.clone().err()?)));
+        self.failures.extend(failed);
         let mut formulas = Vec::with_capacity(operands.len());
         // A presence is a boolean, and no boolean equals what is not one.
         let mut boolean = Formula::TRUE;
@@ -629,9 +643,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
-    /// What a named expression came to; nothing while inputs only are assumed to have values.
+    /// What a named expression came to.
     fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<(Evaluated, Vec<Failure>)> {
-        self.memo.get(&(index, user)).filter(|_| self.assumed.is_empty()).cloned()
+        if self.assumed.is_empty() {
+            self.memo.get(&(index, user)).cloned()
+        } else {
+            // With values assumed, whatever has none is an error.
+            self.assumed_memo.get(&(index, user)).map(|evaluated| (evaluated.clone(), Vec::new()))
+        }
     }
 
     /// The position of the expression of this name.
@@ -659,6 +678,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let evaluated = evaluated?;
         if self.assumed.is_empty() {
             self.memo.insert((index, user), (evaluated.clone(), self.failures[failed..].to_vec()));
+        } else {
+            self.assumed_memo.insert((index, user), evaluated.clone());
         }
         Ok(evaluated)
     }
@@ -681,6 +702,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 }
 
+/// A value is asked for where only what is present decides.
+fn depends_on_presence(span: Span) -> Diagnostic {
+    let message = "this depends on which elements are present";
+    let help =
+        "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like";
+    Diagnostic::error(Code::InvalidExpression, message).at(span).help(help)
+}
+
 /// A value read as a condition.
 fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
     truth(value).map(Formula::constant).ok_or_else(|| {
@@ -690,7 +719,7 @@ fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
 }
 
 /// A value read as logic.
-fn truth(value: &Value) -> Option<bool> {
+pub(super) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(value) => Some(*value),
         Value::Number(number) => Some(number.as_f64() > 0.0),

@@ -4,6 +4,7 @@
 //! An expression evaluates to a value, or, where it depends on what is present, to a formula.
 
 mod cases;
+mod dependencies;
 mod evaluate;
 pub mod operators;
 mod presence;

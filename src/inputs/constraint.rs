@@ -128,6 +128,11 @@ impl Constraint {
         if let Clause::Sized(_, size) = self.clause { Some(size) } else { None }
     }
 
+    /// The regular expression that it asks for, anchored at both ends.
+    pub fn pattern(&self) -> Option<&str> {
+        if let Clause::Pattern(pattern) = &self.clause { Some(pattern.as_str()) } else { None }
+    }
+
     /// Which of the valid values somebody who gave this one may have meant.
     pub fn suggestion(&self, value: &Value) -> Option<String> {
         match &self.clause {

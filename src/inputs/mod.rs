@@ -22,6 +22,7 @@ pub use feature_ide::{from_feature_ide, input_name};
 pub use features::{FeatureKeyword, FeatureRule, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
+pub use unit::Dimension;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Node, NodeKind};

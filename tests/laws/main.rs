@@ -7,6 +7,7 @@
 mod conflicts;
 mod explore;
 mod generate;
+mod inputs;
 mod logic;
 mod options;
 mod oracle;

@@ -1,0 +1,27 @@
+//! `cuvee report`
+
+use super::args::{ReportArgs, SelectArgs};
+use super::{Outcome, output, rejected, select};
+use std::process::ExitCode;
+
+/// Writes the page.
+pub fn run(args: &ReportArgs) -> Outcome {
+    output::clean_up_on_interrupt();
+    let page = select::resolver(&args.select)?.report(&command(&args.select))?;
+    match &args.output {
+        Some(file) => output::to_file(file, &page).map_err(rejected)?,
+        None => output::to_stdout(&page).map_err(rejected)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The words of the command line that resolves what is chosen.
+fn command(select: &SelectArgs) -> Vec<String> {
+    let mut words = vec!["cuvee".to_owned(), "resolve".to_owned(), select.template.display().to_string()];
+    let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    select.presets.iter().for_each(|preset| flag("--preset", preset.clone()));
+    select.inputs_files.iter().for_each(|file| flag("--inputs", file.display().to_string()));
+    select.inputs.iter().for_each(|(name, value)| flag("-i", format!("{name}={value}")));
+    select.options.iter().for_each(|(name, value)| flag("--option", format!("{name}={value}")));
+    words
+}

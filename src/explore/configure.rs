@@ -1,0 +1,242 @@
+//! Everything that is needed to configure a variant elsewhere, such as in a page: open inputs, and clauses whose models are the valid variants.
+
+use super::explain::{Currents, currents};
+use super::space::{Default, Requirement, Space, literal};
+use super::{Answer, CaseReport};
+use crate::diagnostic::Code;
+use crate::enrich::Origin;
+use crate::formula::{Lit, OriginId};
+use crate::inputs::{Declaration, InputId, Openness};
+use crate::source::SourceMap;
+use crate::topology::{conditions, group_conditions};
+use crate::{Failure, Resolver};
+use indexmap::IndexSet;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The inputs of a template that are open, and what holds of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Configuration {
+    /// In the order of the template.
+    pub inputs: Vec<Configurable>,
+    /// The literal of each element's presence, with its identifier, in the order of the template.
+    pub elements: Vec<(String, i32)>,
+    /// What holds.
+    pub clauses: Clauses,
+    /// For each of the resolvers that were asked for, the case that it gives to each input; nothing where it gives none.
+    pub chosen: Vec<Vec<Option<usize>>>,
+}
+
+/// An open input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Configurable {
+    /// Its name.
+    pub name: String,
+    /// The case that it has where nothing assigns it.
+    pub default: Option<usize>,
+    /// The expression that decides about it where nothing assigns it.
+    pub computed: Option<String>,
+    /// Its cases.
+    pub cases: Vec<CaseReport>,
+    /// The literal of each case; exactly one is true.
+    pub literals: Vec<i32>,
+}
+
+/// Clauses whose models, projected to inputs, are the assignments that give a variant; inputs determine all else.
+///
+/// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
+#[derive(Clone, Debug, std::default::Default, PartialEq, Eq, Serialize)]
+pub struct Clauses {
+    /// How many variables there are; the first is 1.
+    pub vars: usize,
+    /// Each a disjunction.
+    pub clauses: Vec<Vec<i32>>,
+    /// Why each clause is there: a position in `reasons`; nothing for what only defines a variable.
+    pub origins: Vec<Option<usize>>,
+    /// Reasons for people, with their places.
+    pub reasons: Vec<String>,
+}
+
+impl Resolver {
+    /// What is needed to configure a variant without resolving; and which cases other calls choose, such as those with a preset.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    pub fn configuration(&self, choices: &[Resolver]) -> Result<Answer<Configuration>, Failure> {
+        let choices: Vec<Option<Currents>> = choices.iter().map(Resolver::currents).collect();
+        self.explore(Openness::Open, true, |space, sources, _| Ok(space.configuration(&choices, sources)))
+    }
+
+    /// The values that inputs have, as they are shown; nothing where they cannot be told.
+    pub(crate) fn shown_inputs(&self) -> BTreeMap<String, String> {
+        let shown = self.survey(Openness::Closed, |prepared, _| {
+            let currents = currents(prepared);
+            let shown = |(id, declaration): (InputId, &Declaration<'_>)| {
+                Some((declaration.name.to_owned(), currents.get(&id)?.value.as_ref()?.to_string()))
+            };
+            Ok(prepared.inputs.declarations.iter().filter_map(shown).collect())
+        });
+        shown.unwrap_or_default()
+    }
+
+    /// The values that inputs have; nothing where they cannot be told.
+    fn currents(&self) -> Option<Currents> {
+        self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared))).ok()
+    }
+}
+
+/// As DIMACS counts.
+fn number(literal: Lit) -> i32 {
+    let var = literal.var().0 as i32 + 1;
+    if literal.is_negative() { -var } else { var }
+}
+
+impl Space<'_, '_> {
+    fn configuration(&mut self, choices: &[Option<Currents>], sources: &SourceMap) -> Configuration {
+        let chosen = choices.iter().map(|currents| match currents {
+            Some(currents) => self.current_cases(currents),
+            None => vec![None; self.open.len()],
+        });
+        let chosen = chosen.collect();
+        let inputs = self.open.iter().enumerate().filter_map(|(index, open)| {
+            let declaration = self.declaration(open.input)?;
+            Some(Configurable {
+                name: declaration.name.to_owned(),
+                default: if let Default::Case(case) = self.defaults[index] { Some(case) } else { None },
+                computed: declaration.computed_default().map(|node| crate::yaml::write_line(&node.to_value())),
+                cases: open.cases.iter().map(CaseReport::of).collect(),
+                literals: self.cases[index].iter().map(|&case| number(case)).collect(),
+            })
+        });
+        let graph = self.graph();
+        Configuration {
+            inputs: inputs.collect(),
+            elements: graph.ids().map(|id| (graph.identifier(id).to_string(), number(literal(id)))).collect(),
+            clauses: self.explained_clauses(sources),
+            chosen,
+        }
+    }
+
+    fn explained_clauses(&self, sources: &SourceMap) -> Clauses {
+        let mut reasons: IndexSet<String> = self.telling_reasons(sources).into_iter().collect();
+        let mut found = Clauses { vars: self.settled.vars, ..Clauses::default() };
+        let mut add = |clause: &[Lit], origin: Option<usize>| {
+            found.clauses.push(clause.iter().map(|&literal| number(literal)).collect());
+            found.origins.push(origin);
+        };
+        for clause in self.cnf.clauses() {
+            let origin = clause.origin.map(|origin| reasons.insert_full(self.reason(origin, sources)).0);
+            add(clause.literals, origin);
+        }
+        for lemma in &self.settled.lemmas {
+            add(lemma, Some(reasons.insert_full("of what these inputs admit, this is the best variant".into()).0));
+        }
+        for (literal, requirement) in &self.requirements {
+            let reason = self.requirement_reason(requirement, sources);
+            add(&[*literal], Some(reasons.insert_full(reason).0));
+        }
+        found.reasons = reasons.into_iter().collect();
+        found
+    }
+
+    /// The reasons of the template, the most telling first.
+    fn telling_reasons(&self, sources: &SourceMap) -> Vec<String> {
+        let mut origins: Vec<_> = self.assertions.iter().map(|(_, origin)| origin).collect();
+        origins.sort_by_key(|&origin| self.assertions.origin(origin).distance());
+        origins.into_iter().map(|origin| self.reason(origin, sources)).collect()
+    }
+
+    /// Why a clause of the template is there, with what its author wrote, and where.
+    fn reason(&self, origin: OriginId, sources: &SourceMap) -> String {
+        let origin = self.assertions.origin(origin);
+        let (span, what) = origin.explain(self.graph(), self.prepared.options);
+        let place = sources.place(span);
+        let written = match origin {
+            Origin::Manual(..) | Origin::Group(..) | Origin::TypeSpecific(..) | Origin::Implies(..) | Origin::Author(_) => {
+                let text = sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+                format!(": {text}")
+            }
+            Origin::Feature(..) => {
+                let line = sources.line(span).split_whitespace().collect::<Vec<_>>().join(" ");
+                format!(": {line}")
+            }
+            _ => String::new(),
+        };
+        format!("{what}{written} ({place})")
+    }
+
+    fn requirement_reason(&self, requirement: &Requirement, sources: &SourceMap) -> String {
+        match *requirement {
+            Requirement::Check(code, Some(id)) => {
+                let graph = self.graph();
+                format!("check {code} of {} ({})", graph.display(id), sources.place(graph.element(id).span))
+            }
+            Requirement::Check(code, None) => format!("check {code}"),
+            Requirement::Unique(Code::AmbiguousTopology) => {
+                "no two variants may be equally good and differ in their nodes".into()
+            }
+            Requirement::Unique(_) => "no two variants may be equally good and differ in their technologies".into(),
+            Requirement::Where => "this was asked for".into(),
+        }
+    }
+}
+
+/// An element for reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ElementReport {
+    /// Its identifier.
+    pub id: String,
+    /// Its kind: `node`.
+    pub kind: &'static str,
+    /// The position of what it belongs to.
+    pub container: Option<usize>,
+    /// What its author says about its presence, on one line.
+    pub conditions: Option<String>,
+    /// `file:line:column`
+    pub place: String,
+}
+
+/// What a report says of a template as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TemplateReport {
+    /// Its name, from its metadata, or else that of its file.
+    pub title: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// The file.
+    pub path: String,
+    /// Its elements, in order.
+    pub elements: Vec<ElementReport>,
+}
+
+impl Resolver {
+    /// What a report says of the template, whatever its inputs.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever its inputs.
+    pub fn template_report(&self) -> Result<TemplateReport, Failure> {
+        self.survey(Openness::Open, |prepared, sources| {
+            let graph = prepared.graph;
+            let root = graph.template.root;
+            let groups = group_conditions(graph);
+            let element = |id| {
+                let element = graph.element(id);
+                let conditions = conditions(graph, id, &groups);
+                ElementReport {
+                    id: graph.identifier(id).to_string(),
+                    kind: element.kind.as_str(),
+                    container: element.container.map(|container| container.0 as usize),
+                    conditions: (!conditions.is_empty()).then(|| conditions.join(" and ")),
+                    place: sources.place(element.span),
+                }
+            };
+            let name = root.get("metadata").and_then(|metadata| metadata.get("template_name")).and_then(|name| name.text());
+            Ok(TemplateReport {
+                title: name.map(str::to_owned),
+                description: root.get("description").and_then(|text| text.text()).map(|text| text.trim().to_owned()),
+                path: sources.location(root.span()).path.display().to_string(),
+                elements: graph.ids().map(element).collect(),
+            })
+        })
+    }
+}

@@ -1,0 +1,838 @@
+/* The page: everything that is shown is made here, from the data and from what has been chosen. */
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const byId = (id) => document.getElementById(id);
+
+/** An element of the page: properties, attributes where there is no such property, listeners as `onclick`, and what it contains. */
+function make(tag, properties = {}, ...content) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value == null || value === false) continue;
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (name === 'class') made.className = value;
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  return fill(made, ...content);
+}
+
+/** Replaces what an element contains; what is nothing or false is left out. */
+function fill(place, ...content) {
+  place.replaceChildren(...content.flat(Infinity).filter((part) => part != null && part !== false));
+  return place;
+}
+
+const code = (text) => make('code', {}, text);
+const unseen = (text) => make('span', { class: 'unseen' }, text);
+const button = (text, onclick, more = {}) => make('button', { type: 'button', onclick, ...more }, text);
+const count = (number, one, several = `${one}s`) => `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+const listed = (texts) => (texts.length > 6 ? `${texts.slice(0, 5).join(', ')} and ${texts.length - 5} more` : texts.join(', '));
+
+function say(text) {
+  byId('live').textContent = text;
+}
+
+/* ---- What is known ---- */
+
+const positions = new Map(data.elements.map((element, index) => [element.id, index]));
+const children = data.elements.map(() => []);
+data.elements.forEach((element, index) => element.container != null && children[element.container].push(index));
+const presets = data.presets.map((preset) => ({ ...preset, name: preset.id ?? 'defaults', set: new Set(preset.present) }));
+const choices = data.cnf && new Choices(data.cnf, data.inputs);
+
+const state = {
+  decisions: new Map(),
+  past: [],
+  /** What the drawing shows: `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
+  view: { mode: choices ? 'mine' : 'preset', first: 0, second: Math.min(1, presets.length - 1) },
+};
+let situation = choices?.under(state.decisions);
+
+const word = (input, one) => `${data.inputs[input].name} = ${data.inputs[input].cases[one].label}`;
+const nameOf = (which) => (which < 0 ? 'your configuration' : presets[which].name);
+
+/** Whether an element is present, absent or open in a preset, or in what is configured. */
+function presence(element, which) {
+  const { literal } = data.elements[element];
+  if (which < 0) return literal == null ? 'unknown' : ['absent', 'open', 'present'][situation.truth(literal) + 1];
+  if (presets[which].error != null) return 'unknown';
+  return presets[which].set.has(element) ? 'present' : 'absent';
+}
+
+function difference(before, after) {
+  if (before === after) return before;
+  if (before === 'absent' && after === 'present') return 'added';
+  if (before === 'present' && after === 'absent') return 'removed';
+  return before === 'unknown' || after === 'unknown' ? 'unknown' : 'open';
+}
+
+function shown(element) {
+  const { mode, first, second } = state.view;
+  if (mode === 'compare') return difference(presence(element, first), presence(element, second));
+  return presence(element, mode === 'mine' ? -1 : first);
+}
+
+/** The decisions that a preset or the configuration stands for; null where the formula does not know. */
+function decisionsOf(which) {
+  if (which < 0) return state.decisions;
+  const { cases, error } = presets[which];
+  if (!choices || error != null || !cases?.length || cases.includes(null)) return null;
+  return new Map(cases.entries());
+}
+
+/** Why an element is present or absent there. */
+function whyElement(element, which) {
+  const { literal } = data.elements[element];
+  const decisions = decisionsOf(which);
+  const here = presence(element, which);
+  if (literal == null || decisions === null || (here !== 'present' && here !== 'absent')) return null;
+  const why = choices.why(decisions, [here === 'present' ? -literal : literal]);
+  return why && { ...why, decisions };
+}
+
+/** At most so many reasons: the most telling come first. */
+function reasons(why, most = Infinity) {
+  const more = why.reasons.length - most;
+  const items = why.reasons.slice(0, most).map((reason) => make('li', {}, data.cnf.reasons[reason]));
+  return make('ul', { class: 'reasons' }, items, more > 0 && make('li', {}, `and ${more} more`));
+}
+
+function chosen(why) {
+  const chip = (input) => make('span', { class: 'chip' }, word(input, why.decisions.get(input)));
+  return make('span', { class: 'chips' }, why.inputs.map(chip));
+}
+
+/* ---- Deciding ---- */
+
+/** Takes new decisions, and says what follows from them. */
+function decide(decisions, what) {
+  state.past.push(state.decisions);
+  change(decisions, what);
+}
+
+function undo() {
+  if (state.past.length > 0) change(state.past.pop(), 'Undone');
+}
+
+function change(decisions, what) {
+  const before = { situation, decisions: state.decisions };
+  state.decisions = decisions;
+  situation = choices.under(decisions);
+  const follows = consequences(before);
+  renderConfigurator();
+  renderDrawing();
+  renderMine();
+  byId('consequences').replaceChildren(make('strong', {}, what), '. ', follows);
+  say(`${what}. ${follows}`);
+}
+
+function consequences(before) {
+  const implied = [];
+  const locked = [];
+  const opened = [];
+  data.inputs.forEach((input, index) => {
+    const now = situation.implied(index);
+    if (now !== null && before.situation.implied(index) !== now) implied.push(word(index, now));
+    if (state.decisions.has(index)) return;
+    input.cases.forEach((_, one) => {
+      const [was, is] = [before.situation.canChoose(index, one), situation.canChoose(index, one)];
+      if (was && !is && now === null) locked.push(word(index, one));
+      if (!was && is) opened.push(word(index, one));
+    });
+  });
+  const turned = { present: [], absent: [] };
+  data.elements.forEach((element, index) => {
+    if (element.kind !== 'node' || element.literal == null) return;
+    const now = presence(index, -1);
+    if (now in turned && situation.truth(element.literal) !== before.situation.truth(element.literal)) turned[now].push(shortName(element));
+  });
+  const parts = [
+    implied.length && `Follows: ${listed(implied)}`,
+    locked.length && `No longer possible: ${listed(locked)}`,
+    opened.length && `Possible again: ${listed(opened)}`,
+    turned.present.length && `Now present: ${listed(turned.present)}`,
+    turned.absent.length && `Now absent: ${listed(turned.absent)}`,
+  ];
+  const text = parts.filter(Boolean).map((part) => `${part}.`).join(' ');
+  return text || 'Nothing else follows from it.';
+}
+
+function choose(input, one) {
+  if (state.decisions.get(input) === one) return;
+  const decisions = new Map(state.decisions);
+  decisions.delete(input);
+  if (one >= 0) decisions.set(input, one);
+  decide(decisions, one < 0 ? `${data.inputs[input].name} is open` : word(input, one));
+}
+
+/* ---- The configurator ---- */
+
+const rows = [];
+
+function buildConfigurator() {
+  const place = byId('configurator');
+  if (!choices) {
+    const text = data.inexact ?? 'No formula of this template is at hand.';
+    const presetHint = 'The presets below are exact: each of them was resolved.';
+    place.append(make('div', { class: 'notice' }, make('p', {}, make('strong', {}, 'There is no configurator for this template. '), text), make('p', {}, presetHint)));
+    return;
+  }
+  if (!situation.consistent) {
+    const why = choices.why(new Map(), []);
+    place.append(make('div', { class: 'notice' }, make('p', {}, make('strong', {}, 'No variant is possible, '), 'whatever is chosen:'), reasons(why)));
+    return;
+  }
+  const load = make('select', { id: 'load', 'aria-label': 'Preset to start from' });
+  load.append(make('option', { value: '' }, 'Load a preset …'));
+  presets.forEach((preset, index) => {
+    const possible = decisionsOf(index) !== null;
+    load.append(make('option', { value: index, disabled: !possible }, possible ? preset.name : `${preset.name} (${preset.error ? 'rejected' : 'not in the formula'})`));
+  });
+  load.addEventListener('change', () => {
+    if (load.value !== '') decide(decisionsOf(Number(load.value)), `Preset ${nameOf(Number(load.value))}`);
+    load.value = '';
+  });
+  const tools = make(
+    'div',
+    { class: 'tools' },
+    load,
+    button('Complete with defaults', complete, { id: 'complete' }),
+    button('Undo', undo, { id: 'undo' }),
+    button('Reset', () => decide(new Map(), 'All inputs are open'), { id: 'reset' }),
+  );
+  const filter = make('input', { type: 'search', id: 'filter', placeholder: 'Find an input …', 'aria-label': 'Find an input', oninput: renderFilter });
+  const hint = make('p', { class: 'hint keys' }, 'Arrow keys move between the cases of an input, ', make('kbd', {}, 'Space'), ' chooses, ', make('kbd', {}, 'Delete'), ' leaves open. A case behind a lock says why.');
+  const list = make('div', { class: 'inputs' }, data.inputs.map(buildInput));
+  place.append(
+    tools,
+    make('div', { class: 'meter', id: 'meter', 'aria-hidden': true }),
+    make('p', { id: 'consequences', class: 'consequences' }, 'Choose a case: what follows from it is shown here, in the list and in the topology.'),
+    data.inputs.length > 12 && filter,
+    list,
+    hint,
+  );
+}
+
+function complete() {
+  const decisions = choices.complete(state.decisions, presets[0]?.cases);
+  decide(decisions, 'Completed with defaults');
+}
+
+function buildInput(input, index) {
+  const id = `input-${index}`;
+  const cases = [{ label: 'open' }, ...input.cases].map((one, at) => buildCase(input, index, at - 1, one.label));
+  const group = make('div', { class: 'cases', role: 'radiogroup', 'aria-labelledby': id, 'aria-describedby': `${id}-text`, onkeydown: (event) => moveInGroup(event, index, cases) }, cases);
+  const status = make('span', { class: 'status' });
+  const why = make('div', { class: 'why', hidden: true });
+  const row = make(
+    'div',
+    { class: 'input', 'data-input': input.name },
+    make('div', { class: 'input-head' }, make('h3', { id }, input.name), input.type && make('span', { class: 'type' }, input.type), status),
+    make('p', { class: 'input-text', id: `${id}-text` }, [input.description, defaultText(input), input.note].filter(Boolean).join(' · ')),
+    group,
+    why,
+  );
+  rows.push({ row, cases, status, why });
+  return row;
+}
+
+function defaultText(input) {
+  if (input.default != null) return `default ${input.cases[input.default].label}`;
+  return input.follows ? `default ${input.follows}` : 'no default';
+}
+
+function buildCase(input, index, one, label) {
+  const title = one >= 0 && input.cases[one].value !== label ? `for example ${input.cases[one].value}` : null;
+  const explain = (event) => isLocked(index, one) && showTip(event.currentTarget, lockedTip(index, one));
+  return make(
+    'button',
+    {
+      type: 'button',
+      role: 'radio',
+      class: one < 0 ? 'case none' : 'case',
+      title,
+      'data-case': one,
+      onclick: () => (isLocked(index, one) ? explainCase(index, one) : choose(index, one)),
+      onmouseenter: explain,
+      onfocus: explain,
+      onmouseleave: hideTip,
+      onblur: hideTip,
+    },
+    make('span', {}, label),
+  );
+}
+
+function isLocked(input, one) {
+  return one >= 0 && !situation.canChoose(input, one);
+}
+
+function moveInGroup(event, input, cases) {
+  const at = cases.indexOf(document.activeElement);
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  const next = step ? (at + step + cases.length) % cases.length : { Home: 0, End: cases.length - 1 }[event.key];
+  if (next !== undefined) {
+    cases.forEach((one, index) => (one.tabIndex = index === next ? 0 : -1));
+    cases[next].focus();
+  } else if (event.key === 'Delete' || event.key === 'Backspace') {
+    choose(input, -1);
+    cases[0].focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+function whyCase(input, one) {
+  const others = new Map(state.decisions);
+  others.delete(input);
+  return { ...choices.why(others, [data.inputs[input].cases[one].literal]), decisions: others };
+}
+
+function lockedTip(input, one) {
+  const why = whyCase(input, one);
+  const cause = why.inputs.length ? ['conflicts with ', chosen(why)] : 'is in no variant';
+  return [make('p', {}, make('strong', {}, word(input, one)), ' ', cause), make('p', { class: 'hint' }, 'Press to see why.')];
+}
+
+/** Opens the explanation of a locked case below its input, with the offer to make it possible. */
+function explainCase(input, one) {
+  hideTip();
+  const { why: place, cases } = rows[input];
+  const why = whyCase(input, one);
+  const close = () => {
+    place.hidden = true;
+    cases[one + 1].focus();
+  };
+  const after = choices.enforce(state.decisions, input, one);
+  const dropped = after && [...state.decisions].filter(([other, choice]) => other !== input && after.get(other) !== choice);
+  const force = () => {
+    place.hidden = true;
+    decide(after, `${word(input, one)}, without ${listed(dropped.map(([other, choice]) => word(other, choice)))}`);
+    cases[one + 1].focus();
+  };
+  const offer = after && button(['Choose it and drop ', make('b', {}, listed(dropped.map(([other, choice]) => word(other, choice))))], force, { class: 'primary' });
+  fill(
+    place,
+    make('p', {}, make('strong', {}, word(input, one)), why.inputs.length ? ' is not possible beside ' : ' is not possible in any variant.', why.inputs.length > 0 && chosen(why)),
+    why.reasons.length > 0 && make('p', { class: 'hint' }, 'The template says:'),
+    why.reasons.length > 0 && reasons(why),
+    make('div', { class: 'tools' }, offer ?? [], button('Close', close, { class: 'quiet' })),
+  );
+  place.hidden = false;
+  place.onkeydown = (event) => event.key === 'Escape' && close();
+  place.querySelector('button').focus();
+  const text = why.inputs.map((other) => word(other, why.decisions.get(other)));
+  say(`${word(input, one)} is not possible${text.length ? ` beside ${listed(text)}` : ' in any variant'}. ${why.reasons.map((reason) => data.cnf.reasons[reason]).join('. ')}`);
+}
+
+function renderConfigurator() {
+  if (rows.length === 0) return;
+  let follows = 0;
+  data.inputs.forEach((input, index) => {
+    const decided = state.decisions.get(index) ?? -1;
+    const implied = situation.implied(index);
+    if (implied !== null) follows++;
+    const { row, cases, status, why } = rows[index];
+    why.hidden = true;
+    const kind = decided >= 0 ? 'chosen' : implied !== null ? 'follows' : 'open';
+    row.dataset.state = kind;
+    status.textContent = kind;
+    const current = decided >= 0 ? decided : (implied ?? -1);
+    cases.forEach((element, at) => renderCase(element, { input, one: at - 1, current, isImplied: at - 1 === implied, locked: isLocked(index, at - 1) }));
+  });
+  const open = data.inputs.length - state.decisions.size - follows;
+  byId('progress').textContent = `${count(open, 'input')} open · ${state.decisions.size} chosen · ${follows} follow`;
+  const part = (kind, number) => make('span', { class: kind, style: `flex-grow:${number}` });
+  byId('meter').replaceChildren(part('chosen', state.decisions.size), part('follows', follows), part('open', open));
+  byId('undo').disabled = state.past.length === 0;
+  byId('reset').disabled = state.decisions.size === 0;
+  byId('complete').disabled = state.decisions.size === data.inputs.length;
+  renderCommand();
+}
+
+function renderCase(element, { input, one, current, isImplied, locked }) {
+  const isCurrent = one === current;
+  element.setAttribute('aria-checked', isCurrent);
+  element.tabIndex = isCurrent ? 0 : -1;
+  element.classList.toggle('implied', isImplied);
+  element.classList.toggle('locked', locked);
+  const label = one < 0 ? 'open' : input.cases[one].label;
+  const note = locked ? ', locked: press to see why' : isImplied ? ', follows from what is chosen' : one >= 0 && one === input.default ? ', default' : '';
+  element.setAttribute('aria-label', label + note);
+}
+
+function renderFilter() {
+  const wanted = byId('filter').value.trim().toLowerCase();
+  rows.forEach(({ row }, index) => {
+    const { name, description } = data.inputs[index];
+    row.hidden = !`${name} ${description ?? ''}`.toLowerCase().includes(wanted);
+  });
+}
+
+/* ---- The command ---- */
+
+const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+function commandLine() {
+  const inputs = [...state.decisions].sort(([a], [b]) => a - b).flatMap(([input, one]) => ['-i', `${data.inputs[input].name}=${data.inputs[input].cases[one].value}`]);
+  return [...data.command, ...inputs].map(quoted).join(' ');
+}
+
+function renderCommand() {
+  byId('command').hidden = false;
+  byId('command-line').textContent = commandLine();
+  byId('command-note').textContent = commandNote();
+}
+
+/** What becomes of the inputs that the command leaves out: they get their defaults, which need not fit. */
+function commandNote() {
+  const open = [...data.inputs.keys()].filter((input) => !state.decisions.has(input));
+  if (open.length === 0) return 'Every input is chosen: this is one variant.';
+  const note = `${count(open.length, 'input')} not named in it ${open.length === 1 ? 'has its' : 'have their'} default.`;
+  if (open.some((input) => data.inputs[input].default == null)) return note;
+  const all = new Map([...state.decisions, ...open.map((input) => [input, data.inputs[input].default])]);
+  return choices.satisfiable(choices.literals(all)) ? note : `${note} Those defaults do not fit what is chosen: complete it first.`;
+}
+
+async function copyCommand() {
+  const text = commandLine();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    getSelection().selectAllChildren(byId('command-line'));
+    document.execCommand('copy');
+  }
+  byId('copy').textContent = 'Copied';
+  say('The command line is copied');
+  setTimeout(() => (byId('copy').textContent = 'Copy'), 1500);
+}
+
+/* ---- The topology ---- */
+
+const STATES = ['plain', 'present', 'absent', 'open', 'added', 'removed', 'unknown'];
+const groups = [];
+
+function buildDrawing() {
+  const place = byId('drawing');
+  // The drawing is the generator's own, and the policy of this page runs no script that it could hold.
+  place.innerHTML = data.svg ?? '';
+  const svg = place.querySelector('svg');
+  if (!svg) {
+    byId('topology').hidden = true;
+    return;
+  }
+  svg.removeAttribute('role');
+  svg.setAttribute('aria-label', 'Nodes; arrow keys move between them');
+  svg.setAttribute('role', 'group');
+  for (const group of svg.querySelectorAll('[data-id]')) {
+    const element = positions.get(group.dataset.id);
+    if (element === undefined) continue;
+    group.querySelectorAll('title').forEach((title) => title.remove());
+    groups.push({ group, element, isNode: group.classList.contains('node') });
+    group.addEventListener('mouseenter', () => showTip(group, elementTip(element)));
+    group.addEventListener('mouseleave', hideTip);
+    group.addEventListener('click', () => showDetails(element));
+  }
+  const nodes = groups.filter(({ isNode }) => isNode).map(({ group }) => group);
+  nodes.forEach((group, at) => {
+    group.setAttribute('role', 'button');
+    group.setAttribute('tabindex', at === 0 ? 0 : -1);
+    group.addEventListener('focus', () => showTip(group, elementTip(positions.get(group.dataset.id))));
+    group.addEventListener('blur', hideTip);
+    group.addEventListener('keydown', (event) => moveInDrawing(event, group, nodes));
+  });
+  buildZoom(place, svg);
+  buildView();
+}
+
+/** Wide drawings scroll in their frame: half of its size is the least at which text can be read. */
+function buildZoom(place, svg) {
+  const natural = svg.viewBox.baseVal.width || svg.width.baseVal.value;
+  let zoom = null;
+  const apply = () => {
+    const fit = Math.min(1.25, Math.max(0.6, (place.clientWidth - 24) / natural));
+    svg.style.width = `${Math.round(natural * (zoom ?? fit))}px`;
+    svg.style.height = 'auto';
+  };
+  const by = (factor) => () => {
+    zoom = Math.min(3, Math.max(0.25, (zoom ?? svg.clientWidth / natural) * factor));
+    apply();
+  };
+  const fit = () => {
+    zoom = null;
+    apply();
+  };
+  const controls = make('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' }, button('−', by(1 / 1.25), { 'aria-label': 'Smaller' }), button('Fit', fit), button('+', by(1.25), { 'aria-label': 'Larger' }));
+  place.after(controls);
+  new ResizeObserver(apply).observe(place);
+  apply();
+}
+
+/** To the nearest node in the direction of the arrow. */
+function moveInDrawing(event, group, nodes) {
+  if (event.key === 'Enter' || event.key === ' ') {
+    event.preventDefault();
+    showDetails(positions.get(group.dataset.id));
+    return;
+  }
+  const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+  if (!direction) return;
+  event.preventDefault();
+  const center = (one) => {
+    const box = one.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const [x, y] = center(group);
+  const distance = (one) => {
+    const [dx, dy] = [center(one)[0] - x, center(one)[1] - y];
+    const [along, across] = [dx * direction[0] + dy * direction[1], Math.abs(dx * direction[1]) + Math.abs(dy * direction[0])];
+    return along > 1 ? along + 2 * across : Infinity;
+  };
+  const next = nodes.reduce((best, one) => (distance(one) < distance(best) ? one : best), group);
+  if (next === group) return;
+  group.setAttribute('tabindex', -1);
+  next.setAttribute('tabindex', 0);
+  next.focus();
+}
+
+function buildView() {
+  const modes = [choices && situation.consistent && ['mine', 'Configuration'], ['preset', 'Preset'], presets.length > 1 && ['compare', 'Compare']].filter(Boolean);
+  const radios = modes.map(([mode, label]) => button(label, () => setView({ mode }), { role: 'radio', 'data-mode': mode }));
+  const group = make('div', { class: 'segments', role: 'radiogroup', 'aria-label': 'What the topology shows', onkeydown: (event) => moveInSegments(event, radios) }, radios);
+  const select = (key, label) => {
+    const options = presets.map((preset, index) => make('option', { value: index, disabled: preset.error != null }, preset.name + (preset.error != null ? ' (rejected)' : '')));
+    const made = make('select', { id: `view-${key}`, 'aria-label': label, onchange: () => setView({ [key]: Number(made.value) }) }, options);
+    return made;
+  };
+  const [first, second] = [select('first', 'Preset'), select('second', 'Second preset')];
+  byId('view').append(group, first, make('span', { class: 'arrow', id: 'view-arrow', 'aria-hidden': true }, '→'), second);
+}
+
+function moveInSegments(event, radios) {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const next = radios[(radios.indexOf(document.activeElement) + step + radios.length) % radios.length];
+  next.focus();
+  next.click();
+}
+
+function setView(part) {
+  Object.assign(state.view, part);
+  renderDrawing();
+  say(byId('view-note').textContent);
+}
+
+function renderView() {
+  const { mode, first, second } = state.view;
+  byId('view').querySelectorAll('[role=radio]').forEach((radio) => {
+    radio.setAttribute('aria-checked', radio.dataset.mode === mode);
+    radio.tabIndex = radio.dataset.mode === mode ? 0 : -1;
+  });
+  const [firstSelect, secondSelect] = [byId('view-first'), byId('view-second')];
+  for (const [select, value, isShown] of [[firstSelect, first, mode !== 'mine'], [secondSelect, second, mode === 'compare']]) {
+    // Only where presets are compared is the configuration one of them.
+    const own = [...select.options].find((option) => option.value === '-1');
+    const wanted = mode === 'compare' && choices && situation.consistent;
+    if (wanted && !own) select.prepend(make('option', { value: -1 }, 'your configuration'));
+    if (!wanted && own) own.remove();
+    select.value = value;
+    select.hidden = !isShown;
+  }
+  byId('view-arrow').hidden = mode !== 'compare';
+}
+
+function renderDrawing() {
+  if (groups.length === 0) return;
+  if (state.view.mode === 'preset' && state.view.first < 0) state.view.first = 0;
+  renderView();
+  const found = new Map();
+  for (const { group, element, isNode } of groups) {
+    const now = shown(element);
+    group.classList.remove(...STATES);
+    group.classList.add(now);
+    if (!isNode) continue;
+    group.setAttribute('aria-label', `${data.elements[element].id}, ${now}`);
+    found.set(now, (found.get(now) ?? 0) + 1);
+  }
+  const { mode, first, second } = state.view;
+  const legend = mode === 'compare' ? { present: 'in both', removed: `only in ${nameOf(first)}`, added: `only in ${nameOf(second)}`, absent: 'in neither', open: 'open' } : { present: 'present', open: 'open', absent: 'absent', unknown: 'unknown' };
+  const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present');
+  byId('legend').replaceChildren(...entries.map(([name, label]) => make('span', { class: `key ${name}` }, make('i', { 'aria-hidden': true }), `${count(found.get(name) ?? 0, 'node')} ${label}`)));
+  byId('view-note').textContent = viewNote();
+}
+
+function viewNote() {
+  const { mode, first, second } = state.view;
+  if (mode === 'mine') return 'What your choices settle so far. Point at a node for its reason, press it for more.';
+  if (mode === 'compare') return `What ${nameOf(second)} adds and removes, seen from ${nameOf(first)}.`;
+  const { description, error } = presets[first];
+  return error ?? description ?? 'Without a preset every input has its default.';
+}
+
+/* ---- One element ---- */
+
+const shortName = (element) => element.id.replace(/^node\./, '');
+
+/** The name of an element in its container: its identifier without kind and container. */
+function ownName(element) {
+  const { id, kind, container } = data.elements[element];
+  return id.slice(kind.length + 1, container == null ? undefined : -data.elements[container].id.length - 1);
+}
+
+const marks = { present: '●', absent: '○', open: '◐', added: '+', removed: '−', unknown: '?' };
+const mark = (name, label = name) => [make('span', { class: `mark ${name}`, 'aria-hidden': true }, marks[name]), unseen(label)];
+const badge = (name) => make('span', { class: `badge ${name}` }, name);
+
+/** Which variants the drawing shows, for which reasons are given. */
+function viewed() {
+  const { mode, first, second } = state.view;
+  return mode === 'mine' ? [-1] : mode === 'preset' ? [first] : [first, second];
+}
+
+function whyParts(element, which, most) {
+  const here = presence(element, which);
+  if (here === 'open') return make('p', {}, 'Open: it depends on inputs that are not decided.');
+  const why = whyElement(element, which);
+  if (!why) return null;
+  const always = why.inputs.length === 0 && why.reasons.length === 0;
+  if (always || why.inputs.length === 0) {
+    return [make('p', {}, `Always ${here}, whatever is chosen.`), why.reasons.length > 0 && reasons(why, most)];
+  }
+  return [make('p', {}, `${here === 'present' ? 'Present' : 'Absent'} because of `, chosen(why)), why.reasons.length > 0 && reasons(why, most)];
+}
+
+function elementTip(element) {
+  const { id, conditions, place } = data.elements[element];
+  const which = viewed();
+  const parts = which.flatMap((one) => {
+    const why = whyParts(element, one, 3);
+    return [which.length > 1 && make('p', { class: 'hint' }, `In ${nameOf(one)}: ${presence(element, one)}`), why];
+  });
+  const explained = parts.flat().some((part) => part && part.classList?.contains('reasons'));
+  return [
+    make('p', { class: 'tip-title' }, make('strong', {}, id), ' ', badge(shown(element))),
+    ...parts,
+    conditions && !explained && make('p', {}, 'Condition ', code(conditions)),
+    place && make('p', { class: 'hint' }, place),
+  ];
+}
+
+function showDetails(element) {
+  hideTip();
+  const dialog = byId('details');
+  const { id, kind, conditions, place } = data.elements[element];
+  const link = (other) => make('li', {}, mark(shown(other)), ' ', button(`${data.elements[other].kind} ${ownName(other)}`, () => showDetails(other), { class: 'link' }));
+  const container = data.elements[element].container;
+  fill(
+    dialog,
+    make('div', { class: 'panel-head' }, make('h2', { id: 'details-title' }, id), button('Close', () => dialog.close(), { class: 'quiet' })),
+    make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), badge(shown(element))),
+    viewed().map((which) => {
+      const why = whyParts(element, which);
+      return why && [make('h3', {}, `In ${nameOf(which)}`), why];
+    }),
+    conditions && [make('h3', {}, 'Conditions'), make('pre', {}, conditions)],
+    place && [make('h3', {}, 'Declared'), make('p', {}, code(place))],
+    make('h3', {}, 'Presets'),
+    make('ul', { class: 'plain-list' }, presets.map((preset, index) => make('li', {}, mark(presence(element, index)), ' ', preset.name))),
+    container != null && [make('h3', {}, 'Belongs to'), make('ul', { class: 'plain-list' }, link(container))],
+    children[element].length > 0 && [make('h3', {}, 'Contains'), make('ul', { class: 'plain-list' }, children[element].map(link))],
+  );
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+/* ---- Hints beside what they are about ---- */
+
+function showTip(target, content) {
+  const tip = byId('tip');
+  fill(tip, content);
+  tip.hidden = false;
+  target.setAttribute('aria-describedby', 'tip');
+  const at = target.getBoundingClientRect();
+  const { width, height } = tip.getBoundingClientRect();
+  const left = Math.max(8, Math.min(at.left + at.width / 2 - width / 2, document.documentElement.clientWidth - width - 8));
+  const below = at.bottom + 8;
+  const top = below + height < innerHeight ? below : Math.max(8, at.top - height - 8);
+  tip.style.left = `${left}px`;
+  tip.style.top = `${top}px`;
+}
+
+function hideTip() {
+  byId('tip').hidden = true;
+  document.querySelectorAll('[aria-describedby=tip]').forEach((target) => target.removeAttribute('aria-describedby'));
+}
+
+/* ---- The matrix ---- */
+
+const matrix = { open: new Set(), filter: '', kind: '', differing: false, mine: [] };
+
+function buildMatrix() {
+  const kinds = [...new Set(data.elements.map(({ kind }) => kind))];
+  const filter = make('input', { type: 'search', placeholder: 'Find an element …', 'aria-label': 'Find an element', id: 'matrix-filter', oninput: () => setMatrix({ filter: filter.value.trim().toLowerCase() }) });
+  const kind = make('select', { 'aria-label': 'Kind of element', onchange: () => setMatrix({ kind: kind.value }) }, make('option', { value: '' }, 'all kinds'), kinds.map((one) => make('option', { value: one }, one)));
+  const differing = make('input', { type: 'checkbox', role: 'switch', id: 'differing', onchange: () => setMatrix({ differing: differing.checked }) });
+  const all = button('Expand all', () => {
+    const closing = matrix.open.size > 0;
+    setMatrix({ open: new Set(closing ? [] : children.keys()) });
+    all.textContent = closing ? 'Expand all' : 'Collapse all';
+  });
+  byId('matrix-tools').append(filter, kind, make('label', { class: 'switch' }, differing, ' Differences only'), all);
+  const rejected = presets.filter((preset) => preset.error != null);
+  byId('rejected').append(...rejected.map((preset) => make('div', { class: 'notice' }, make('strong', {}, `${preset.name} is rejected`), make('pre', {}, preset.error))));
+  renderMatrix();
+}
+
+function setMatrix(part) {
+  Object.assign(matrix, part);
+  renderMatrix();
+}
+
+function renderMatrix() {
+  const hasMine = choices && situation.consistent;
+  const columns = presets.map((preset) => make('th', { scope: 'col', title: preset.description }, preset.name, preset.error != null && make('span', { class: 'badge removed' }, 'rejected')));
+  const head = make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Element'), hasMine && make('th', { scope: 'col', class: 'mine' }, 'yours'), columns));
+  const elements = matrixRows();
+  matrix.mine = [];
+  const body = make('tbody', {}, elements.map(([element, depth]) => matrixRow(element, depth, hasMine)));
+  const table = make('table', { class: 'matrix' }, make('caption', { class: 'unseen' }, 'Which elements are present in which preset'), head, !matrix.filter && !matrix.kind && inputRows(hasMine), body);
+  byId('matrix-table').replaceChildren(table);
+  const all = data.elements.length;
+  byId('matrix-note').textContent = `${elements.length.toLocaleString('en')} of ${count(all, 'element')} shown.`;
+  renderMine();
+}
+
+/** The values of inputs, above the elements. */
+function inputRows(hasMine) {
+  const names = data.inputs?.length ? data.inputs.map(({ name }) => name) : [...new Set(presets.flatMap((preset) => Object.keys(preset.inputs)))];
+  const usual = presets[0]?.inputs ?? {};
+  const value = (preset, name) => {
+    const text = preset.inputs[name];
+    return make('td', { class: text !== usual[name] ? 'value changed' : 'value' }, text == null ? '' : text);
+  };
+  const differs = (name) => new Set(presets.map((preset) => preset.inputs[name])).size > 1;
+  const wanted = names.filter((name) => !matrix.differing || differs(name));
+  const row = (name) => make('tr', {}, make('th', { scope: 'row' }, make('span', { class: 'row-name' }, make('span', { class: 'kind' }, 'variability input'), name)), hasMine && mineInput(name), presets.map((preset) => value(preset, name)));
+  return make('tbody', { class: 'input-rows' }, wanted.map(row));
+}
+
+function mineInput(name) {
+  const cell = make('td', { class: 'value mine' });
+  const input = data.inputs.findIndex((one) => one.name === name);
+  matrix.mine.push(() => {
+    const one = state.decisions.get(input) ?? situation.implied(input);
+    cell.textContent = one == null ? '' : data.inputs[input].cases[one].label;
+  });
+  return cell;
+}
+
+/** The elements to be listed, each with its depth: what is found, or the tree as far as it is expanded. */
+function matrixRows() {
+  const differs = (element) => new Set(presets.flatMap((preset, index) => (preset.error == null ? [presence(element, index)] : []))).size > 1;
+  const matches = (element) => {
+    const { id, kind } = data.elements[element];
+    return (!matrix.kind || kind === matrix.kind) && (!matrix.filter || id.toLowerCase().includes(matrix.filter)) && (!matrix.differing || differs(element));
+  };
+  if (matrix.filter || matrix.kind) return [...children.keys()].filter(matches).map((element) => [element, 0]);
+  const found = [];
+  const stack = [...children.keys()].filter((element) => data.elements[element].container == null).map((element) => [element, 0]).reverse();
+  while (stack.length > 0) {
+    const [element, depth] = stack.pop();
+    const inside = matrix.open.has(element) ? children[element].map((child) => [child, depth + 1]).reverse() : [];
+    if (matches(element) || inside.some(([child]) => matches(child))) found.push([element, depth]);
+    stack.push(...inside);
+  }
+  return found;
+}
+
+function matrixRow(element, depth, hasMine) {
+  const { id, kind } = data.elements[element];
+  const isFound = matrix.filter || matrix.kind;
+  const name = isFound ? id.slice(kind.length + 1) : ownName(element);
+  const expandable = !isFound && children[element].length > 0;
+  const isOpen = matrix.open.has(element);
+  const toggle = () => {
+    matrix.open[isOpen ? 'delete' : 'add'](element);
+    renderMatrix();
+    byId(`fold-${element}`)?.focus();
+  };
+  const fold = expandable ? button('', toggle, { class: 'fold', id: `fold-${element}`, 'aria-expanded': String(isOpen), 'aria-label': `What ${id} contains` }) : make('span', { class: 'fold' });
+  const cell = (index) => {
+    const now = presence(element, index);
+    return make('td', { class: now }, now === 'unknown' ? '' : mark(now));
+  };
+  const title = button(name, () => showDetails(element), { class: 'link' });
+  return make('tr', {}, make('th', { scope: 'row' }, make('span', { class: 'row-name', style: `padding-inline-start:${depth * 1.4}rem` }, fold, make('span', { class: 'kind' }, kind), title)), hasMine && mineCell(element), [...presets.keys()].map(cell));
+}
+
+function mineCell(element) {
+  const cell = make('td', { class: 'mine' });
+  matrix.mine.push(() => {
+    const now = presence(element, -1);
+    cell.className = `mine ${now}`;
+    cell.replaceChildren(...(now === 'unknown' ? [] : mark(now)));
+  });
+  return cell;
+}
+
+/** Writes the column of what is configured anew. */
+function renderMine() {
+  matrix.mine.forEach((render) => render());
+}
+
+/* ---- The page as a whole ---- */
+
+function buildHead() {
+  const nodes = data.elements.filter(({ kind }) => kind === 'node').length;
+  const rejected = presets.filter(({ error }) => error != null).length;
+  const named = presets.filter(({ id }) => id != null).length;
+  const figures = [
+    [data.inputs?.length || null, 'input'],
+    [named, 'preset'],
+    [nodes, 'node'],
+    [data.elements.filter(({ kind }) => kind === 'relation').length, 'relation'],
+    [data.elements.length, 'element'],
+    [rejected || null, 'rejected', 'rejected'],
+  ];
+  byId('description').textContent = data.description ?? '';
+  byId('template').append(code(data.template));
+  const figure = ([number, one, several]) => make('div', {}, make('dt', {}, number === 1 ? one : (several ?? `${one}s`)), make('dd', {}, number.toLocaleString('en')));
+  byId('figures').append(...figures.filter(([number]) => number != null).map(figure));
+  byId('made').textContent = `Made by ${data.generator} from ${data.template}. Works offline: it loads nothing and sends nothing.`;
+}
+
+const THEMES = ['system', 'light', 'dark'];
+
+function setTheme(theme) {
+  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
+  byId('theme').textContent = `Theme: ${theme}`;
+  byId('theme').dataset.theme = theme;
+  try {
+    localStorage.setItem('cuvee-theme', theme);
+  } catch {
+    // Where nothing may be kept, the next visit starts anew.
+  }
+}
+
+function buildTheme() {
+  let kept = null;
+  try {
+    kept = localStorage.getItem('cuvee-theme');
+  } catch {
+    // As above.
+  }
+  setTheme(THEMES.includes(kept) ? kept : 'system');
+  byId('theme').addEventListener('click', () => setTheme(THEMES[(THEMES.indexOf(byId('theme').dataset.theme) + 1) % THEMES.length]));
+}
+
+buildTheme();
+buildHead();
+buildConfigurator();
+buildDrawing();
+buildMatrix();
+renderConfigurator();
+renderDrawing();
+byId('copy').addEventListener('click', copyCommand);
+byId('details').addEventListener('click', (event) => event.target === byId('details') && byId('details').close());
+addEventListener('keydown', (event) => event.key === 'Escape' && hideTip());
+addEventListener('scroll', hideTip, { capture: true, passive: true });

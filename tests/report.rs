@@ -1,0 +1,108 @@
+//! The page of `cuvee report`: as a file, its scripts alone, and in a browser.
+//!
+//! Where `node`, playwright-core or Chromium is missing, what needs it is left out, unless the environment variable
+//! `CUVEE_BROWSER=required` says that it must be there.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/report");
+
+fn cuvee(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cuvee")).args(words).output().unwrap()
+}
+
+fn report(words: &[&str]) -> String {
+    let output = cuvee(&[&["report"], words].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn required() -> bool {
+    std::env::var("CUVEE_BROWSER").is_ok_and(|value| value == "required")
+}
+
+/// Runs a script; whether it could be started at all.
+fn node(words: &[&str]) -> bool {
+    let output = match Command::new("node").args(words).output() {
+        Ok(output) => output,
+        Err(error) if required() => panic!("node: {error}"),
+        Err(_) => return false,
+    };
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{said}");
+    true
+}
+
+#[test]
+fn the_page_stands_alone() {
+    let page = report(&[SHOP]);
+    assert!(page.starts_with("<!doctype html>"));
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"));
+    for word in ["http://", "https://", "url(", "@import", "<link rel=\"stylesheet\""] {
+        let found: Vec<_> = page.lines().filter(|line| line.contains(word) && !line.contains("application/json")).collect();
+        assert!(found.iter().all(|line| line.contains("www.w3.org/2000/svg")), "{word}: {found:?}");
+    }
+}
+
+#[test]
+fn data_cannot_leave_its_element() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    let text = "\
+tosca_definitions_version: tosca_variability_1_0
+description: '</script><script>alert(1)</script><!-- {{script}}'
+metadata: { template_name: '<b>& {{data}}' }
+topology_template:
+  node_templates:
+    '</script>': { type: T }
+";
+    std::fs::write(&template, text).unwrap();
+    let page = report(&[template.to_str().unwrap()]);
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(page.contains("<title>&lt;b&gt;&amp; {{data}}: variants</title>"));
+}
+
+#[test]
+fn what_cannot_be_configured_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    let text = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      a: { type: string, default: x }
+      b: { type: string, default: y }
+  node_templates:
+    n: { type: T, conditions: { equal: [{ variability_input: a }, { variability_input: b }] } }
+";
+    std::fs::write(&template, text).unwrap();
+    let page = report(&[template.to_str().unwrap()]);
+    assert!(page.contains("\"cnf\":null,\"inexact\":\""), "{}", &page[page.len() - 2000..]);
+    assert!(page.contains("open-input"));
+}
+
+#[test]
+fn its_solver_agrees_with_brute_force() {
+    if !node(&["--test", &format!("{SCRIPTS}/solver.test.mjs")]) {
+        eprintln!("left out: there is no node");
+    }
+}
+
+#[test]
+fn it_works_in_a_browser() {
+    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".into());
+    let playwright = std::env::var("PLAYWRIGHT").unwrap_or_default();
+    if !required() && (!Path::new(&chromium).exists() || !Path::new(&playwright).join("index.mjs").exists()) {
+        eprintln!("left out: there is no Chromium, or PLAYWRIGHT does not name the directory of playwright-core");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("report.html");
+    std::fs::write(&page, report(&[SHOP])).unwrap();
+    node(&[&format!("{SCRIPTS}/browser.mjs"), env!("CARGO_BIN_EXE_cuvee"), SHOP, page.to_str().unwrap()]);
+}

@@ -1,0 +1,162 @@
+// The page in a real browser: node browser.mjs CUVEE TEMPLATE PAGE. Everything that the page says is held against what the command line says.
+//
+// Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+
+const [cuvee, template, page] = process.argv.slice(2);
+const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
+
+const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: quiet });
+
+const run = (...words) => JSON.parse(execFileSync(cuvee, ['-q', ...words, '--format', 'json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+const isPossible = (inputs) => spawnSync(cuvee, ['-q', 'variants', template, '--limit', '1', ...flags(inputs)]).status === 0;
+const flags = (inputs) => Object.entries(inputs).flatMap(([name, value]) => ['-i', `${name}=${value}`]);
+
+/** Opens the page, and notes whatever it should not do. */
+async function open(options = {}) {
+  const opened = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  const trouble = [];
+  opened.on('console', (message) => message.type() !== 'log' && trouble.push(message.text()));
+  opened.on('pageerror', (error) => trouble.push(error.message));
+  opened.on('request', (request) => /^(file|data|blob):/.test(request.url()) || trouble.push(request.url()));
+  await opened.goto(pathToFileURL(page).href);
+  return { opened, finish: async () => (assert.deepEqual(trouble, []), await opened.close()) };
+}
+
+const choose = (opened, input, label) => opened.locator(`[data-input="${input}"] .case`, { hasText: new RegExp(`^${label}`) }).first().click();
+
+/** What the page says about each case of each input. */
+const cases = (opened) =>
+  opened.evaluate(() =>
+    [...document.querySelectorAll('[data-input]')].map((row) => ({
+      name: row.dataset.input,
+      state: row.dataset.state,
+      cases: [...row.querySelectorAll('.case:not(.none)')].map((one) => ({ label: one.textContent.trim(), locked: one.classList.contains('locked') })),
+    })),
+  );
+
+const nodes = (opened, state) => opened.evaluate((state) => [...document.querySelectorAll(`#drawing .node.${state}`)].map((node) => node.dataset.id).sort(), state);
+
+const onlyNodes = (identifiers) => identifiers.filter((id) => id.startsWith('node.')).sort();
+
+async function propagates() {
+  const { opened, finish } = await open();
+  const chosen = {};
+  for (const [input, value] of [['stack', 'cluster'], ['live', 'true'], ['durable_orders', 'false']]) {
+    await choose(opened, input, value);
+    chosen[input] = value;
+    const analysis = run('analyze', template, ...flags(chosen));
+    assert.deepEqual(await nodes(opened, 'present'), onlyNodes(analysis.core), `present with ${JSON.stringify(chosen)}`);
+    assert.deepEqual(await nodes(opened, 'absent'), onlyNodes(analysis.dead.map(({ element }) => element)), `absent with ${JSON.stringify(chosen)}`);
+    for (const { name, state, cases: all } of await cases(opened)) {
+      if (all.length < 2) continue;
+      const without = Object.fromEntries(Object.entries(chosen).filter(([other]) => other !== name));
+      const free = all.filter(({ label, locked }) => {
+        assert.equal(locked, !isPossible({ ...without, [name]: label }), `${name} = ${label} with ${JSON.stringify(without)}`);
+        return !locked;
+      });
+      assert.equal(state, name in chosen ? 'chosen' : free.length === 1 ? 'follows' : 'open', name);
+    }
+  }
+  await opened.locator('#undo').click();
+  assert.equal((await cases(opened)).find(({ name }) => name === 'durable_orders').state, 'open');
+  await opened.locator('#reset').click();
+  assert.ok((await cases(opened)).every(({ state }) => state !== 'chosen'));
+  await finish();
+}
+
+async function explainsLocks() {
+  const { opened, finish } = await open();
+  await choose(opened, 'live', 'true');
+  await choose(opened, 'stack', 'laptop');
+  const why = opened.locator('[data-input="stack"] .why');
+  assert.match(await why.innerText(), /stack = laptop is not possible beside\s+live = true/);
+  assert.match(await why.innerText(), /implies: \[\{ variability_input: live \}/);
+  await why.locator('button.primary').click();
+  const after = await cases(opened);
+  assert.equal(after.find(({ name }) => name === 'stack').state, 'chosen');
+  assert.notEqual(after.find(({ name }) => name === 'live').state, 'chosen');
+  await finish();
+}
+
+async function worksByKeyboard() {
+  const { opened, finish } = await open();
+  const radio = (input, at) => opened.locator(`[data-input="${input}"] .case`).nth(at);
+  await radio('payments', 0).focus();
+  await opened.keyboard.press('ArrowRight');
+  await opened.keyboard.press('Space');
+  assert.equal(await radio('payments', 1).getAttribute('aria-checked'), 'true');
+  assert.match(await opened.locator('#live').innerText(), /payments = false/);
+  await opened.keyboard.press('Delete');
+  assert.equal(await radio('payments', 0).getAttribute('aria-checked'), 'true');
+  await opened.locator('#drawing .node').first().focus();
+  const before = await opened.evaluate(() => document.activeElement.dataset.id);
+  await opened.keyboard.press('ArrowDown');
+  assert.notEqual(await opened.evaluate(() => document.activeElement.dataset.id), before);
+  await opened.keyboard.press('Enter');
+  assert.ok(await opened.locator('#details').evaluate((dialog) => dialog.open));
+  assert.doesNotMatch(await opened.locator('#details').innerText(), /\[object|undefined|null|false/);
+  await opened.keyboard.press('Escape');
+  assert.ok(!(await opened.locator('#details').evaluate((dialog) => dialog.open)));
+  await finish();
+}
+
+async function comparesPresets() {
+  const { opened, finish } = await open();
+  const matrix = run('matrix', template);
+  const [dev, prod] = ['dev', 'prod'].map((preset) => matrix.columns.findIndex((column) => column.preset === preset));
+  await opened.locator('[data-mode=compare]').click();
+  await opened.locator('#view-first').selectOption({ label: 'dev' });
+  await opened.locator('#view-second').selectOption({ label: 'prod' });
+  const of = (before, after) => matrix.rows.filter(({ present }) => present[dev] === before && present[prod] === after).map(({ identifier }) => identifier).sort();
+  assert.deepEqual(await nodes(opened, 'added'), of(false, true));
+  assert.deepEqual(await nodes(opened, 'removed'), of(true, false));
+  assert.deepEqual(await nodes(opened, 'present'), of(true, true));
+  assert.deepEqual(await nodes(opened, 'absent'), of(false, false));
+  await finish();
+}
+
+async function loadsAndCompletes() {
+  const { opened, finish } = await open();
+  await opened.locator('#load').selectOption({ label: 'edge' });
+  const edge = run('variants', template, '--all-presets').variants.find(({ preset }) => preset === 'edge');
+  assert.deepEqual(await nodes(opened, 'present'), onlyNodes(edge.present));
+  await opened.locator('#reset').click();
+  await choose(opened, 'monitoring', 'true');
+  await opened.locator('#complete').click();
+  assert.deepEqual(await nodes(opened, 'open'), []);
+  const line = await opened.locator('#command-line').innerText();
+  assert.match(line, /^cuvee resolve /);
+  const words = line.split(' ').slice(3);
+  const resolved = run('resolve', template, ...words);
+  const present = Object.keys(resolved.topology_template.node_templates).map((name) => `node.${name}`).sort();
+  assert.deepEqual(await nodes(opened, 'present'), present);
+  await finish();
+}
+
+async function fitsEveryScreen() {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [360, 768, 1280]) {
+      const { opened, finish } = await open({ colorScheme, viewport: { width, height: 800 } });
+      const [content, ground] = await opened.evaluate(() => [document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor]);
+      assert.ok(content <= width, `${width} px: the page is ${content} px wide`);
+      const lightness = ground.match(/\d+/g).slice(0, 3).map(Number).reduce((a, b) => a + b) / 3;
+      assert.equal(lightness < 128, colorScheme === 'dark', ground);
+      await opened.locator('#theme').click();
+      await finish();
+    }
+  }
+}
+
+try {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, fitsEveryScreen]) {
+    await test();
+    console.log(`${test.name}: ok`);
+  }
+} finally {
+  await browser.close();
+}
