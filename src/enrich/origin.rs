@@ -69,7 +69,8 @@ impl Origin {
     /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode semantic-loose)``.
     pub fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
         let Self::Generic(id, half, part, by) = *self else { return None };
-        Some(generic_name(graph, options, id, half, part, by))
+        let (name, origin) = generic(graph, options, id, half, part, by);
+        Some(format!("{name} ({origin})"))
     }
 
     /// How far the reason is from what the author wrote: the nearest is the most telling.
@@ -111,7 +112,8 @@ impl Origin {
             Self::NoDefaultAlternative(_) => format!("{element} is an alternative that no condition selects"),
             Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
             Self::Generic(_, half, part, by) => {
-                format!("{element} is present only if it passes {}", generic_name(graph, options, id, *half, *part, *by))
+                let (name, origin) = generic(graph, options, id, *half, *part, *by);
+                format!("{element} is present only if its {name} holds ({origin})")
             }
             Self::TypeSpecific(..) => format!("{element} is present only if the default condition of its type holds"),
             Self::Definition(_) if written(graph, id).is_some() || graph.element(id).conditional.is_none() => {
@@ -135,14 +137,15 @@ fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
     Some(graph.element(id).conditional?.conditions?.span())
 }
 
-fn generic_name(graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> String {
+/// What a generated condition is called, and what asked for it.
+fn generic(graph: &Graph<'_>, options: &Options, id: ElementId, half: Half, part: Option<Part>, by: By) -> (String, String) {
     let kind = graph.element(id).kind;
     let (word, origin) = match by {
         By::Default => ("default condition", options.default_condition_origin(kind, half)),
         By::Pruning => ("pruning", options.pruning_origin(kind, half)),
     };
     let part = part.map(|part| format!(" `{}`", part.as_str())).unwrap_or_default();
-    format!("{word}{part} ({})", named(&origin))
+    (format!("{word}{part}"), named(&origin))
 }
 
 fn constrained(element: &str, constraint: Constraint, options: &Options) -> String {

@@ -90,7 +90,7 @@ fn possible(template: &Template) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(cases(128))]
+    #![proptest_config(cases(32))]
 
     /// The variants that are listed are those that some assignment gives, each with an assignment that gives it.
     #[test]

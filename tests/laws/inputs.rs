@@ -418,7 +418,7 @@ fn everything() -> Query {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(192) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
 
     /// Of all values that inputs may have, none gives a variant that is not listed, and every example that is listed gives its variant.
     #[test]
@@ -505,7 +505,7 @@ fn says(label: &str, value: &str) -> Option<bool> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(192) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
 
     /// What a label says of values is so: they give what the example of the case gives.
     #[test]
