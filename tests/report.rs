@@ -102,7 +102,15 @@ fn it_works_in_a_browser() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let page = dir.path().join("report.html");
-    std::fs::write(&page, report(&[SHOP])).unwrap();
-    node(&[&format!("{SCRIPTS}/browser.mjs"), env!("CARGO_BIN_EXE_cuvee"), SHOP, page.to_str().unwrap()]);
+    let page = |name: &str, words: &[&str]| {
+        let file = dir.path().join(name);
+        std::fs::write(&file, report(words)).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let small = &format!("{SCRIPTS}/small.yaml");
+    let fixed = [small, "-i", "release=''", "-i", "size=1", "-i", "tags=[]", "-i", "safe=false", "-i", "alarm=false"];
+    let [shop_page, small_page, fixed_page] =
+        [page("shop.html", &[SHOP]), page("small.html", &[small]), page("fixed.html", &fixed)];
+    let script = format!("{SCRIPTS}/browser.mjs");
+    node(&[&script, env!("CARGO_BIN_EXE_cuvee"), SHOP, &shop_page, small, &small_page, &fixed_page]);
 }

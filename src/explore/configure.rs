@@ -9,6 +9,7 @@ use crate::formula::{Lit, OriginId};
 use crate::inputs::{Declaration, InputId, Openness};
 use crate::source::SourceMap;
 use crate::topology::{conditions, group_conditions};
+use crate::yaml::write_line;
 use crate::{Failure, Resolver};
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -67,16 +68,16 @@ impl Resolver {
         self.explore(Openness::Open, true, |space, sources, _| Ok(space.configuration(&choices, sources)))
     }
 
-    /// The values that inputs have, as they are shown; nothing where they cannot be told.
-    pub(crate) fn shown_inputs(&self) -> BTreeMap<String, String> {
-        let shown = self.survey(Openness::Closed, |prepared, _| {
+    /// The values that inputs have, as YAML on one line; nothing where they cannot be told.
+    pub(crate) fn written_inputs(&self) -> BTreeMap<String, String> {
+        let written = self.survey(Openness::Closed, |prepared, _| {
             let currents = currents(prepared);
-            let shown = |(id, declaration): (InputId, &Declaration<'_>)| {
-                Some((declaration.name.to_owned(), currents.get(&id)?.value.as_ref()?.to_string()))
+            let written = |(id, declaration): (InputId, &Declaration<'_>)| {
+                Some((declaration.name.to_owned(), write_line(currents.get(&id)?.value.as_ref()?)))
             };
-            Ok(prepared.inputs.declarations.iter().filter_map(shown).collect())
+            Ok(prepared.inputs.declarations.iter().filter_map(written).collect())
         });
-        shown.unwrap_or_default()
+        written.unwrap_or_default()
     }
 
     /// The values that inputs have; nothing where they cannot be told.
@@ -103,7 +104,7 @@ impl Space<'_, '_> {
             Some(Configurable {
                 name: declaration.name.to_owned(),
                 default: if let Default::Case(case) = self.defaults[index] { Some(case) } else { None },
-                computed: declaration.computed_default().map(|node| crate::yaml::write_line(&node.to_value())),
+                computed: declaration.computed_default().map(|node| write_line(&node.to_value())),
                 cases: open.cases.iter().map(CaseReport::of).collect(),
                 literals: self.cases[index].iter().map(|&case| number(case)).collect(),
             })

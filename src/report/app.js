@@ -41,13 +41,25 @@ const choices = data.cnf && new Choices(data.cnf, data.inputs);
 
 const state = {
   decisions: new Map(),
+  /** The preset that was loaded last, if one was: its values stand for its cases. */
+  loaded: null,
   past: [],
   /** What the drawing shows: `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
-  view: { mode: choices ? 'mine' : 'preset', first: 0, second: Math.min(1, presets.length - 1) },
+  view: { mode: choices ? 'mine' : 'preset', first: Math.max(0, presets.findIndex(({ error }) => error == null)), second: Math.min(1, presets.length - 1) },
 };
 let situation = choices?.under(state.decisions);
 
 const word = (input, one) => `${data.inputs[input].name} = ${data.inputs[input].cases[one].label}`;
+/** The only case that an input can have beside others that it could have. */
+const implied = (input, at = situation) => (data.inputs[input].cases.length > 1 ? at.implied(input) : null);
+
+/** The value that stands for a case: that of the loaded preset or of the defaults, where they have this case, else its example. */
+function valueOf(input, one) {
+  const { name, cases } = data.inputs[input];
+  const source = [state.loaded, 0].find((preset) => preset !== null && presets[preset]?.cases[input] === one);
+  return presets[source]?.inputs[name] ?? cases[one].value;
+}
+
 const nameOf = (which) => (which < 0 ? 'your configuration' : presets[which].name);
 
 /** Whether an element is present, absent or open in a preset, or in what is configured. */
@@ -75,7 +87,7 @@ function shown(element) {
 function decisionsOf(which) {
   if (which < 0) return state.decisions;
   const { cases, error } = presets[which];
-  if (!choices || error != null || !cases?.length || cases.includes(null)) return null;
+  if (!choices || error != null || cases.includes(null)) return null;
   return new Map(cases.entries());
 }
 
@@ -103,19 +115,19 @@ function chosen(why) {
 
 /* ---- Deciding ---- */
 
-/** Takes new decisions, and says what follows from them. */
-function decide(decisions, what) {
-  state.past.push(state.decisions);
-  change(decisions, what);
+/** Takes new decisions, perhaps those of a preset, and says what follows from them. */
+function decide(decisions, what, loaded = state.loaded) {
+  state.past.push({ decisions: state.decisions, loaded: state.loaded });
+  change({ decisions, loaded }, what);
 }
 
 function undo() {
   if (state.past.length > 0) change(state.past.pop(), 'Undone');
 }
 
-function change(decisions, what) {
-  const before = { situation, decisions: state.decisions };
-  state.decisions = decisions;
+function change({ decisions, loaded }, what) {
+  const before = { situation };
+  Object.assign(state, { decisions, loaded });
   situation = choices.under(decisions);
   const follows = consequences(before);
   renderConfigurator();
@@ -126,12 +138,12 @@ function change(decisions, what) {
 }
 
 function consequences(before) {
-  const implied = [];
+  const followed = [];
   const locked = [];
   const opened = [];
   data.inputs.forEach((input, index) => {
-    const now = situation.implied(index);
-    if (now !== null && before.situation.implied(index) !== now) implied.push(word(index, now));
+    const now = implied(index);
+    if (now !== null && implied(index, before.situation) !== now) followed.push(word(index, now));
     if (state.decisions.has(index)) return;
     input.cases.forEach((_, one) => {
       const [was, is] = [before.situation.canChoose(index, one), situation.canChoose(index, one)];
@@ -146,7 +158,7 @@ function consequences(before) {
     if (now in turned && situation.truth(element.literal) !== before.situation.truth(element.literal)) turned[now].push(shortName(element));
   });
   const parts = [
-    implied.length && `Follows: ${listed(implied)}`,
+    followed.length && `Follows: ${listed(followed)}`,
     locked.length && `No longer possible: ${listed(locked)}`,
     opened.length && `Possible again: ${listed(opened)}`,
     turned.present.length && `Now present: ${listed(turned.present)}`,
@@ -181,6 +193,10 @@ function buildConfigurator() {
     place.append(make('div', { class: 'notice' }, make('p', {}, make('strong', {}, 'No variant is possible, '), 'whatever is chosen:'), reasons(why)));
     return;
   }
+  if (data.inputs.length === 0) {
+    place.append(make('div', { class: 'notice' }, make('p', {}, make('strong', {}, 'There is nothing to choose: '), 'no input is open, so there is one variant.')));
+    return;
+  }
   const load = make('select', { id: 'load', 'aria-label': 'Preset to start from' });
   load.append(make('option', { value: '' }, 'Load a preset …'));
   presets.forEach((preset, index) => {
@@ -188,7 +204,8 @@ function buildConfigurator() {
     load.append(make('option', { value: index, disabled: !possible }, possible ? preset.name : `${preset.name} (${preset.error ? 'rejected' : 'not in the formula'})`));
   });
   load.addEventListener('change', () => {
-    if (load.value !== '') decide(decisionsOf(Number(load.value)), `Preset ${nameOf(Number(load.value))}`);
+    const preset = Number(load.value);
+    if (load.value !== '') decide(decisionsOf(preset), `Preset ${nameOf(preset)}`, preset);
     load.value = '';
   });
   const tools = make(
@@ -197,12 +214,13 @@ function buildConfigurator() {
     load,
     button('Complete with defaults', complete, { id: 'complete' }),
     button('Undo', undo, { id: 'undo' }),
-    button('Reset', () => decide(new Map(), 'All inputs are open'), { id: 'reset' }),
+    button('Reset', () => decide(new Map(), 'All inputs are open', null), { id: 'reset' }),
   );
   const filter = make('input', { type: 'search', id: 'filter', placeholder: 'Find an input …', 'aria-label': 'Find an input', oninput: renderFilter });
   const hint = make('p', { class: 'hint keys' }, 'Arrow keys move between the cases of an input, ', make('kbd', {}, 'Space'), ' chooses, ', make('kbd', {}, 'Delete'), ' leaves open. A case behind a lock says why.');
   const list = make('div', { class: 'inputs' }, data.inputs.map(buildInput));
-  place.append(
+  fill(
+    place,
     tools,
     make('div', { class: 'meter', id: 'meter', 'aria-hidden': true }),
     make('p', { id: 'consequences', class: 'consequences' }, 'Choose a case: what follows from it is shown here, in the list and in the topology.'),
@@ -219,7 +237,9 @@ function complete() {
 
 function buildInput(input, index) {
   const id = `input-${index}`;
-  const cases = [{ label: 'open' }, ...input.cases].map((one, at) => buildCase(input, index, at - 1, one.label));
+  // Where all values do the same, the value says more than that.
+  const label = (one) => (input.cases.length === 1 ? valueOf(index, 0) : input.cases[one].label);
+  const cases = [-1, ...input.cases.keys()].map((one) => buildCase(input, index, one, one < 0 ? 'open' : label(one)));
   const group = make('div', { class: 'cases', role: 'radiogroup', 'aria-labelledby': id, 'aria-describedby': `${id}-text`, onkeydown: (event) => moveInGroup(event, index, cases) }, cases);
   const status = make('span', { class: 'status' });
   const why = make('div', { class: 'why', hidden: true });
@@ -236,7 +256,7 @@ function buildInput(input, index) {
 }
 
 function defaultText(input) {
-  if (input.default != null) return `default ${input.cases[input.default].label}`;
+  if (input.default != null) return `default ${presets[0]?.inputs[input.name] ?? input.cases[input.default].label}`;
   return input.follows ? `default ${input.follows}` : 'no default';
 }
 
@@ -329,15 +349,15 @@ function renderConfigurator() {
   let follows = 0;
   data.inputs.forEach((input, index) => {
     const decided = state.decisions.get(index) ?? -1;
-    const implied = situation.implied(index);
-    if (implied !== null) follows++;
+    const only = implied(index);
+    if (only !== null) follows++;
     const { row, cases, status, why } = rows[index];
     why.hidden = true;
-    const kind = decided >= 0 ? 'chosen' : implied !== null ? 'follows' : 'open';
+    const kind = decided >= 0 ? 'chosen' : only !== null ? 'follows' : 'open';
     row.dataset.state = kind;
     status.textContent = kind;
-    const current = decided >= 0 ? decided : (implied ?? -1);
-    cases.forEach((element, at) => renderCase(element, { input, one: at - 1, current, isImplied: at - 1 === implied, locked: isLocked(index, at - 1) }));
+    const current = decided >= 0 ? decided : (only ?? -1);
+    cases.forEach((element, at) => renderCase(element, { input, index, one: at - 1, current, isImplied: at - 1 === only, locked: isLocked(index, at - 1) }));
   });
   const open = data.inputs.length - state.decisions.size - follows;
   byId('progress').textContent = `${count(open, 'input')} open · ${state.decisions.size} chosen · ${follows} follow`;
@@ -349,13 +369,14 @@ function renderConfigurator() {
   renderCommand();
 }
 
-function renderCase(element, { input, one, current, isImplied, locked }) {
+function renderCase(element, { input, index, one, current, isImplied, locked }) {
   const isCurrent = one === current;
   element.setAttribute('aria-checked', isCurrent);
   element.tabIndex = isCurrent ? 0 : -1;
   element.classList.toggle('implied', isImplied);
   element.classList.toggle('locked', locked);
-  const label = one < 0 ? 'open' : input.cases[one].label;
+  if (one >= 0 && input.cases.length === 1) element.firstChild.textContent = valueOf(index, one);
+  const label = element.firstChild.textContent;
   const note = locked ? ', locked: press to see why' : isImplied ? ', follows from what is chosen' : one >= 0 && one === input.default ? ', default' : '';
   element.setAttribute('aria-label', label + note);
 }
@@ -373,7 +394,7 @@ function renderFilter() {
 const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function commandLine() {
-  const inputs = [...state.decisions].sort(([a], [b]) => a - b).flatMap(([input, one]) => ['-i', `${data.inputs[input].name}=${data.inputs[input].cases[one].value}`]);
+  const inputs = [...state.decisions].sort(([a], [b]) => a - b).flatMap(([input, one]) => ['-i', `${data.inputs[input].name}=${valueOf(input, one)}`]);
   return [...data.command, ...inputs].map(quoted).join(' ');
 }
 
@@ -594,8 +615,7 @@ function whyParts(element, which, most) {
   if (here === 'open') return make('p', {}, 'Open: it depends on inputs that are not decided.');
   const why = whyElement(element, which);
   if (!why) return null;
-  const always = why.inputs.length === 0 && why.reasons.length === 0;
-  if (always || why.inputs.length === 0) {
+  if (why.inputs.length === 0) {
     return [make('p', {}, `Always ${here}, whatever is chosen.`), why.reasons.length > 0 && reasons(why, most)];
   }
   return [make('p', {}, `${here === 'present' ? 'Present' : 'Absent'} because of `, chosen(why)), why.reasons.length > 0 && reasons(why, most)];
@@ -604,10 +624,10 @@ function whyParts(element, which, most) {
 function elementTip(element) {
   const { id, conditions, place } = data.elements[element];
   const which = viewed();
-  const parts = which.flatMap((one) => {
-    const why = whyParts(element, one, 3);
-    return [which.length > 1 && make('p', { class: 'hint' }, `In ${nameOf(one)}: ${presence(element, one)}`), why];
-  });
+  const parts = which.flatMap((one) => [
+    which.length > 1 && make('p', { class: 'hint' }, `In ${nameOf(one)}: ${presence(element, one)}`),
+    whyParts(element, one, which.length > 1 ? 1 : 3),
+  ]);
   const explained = parts.flat().some((part) => part && part.classList?.contains('reasons'));
   return [
     make('p', { class: 'tip-title' }, make('strong', {}, id), ' ', badge(shown(element))),
@@ -719,9 +739,11 @@ function inputRows(hasMine) {
 function mineInput(name) {
   const cell = make('td', { class: 'value mine' });
   const input = data.inputs.findIndex((one) => one.name === name);
+  if (input < 0) return cell;
   matrix.mine.push(() => {
-    const one = state.decisions.get(input) ?? situation.implied(input);
-    cell.textContent = one == null ? '' : data.inputs[input].cases[one].label;
+    const one = state.decisions.get(input);
+    const only = one ?? implied(input);
+    cell.textContent = only == null ? '' : one == null ? data.inputs[input].cases[only].label : valueOf(input, one);
   });
   return cell;
 }

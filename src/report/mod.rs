@@ -7,6 +7,7 @@ use crate::diagnostic::Code;
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::{Clauses, Configuration, ElementReport, TemplateReport};
 use crate::matrix::Matrix;
+use crate::yaml::write_line;
 use crate::{Failure, Resolver};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -42,7 +43,7 @@ struct Preset {
     /// Nothing for the variant without a preset.
     id: Option<String>,
     description: Option<String>,
-    /// The values of inputs, as they are shown.
+    /// The values of inputs, as a command line takes them.
     inputs: BTreeMap<String, String>,
     /// The case of each open input.
     cases: Vec<Option<usize>>,
@@ -75,6 +76,7 @@ struct Input {
 #[derive(Clone, Debug, Serialize)]
 struct Case {
     label: String,
+    /// One of its values, as a command line takes it.
     value: String,
     literal: i32,
 }
@@ -135,7 +137,7 @@ impl Resolver {
             });
             let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| Case {
                 label: case.label.clone(),
-                value: case.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+                value: case.value.as_ref().map(write_line).unwrap_or_default(),
                 literal,
             };
             Input {
@@ -167,7 +169,7 @@ fn columns(matrix: &Matrix, presets: &[Resolver], configuration: Option<&Configu
     let column = |(index, column): (usize, &crate::matrix::Column)| Preset {
         id: column.preset.clone(),
         description: column.description.clone(),
-        inputs: presets.get(index).map(Resolver::shown_inputs).unwrap_or_default(),
+        inputs: presets.get(index).map(Resolver::written_inputs).unwrap_or_default(),
         cases: configuration.and_then(|configuration| configuration.chosen.get(index).cloned()).unwrap_or_default(),
         present: matrix.rows.iter().enumerate().filter(|(_, row)| row.present[index] == Some(true)).map(|(row, _)| row).collect(),
         error: (!column.rejected.is_empty()).then(|| column.rejected.join("\n")),

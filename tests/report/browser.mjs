@@ -1,4 +1,5 @@
-// The page in a real browser: node browser.mjs CUVEE TEMPLATE PAGE. Everything that the page says is held against what the command line says.
+// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE. Everything that the page says is held against what
+// the command line says. FIXED-PAGE is of a template without open inputs.
 //
 // Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
 
@@ -6,7 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 
-const [cuvee, template, page] = process.argv.slice(2);
+const [cuvee, template, page, small, smallPage, fixedPage] = process.argv.slice(2);
 const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -17,13 +18,13 @@ const isPossible = (inputs) => spawnSync(cuvee, ['-q', 'variants', template, '--
 const flags = (inputs) => Object.entries(inputs).flatMap(([name, value]) => ['-i', `${name}=${value}`]);
 
 /** Opens the page, and notes whatever it should not do. */
-async function open(options = {}) {
+async function open(options = {}, file = page) {
   const opened = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   const trouble = [];
   opened.on('console', (message) => message.type() !== 'log' && trouble.push(message.text()));
   opened.on('pageerror', (error) => trouble.push(error.message));
   opened.on('request', (request) => /^(file|data|blob):/.test(request.url()) || trouble.push(request.url()));
-  await opened.goto(pathToFileURL(page).href);
+  await opened.goto(pathToFileURL(file).href);
   return { opened, finish: async () => (assert.deepEqual(trouble, []), await opened.close()) };
 }
 
@@ -138,6 +139,40 @@ async function loadsAndCompletes() {
   await finish();
 }
 
+/** The command that a preset comes to is as good as the preset: values of properties are the same too. */
+async function commandsReproducePresets() {
+  for (const [of, file] of [[template, page], [small, smallPage]]) {
+    const { opened, finish } = await open({}, file);
+    const presets = await opened.locator('#load option:not([disabled])').allInnerTexts();
+    assert.ok(presets.length > 3, presets.join());
+    for (const preset of presets.slice(1)) {
+      await opened.locator('#load').selectOption({ label: preset });
+      const line = await opened.locator('#command-line').innerText();
+      const words = line.replace(/^cuvee /, '');
+      const said = execFileSync('sh', ['-c', `"$0" -q ${words}`, cuvee], { encoding: 'utf8' });
+      const flag = preset === 'defaults' ? [] : ['--preset', preset];
+      assert.equal(said, execFileSync(cuvee, ['-q', 'resolve', of, ...flag], { encoding: 'utf8' }), line);
+    }
+    await opened.locator('#undo').click();
+    assert.doesNotMatch(await opened.locator('#command-line').innerText(), /undefined/);
+    await finish();
+  }
+}
+
+/** Also where there is little to show, nothing is shown that is not meant. */
+async function showsNothingElse() {
+  for (const file of [page, smallPage, fixedPage]) {
+    const { opened, finish } = await open({}, file);
+    const stray = await opened.evaluate(() => [...document.querySelectorAll('#configurator, main > *, .panel, .tools')].flatMap((place) => [...place.childNodes]).filter((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim()).map((node) => node.textContent));
+    assert.deepEqual(stray, [], file);
+    assert.ok((await opened.locator('.matrix tbody tr').count()) > 0, file);
+    await finish();
+  }
+  const { opened, finish } = await open({}, fixedPage);
+  assert.match(await opened.locator('#configure').innerText(), /nothing to choose/);
+  await finish();
+}
+
 async function fitsEveryScreen() {
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [360, 768, 1280]) {
@@ -153,7 +188,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, commandsReproducePresets, showsNothingElse, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }

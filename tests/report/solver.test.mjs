@@ -142,6 +142,24 @@ test('the configurator agrees with brute force', () => {
   }
 });
 
+test('explanations of conflicts with many causes are minimal', () => {
+  let explained = 0;
+  for (let seed = 0; seed < 300; seed++) {
+    const rng = random(seed + 20_000);
+    const vars = 7;
+    // As many clauses as are just too many, each for a reason of its own: a solver's first conflict names more of them than it needs.
+    const clauses = Array.from({ length: 34 }, () => [0, 1, 2].map(() => literal(rng, vars)));
+    const inputs = Array.from({ length: 5 }, (_, index) => ({ cases: [{ literal: index + 1 }, { literal: -index - 1 }], default: 0 }));
+    const choices = new Choices({ vars, clauses, origins: [...clauses.keys()], reasons: clauses.map((_, index) => `rule ${index}`) }, inputs);
+    const models = allModels(vars, clauses);
+    const decisions = new Map(inputs.map((_, index) => [index, rng.below(2)]));
+    if (models.some((model) => choices.literals(decisions).every((lit) => satisfies(model, [lit])))) continue;
+    checkWhy(choices, models, decisions, [], `seed ${seed}`);
+    explained++;
+  }
+  assert.ok(explained > 100, `only ${explained}`);
+});
+
 /** The decisions and the reasons suffice, and none of them can be left out. */
 function checkWhy(choices, models, decisions, literals, label) {
   const { cnf, inputs } = choices;
