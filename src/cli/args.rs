@@ -214,7 +214,7 @@ pub struct VariantsArgs {
     #[arg(long, value_name = "N", group = "which")]
     pub sample: Option<u64>,
     /// Where the random numbers of a sample start
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
     pub seed: u64,
     /// A small set that covers every combination of cases of two open inputs
     #[arg(long, group = "which")]

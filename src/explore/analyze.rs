@@ -1,6 +1,7 @@
 //! What holds of all variants at once, and what of the template is in vain.
 
 use super::Answer;
+use super::inputs::InputReport;
 use super::space::{Projection, Requirement, Space, literal};
 use super::variants::{Assigned, Query, RejectedPreset};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -100,7 +101,8 @@ impl Resolver {
 
     fn idle_inputs(&self) -> Result<Vec<IdleInput>, Failure> {
         let report = self.input_report()?.result;
-        let idle = report.inputs.into_iter().filter(|input| input.assigned.is_none() && input.influences.is_empty());
+        let is_idle = |input: &InputReport| input.assigned.is_none() && input.influences.is_empty() && !input.constrained;
+        let idle = report.inputs.into_iter().filter(is_idle);
         Ok(idle.map(|input| IdleInput { name: input.name, place: input.place, values: input.values }).collect())
     }
 
@@ -151,7 +153,7 @@ impl Space<'_, '_> {
             false_optional: if void { Vec::new() } else { placed(self.false_optional(&elements, &dead, &mut models)) },
             atomic_sets: sets.iter().map(|set| ids(set).iter().map(name).collect()).collect(),
             idle_inputs: Vec::new(),
-            constraints: self.verdicts(void, sources),
+            constraints: self.verdicts(sources),
             checks: self.rejecting(),
             presets: Vec::new(),
         }
@@ -195,11 +197,14 @@ impl Space<'_, '_> {
         open.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Constraints that the rest implies; where there is no variant, those without which there would be one.
-    fn verdicts(&self, void: bool, sources: &SourceMap) -> Vec<Verdict> {
+    /// Constraints that the rest implies; where they leave no variant, those without which there would be one.
+    fn verdicts(&self, sources: &SourceMap) -> Vec<Verdict> {
         let constraints: FxHashSet<OriginId> = self.constraints.iter().map(|&(origin, _)| origin).collect();
         let rest = self.cnf.clauses().filter(|clause| clause.origin.is_none_or(|origin| !constraints.contains(&origin)));
         let mut models = Models::new(self.cnf.vars(), rest.map(|clause| clause.literals), self.prepared.solver);
+        let all: Vec<_> = self.constraints.iter().map(|&(_, constraint)| constraint).collect();
+        // Where variants only fail the checks, no constraint is to blame.
+        let void = !models.solve(&all);
         let mut verdicts = Vec::new();
         for &(origin, constraint) in &self.constraints {
             let others = self.constraints.iter().filter(|&&(other, _)| other != origin).map(|&(_, other)| other);

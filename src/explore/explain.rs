@@ -160,6 +160,11 @@ impl<'a> Space<'_, 'a> {
     /// The truth of every atom in the variant of these inputs.
     fn truth(&mut self, currents: &Currents) -> Result<Vec<bool>, Diagnostics> {
         let cases = self.current_cases(currents);
+        for (open, case) in self.open.iter().zip(&cases) {
+            if case.is_none() && open.cases.len() > 1 {
+                return Err(self.without_value(open.input).into());
+            }
+        }
         let chosen = cases.iter().zip(&self.cases).filter_map(|(case, literals)| Some(literals[(*case)?]));
         let mut models = self.best_models();
         if models.solve(&chosen.collect::<Vec<_>>()) {
@@ -167,6 +172,16 @@ impl<'a> Space<'_, 'a> {
         }
         let message = "there is no variant for these inputs, so nothing is present or absent";
         Err(Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee explain` without an element says why").into())
+    }
+
+    /// What is in a variant cannot be told where an input that conditions ask for has no value.
+    fn without_value(&self, input: InputId) -> Diagnostic {
+        let declaration = self.declaration(input);
+        let name = declaration.map_or("", |declaration| declaration.name);
+        let error = Diagnostic::error(Code::MissingInput, format!("variability input `{name}` has no value"));
+        error
+            .at(declaration.map(|declaration| declaration.span))
+            .help(format!("assign it with `--input {name}=VALUE` or a preset, or declare its `default`"))
     }
 
     /// The smallest change of inputs that leads to a variant in which a literal holds.
@@ -178,6 +193,11 @@ impl<'a> Space<'_, 'a> {
         for (index, open) in self.open.iter().enumerate() {
             let changed = Var((self.settled.vars + terms.len()) as u32).positive();
             terms.push((changed, 1));
+            if open.cases.len() == 1 {
+                // No condition tells its values apart, so that none of them changes anything.
+                clauses.push(vec![!changed]);
+                continue;
+            }
             let assigned = currents.get(&open.input).is_some_and(|current| current.assigned);
             for (case, &chosen) in self.cases[index].iter().enumerate() {
                 match &self.defaults[index] {
@@ -218,7 +238,8 @@ struct Explainer<'x, 's, 'a> {
     explained: FxHashSet<ElementId>,
     /// What decides each formula that was looked at.
     decided: FxHashMap<Formula, Rc<[Atom]>>,
-    depth: usize,
+    /// The elements whose reasons are being given, one for the other.
+    path: Vec<ElementId>,
 }
 
 /// Chains of more elements than this are cut.
@@ -255,13 +276,20 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             inputs,
             explained: FxHashSet::default(),
             decided: FxHashMap::default(),
-            depth: 0,
+            path: Vec::new(),
         }
     }
 
     /// The conditions of an element: all, if it is present, else those that fail.
     fn conditions(&mut self, id: ElementId) -> Vec<Reason> {
         self.explained.insert(id);
+        self.path.push(id);
+        let reasons = self.reasons(id);
+        self.path.pop();
+        reasons
+    }
+
+    fn reasons(&mut self, id: ElementId) -> Vec<Reason> {
         let present = self.truth[id.0 as usize];
         let conditions = self.conditions.get(&id).cloned().unwrap_or_default();
         let decisive = conditions.into_iter().filter(|&(formula, _)| self.holds(formula) == present);
@@ -352,14 +380,14 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let (graph, present) = (self.space.graph(), self.truth[atom.0 as usize]);
         let word = if present { "present" } else { "absent" };
         let again = self.explained.contains(&id);
-        let ends = again || self.depth == DEPTH;
-        self.depth += 1;
+        let ends = again || self.path.len() > DEPTH;
         let because = if ends { Vec::new() } else { self.conditions(id) };
-        self.depth -= 1;
         let aside = match (again, present) {
-            (true, true) => ", see above",
-            // Only what is chosen keeps out what it would keep in.
-            (true, false) => ", see above: they need each other, and the best variant does without them",
+            // What is absent because of itself could as well be present: it is the choice of the best variant.
+            (true, false) if self.path.contains(&id) => {
+                ", see above: they need each other, and the best variant does without them"
+            }
+            (true, _) => ", see above",
             (false, _) if ends => ", and so on",
             (false, _) => "",
         };

@@ -49,6 +49,8 @@ pub struct InputReport {
     pub influences: Vec<String>,
     /// The properties whose values are computed from it.
     pub values: Vec<String>,
+    /// Whether a constraint or a rule between inputs mentions it, so that it decides which variants there are.
+    pub constrained: bool,
 }
 
 /// Values of an input that no condition tells apart.
@@ -111,9 +113,19 @@ impl<'a> Space<'_, 'a> {
                 presets: self.preset_values(declaration.name),
                 influences: influenced.into_iter().map(|id| self.graph().identifier(id).to_string()).collect(),
                 values: self.values_of(id),
+                constrained: self.is_constrained(id),
             }
         });
         InputsReport { inputs: inputs.collect() }
+    }
+
+    fn is_constrained(&self, input: InputId) -> bool {
+        let declarations = &self.prepared.inputs.declarations;
+        let by_rule = declarations
+            .iter()
+            .any(|(id, declaration)| declaration.rules.iter().any(|rule| id == input || rule.targets.contains(&input)));
+        let constraints = &self.graph().template.variability.constraints;
+        by_rule || constraints.iter().any(|&constraint| self.evaluator.mentions(constraint, input))
     }
 
     fn preset_values(&self, name: &str) -> Vec<PresetValue> {

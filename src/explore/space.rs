@@ -5,13 +5,14 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::{self, Assertions};
 use crate::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
 use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
-use crate::graph::{ElementId, Graph};
+use crate::graph::{ElementId, Graph, PropertyElement};
 use crate::inputs::{Declaration, Declarations, InputId};
 use crate::objectives;
 use crate::options::{Flag, Optimization, TopologyMode};
 use crate::progress::Progress;
 use crate::resolver::Prepared;
 use crate::solve::{self, Models, Objective, Problem, Question, Settled};
+use crate::template::PropertyValue;
 use crate::value::Value;
 use crate::variant;
 use rustc_hash::FxHashMap;
@@ -212,11 +213,22 @@ impl<'s, 'a> Space<'s, 'a> {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
         match solve::solve(&problem, self.prepared.solver, &mut ()) {
             Err(conflict) => variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict),
+            Ok(_) if self.passes_checks() => {
+                let message = "no variant fulfils the condition that was asked for";
+                let place = self.prepared.conditions.first().map(|condition| condition.span());
+                Diagnostic::error(Code::Unsatisfiable, message).at(place)
+            }
             Ok(_) => {
                 let message = "no variant passes all checks, whatever the inputs";
                 Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee analyze` says which checks reject which variants")
             }
         }
+    }
+
+    /// Whether there are variants, apart from what was asked for.
+    fn passes_checks(&self) -> bool {
+        let checks = self.requirements.iter().filter(|(_, requirement)| *requirement != Requirement::Where);
+        self.best_models().solve(&checks.map(|&(literal, _)| literal).collect::<Vec<_>>())
     }
 
     /// The case of each open input in a model.
@@ -298,7 +310,15 @@ fn follows<'a>(
     if let Some(value) = declaration.default_value() {
         return input.case_of(evaluator, &value).map_or(Follows::None, Follows::Case);
     }
-    let Some(expression) = declaration.computed_default() else { return Follows::None };
+    let Some(expression) = declaration.computed_default() else {
+        // What nothing asks for needs no value.
+        let is_asked = |property: &PropertyElement<'a>| match property.property.value {
+            PropertyValue::Expression(expression) => evaluator.mentions(expression, input.input),
+            PropertyValue::Value(_) => false,
+        };
+        let idle = input.cases.len() == 1 && !prepared.graph.properties.iter().any(is_asked);
+        return if idle { Follows::Case(0) } else { Follows::None };
+    };
     // Of a case that stands for several values, only what conditions make of them is known.
     let exact = |id: InputId| all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact));
     if !evaluator.open_inputs_of(expression).into_iter().all(exact) {

@@ -198,7 +198,7 @@ impl Space<'_, '_> {
 
     fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
         let mut models = self.valid_models();
-        let telling = if limit > FEW { telling(elements, &mut models) } else { literals(elements) };
+        let telling = if elements.len() < MANY { telling(elements, &mut models) } else { literals(elements) };
         let mut variants = Vec::new();
         while models.solve(&[]) {
             if variants.len() == limit {
@@ -352,8 +352,8 @@ struct Projected {
     hash: u64,
 }
 
-/// For so many variants it does not pay to look for few literals that tell them apart.
-const FEW: usize = 100;
+/// Of so many elements it does not pay to look for few that tell variants apart.
+const MANY: usize = 5_000;
 
 fn literals(elements: &[Projected]) -> Vec<Lit> {
     elements.iter().map(|element| literal(element.id)).collect()
