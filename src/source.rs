@@ -32,7 +32,7 @@ pub struct Location<'a> {
 }
 
 /// One file that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     path: PathBuf,
     text: Arc<str>,
@@ -67,7 +67,7 @@ impl SourceFile {
 /// assert_eq!(sources.snippet(span), "Shop");
 /// assert_eq!((sources.location(span).line, sources.location(span).column), (2, 9));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
 }
