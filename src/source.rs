@@ -1,5 +1,6 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
+use crate::load::normalize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,8 @@ impl<P: Into<PathBuf>, T: Into<Vec<u8>>> FromIterator<(P, T)> for MemoryFiles {
 
 impl MemoryFiles {
     fn get(&self, path: &Path) -> io::Result<&Vec<u8>> {
-        self.files.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+        let found = self.files.get(path).or_else(|| self.files.get(&normalize(path)));
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
     }
 }
 
@@ -208,7 +210,7 @@ impl FileSystem for MemoryFiles {
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.files.contains_key(path)
+        self.get(path).is_ok()
     }
 
     fn is_dir(&self, path: &Path) -> bool {

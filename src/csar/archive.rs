@@ -251,7 +251,7 @@ impl Tree {
         let name = name::checked(name.strip_suffix('/').unwrap_or(&name)).map_err(&because)?.into_owned();
         admissible(entry, limits).map_err(|why| because(&why))?;
         self.unpacked = self.unpacked.saturating_add(entry.size());
-        self.add_directories(name::parent(&name)).map_err(|why| because(why))?;
+        self.add_directories(name::parent(&name)).map_err(&because)?;
         if directory {
             return self.add_directories(Some(&name)).map_err(because);
         }

@@ -75,7 +75,7 @@ impl Meta {
         let last = first.last().map_or(whole, |pair| pair.span);
         let mut seen = FxHashSet::default();
         for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
-            diagnostics.push(wrong(pair.span, format!("`{}` is there twice", pair.name)));
+            diagnostics.push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
         }
         let find = |name: &str| first.iter().find(|pair| pair.name == name);
         let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
@@ -83,7 +83,7 @@ impl Meta {
             match found {
                 Some(pair) if READ.contains(&pair.value.as_str()) => {}
                 Some(pair) => {
-                    let message = format!("`{}` is `{}`, which cannot be read", pair.name, pair.value);
+                    let message = format!("`{}` is `{}`, which cannot be read", pair.name, pair.value.escape_debug());
                     diagnostics.push(wrong(pair.span, message).help(format!("it can be {}", READ.join(" or "))));
                 }
                 None => diagnostics.push(missing(name, &first, last)),
@@ -149,11 +149,14 @@ fn wrong(span: Span, message: String) -> Diagnostic {
 }
 
 fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
-    let known = |pair: &&Pair| !NAMES.contains(&pair.name.as_str());
-    let near = block.iter().filter(known).find(|pair| closest(&pair.name, [name]).is_some());
+    let is_typo = |pair: &&Pair| {
+        let unknown = pair.name.len() < 2 * name.len() && !NAMES.contains(&pair.name.as_str());
+        unknown && closest(&pair.name, [name]).is_some()
+    };
+    let near = block.iter().find(is_typo);
     let error = wrong(near.map_or(at, |pair| pair.span), format!("the first block of `{META}` has no `{name}`"));
     match near {
-        Some(pair) => error.help(format!("is `{}` meant to be `{name}`?", pair.name)),
+        Some(pair) => error.help(format!("is `{}` meant to be `{name}`?", pair.name.escape_debug())),
         None => error.help(format!("add a line `{name}: {}`", if name == ENTRY { "service-template.yaml" } else { WRITTEN })),
     }
 }
@@ -188,8 +191,8 @@ fn blocks(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Vec<Pa
         match (content.strip_prefix(' '), content.split_once(':')) {
             (Some(more), _) => match block.last_mut() {
                 Some(pair) => {
-                    pair.value.push(' ');
-                    pair.value.push_str(more.trim_start());
+                    let blank = if pair.value.is_empty() { "" } else { " " };
+                    pair.value.extend([blank, more.trim_start()]);
                     pair.span.end = span.end;
                 }
                 None => diagnostics

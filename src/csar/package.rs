@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// What the metadata of a template must hold that stands for a whole archive.
 const REQUIRED_METADATA: [&str; 2] = ["template_name", "template_version"];
 
+/// So much nobody has to say of an archive.
+const META_BYTES: u64 = 1 << 20;
+
 /// A template, and the files that come with it.
 #[derive(Clone)]
 pub(crate) struct Package {
@@ -22,7 +25,7 @@ pub(crate) struct Package {
     /// The template.
     pub template: PathBuf,
     /// The archive or directory that it was found in, where no file was named.
-    pub(super) root: Option<Root>,
+    pub(super) root: Option<Box<Root>>,
 }
 
 /// What an archive or a directory is known to hold.
@@ -81,7 +84,7 @@ impl Package {
                 (Some(archive), _, [first, _]) => return Err(without_template(archive, first.is_some()).into()),
             }
         };
-        Ok(Self { files, template, root: Some(root) })
+        Ok(Self { files, template, root: Some(Box::new(root)) })
     }
 
     /// Whether the template says what it has to, with what was parsed of it.
@@ -126,6 +129,10 @@ fn read_meta(files: &dyn FileSystem, root: &Path, sources: &mut SourceMap) -> Re
     if !files.is_file(&path) {
         let message = format!("there is no `{}`", path.display());
         return Err(Diagnostic::error(Code::Csar, message).help(format!("`{META_DIRECTORY}` is there to hold it")).into());
+    }
+    if files.size(&path).is_ok_and(|size| size > META_BYTES) {
+        let message = format!("`{}` is larger than {} MiB", path.display(), META_BYTES >> 20);
+        return Err(Diagnostic::error(Code::Csar, message).into());
     }
     let (file, text) = load::read(files, sources, &path)?;
     let mut diagnostics = Diagnostics::default();
