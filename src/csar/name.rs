@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn stay_inside() {
-        for name in ["a", "a/b.yaml", "TOSCA-Metadata/TOSCA.meta", "a b/ü", "...", "a/..b", "a:b", "ab:/c"] {
+        for name in ["a", "a/b.yaml", "TOSCA-Metadata/TOSCA.meta", "a b/ü", "...", "a/..b", "ab:/c"] {
             assert_eq!(checked(name), Ok(name.into()));
         }
         for (name, plain) in [("./a", "a"), ("a/./b", "a/b"), ("././a/.", "a")] {

@@ -243,8 +243,11 @@ impl Writer {
     /// Whether content is not compressed so well that readers would take it for a bomb.
     fn is_believable(&self, content: &[u8]) -> bool {
         let size = content.len() as u64;
-        let enough = size / self.limits.ratio + 1;
+        if !self.limits.is_bomb(size, 0) {
+            return true;
+        }
         // All of it need not be compressed to see that.
+        let enough = size / self.limits.ratio + 1;
         let compressed = io::copy(&mut DeflateEncoder::new(content, Compression::new(LEVEL)).take(enough), &mut io::sink());
         !self.limits.is_bomb(size, compressed.unwrap_or(0))
     }
