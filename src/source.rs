@@ -139,6 +139,11 @@ pub trait FileSystem: Sync {
     /// # Errors
     /// As the system gives them.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Whether this is a symbolic link, whatever it leads to; there are none unless a system says so.
+    fn is_link(&self, _path: &Path) -> bool {
+        false
+    }
 }
 
 /// The operating system's files.
@@ -166,6 +171,10 @@ impl FileSystem for OsFiles {
         let mut found = std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<io::Result<Vec<_>>>()?;
         found.sort();
         Ok(found)
+    }
+
+    fn is_link(&self, path: &Path) -> bool {
+        path.is_symlink()
     }
 }
 

@@ -265,7 +265,7 @@ shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: `Other-Definitions` names
         assert!(wrong(zip([("a.yaml", SHOP), ("b.yml", SHOP)])).contains("there is more than one YAML file at its root"));
         let unnamed = wrong(zip([("shop.yaml", SHOP.replace("../lib", "lib").as_str()), ("lib/types.yaml", TYPES)]));
         let expected = "shop.csar:/shop.yaml:1:1: error[csar]: without `TOSCA-Metadata/TOSCA.meta` the template needs metadata, \
-                        and `template_name` and `template_version` is not there";
+                        and they lack `template_name` and `template_version`";
         assert_eq!(unnamed, expected);
     }
 
@@ -573,6 +573,16 @@ mod as_typed {
         fs::write(dir.path().join("prod.csar"), "old").unwrap();
         cuvee(&dir, "resolve shop.csar --preset prd -o prod.csar").assert().code(1);
         assert_eq!(fs::read(dir.path().join("prod.csar")).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn resolve_packs_no_links() {
+        let dir = workplace();
+        std::os::unix::fs::symlink(".", dir.path().join("shop/round")).unwrap();
+        cuvee(&dir, "resolve shop").assert().success();
+        let refused = cuvee(&dir, "resolve shop -o prod.csar").assert().code(1);
+        refused.stderr_eq("error[csar]: `shop/round` is a link, which an archive cannot hold\n...\n");
     }
 
     #[test]

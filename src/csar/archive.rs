@@ -144,7 +144,7 @@ impl FileSystem for Archive {
         let mut archive = Cursor::new(&self.bytes[..]);
         let file = entry.with_reader(&mut archive, ZipReadOptions::new()).map_err(io::Error::other)?;
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        file.take(size + 1).read_to_end(&mut content)?;
+        file.take(size.saturating_add(1)).read_to_end(&mut content)?;
         if content.len() as u64 != size {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its size is not what the archive claims"));
         }

@@ -116,7 +116,10 @@ fn listed(files: &dyn FileSystem, root: &Root) -> Result<Vec<PathBuf>, Diagnosti
     while let Some((directory, depth)) = open.pop() {
         let unreadable = |why| Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", directory.display()));
         for path in files.list(&directory).map_err(unreadable)?.into_iter().filter(|path| !is_left_out(path)) {
-            if files.is_file(&path) {
+            if files.is_link(&path) {
+                let message = format!("`{}` is a link, which an archive cannot hold", path.display());
+                return Err(error(message).help("put what it leads to in its place"));
+            } else if files.is_file(&path) {
                 found.push(path);
             } else if files.is_dir(&path) && depth < DEPTH {
                 open.push((path, depth + 1));

@@ -102,7 +102,7 @@ impl Package {
             return Ok(());
         }
         let missing = missing.join("` and `");
-        let message = format!("without `{META}` the template needs metadata, and `{missing}` is not there");
+        let message = format!("without `{META}` the template needs metadata, and they lack `{missing}`");
         let at = metadata.unwrap_or(template).span();
         Err(Diagnostic::error(Code::Csar, message).at(at).help(format!("add `{missing}` to its `metadata`, or a `{META}`")))
     }
