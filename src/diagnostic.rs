@@ -55,6 +55,7 @@ codes! {
     AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
     AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
+    Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";

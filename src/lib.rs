@@ -53,6 +53,7 @@
 
 mod check;
 pub mod clock;
+pub mod csar;
 mod decimal;
 pub mod diagnostic;
 pub mod diff;

@@ -57,7 +57,11 @@ fn read_text(files: &dyn FileSystem, path: &Path) -> Result<Arc<str>, Diagnostic
     decode(path, read_bytes(files, path)?)
 }
 
-fn read_bytes(files: &dyn FileSystem, path: &Path) -> Result<Vec<u8>, Diagnostic> {
+/// Reads a whole file.
+///
+/// # Errors
+/// `file` where it cannot be read or is too large.
+pub fn read_bytes(files: &dyn FileSystem, path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let limit = Limits::default().bytes;
     let error = |why: &dyn std::fmt::Display| Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", path.display()));
     // A stream such as `/dev/stdin` has no size to look at; what it gives is measured by the parser.
@@ -137,7 +141,8 @@ fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn is_yaml(path: &Path) -> bool {
+/// Whether this is called a YAML file.
+pub fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
@@ -248,14 +253,19 @@ impl Imports<'_> {
 /// The files that a library imports from beside itself.
 fn imported(document: &Document, sources: &SourceMap) -> Vec<ImportedFile> {
     let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
-    let items = document.root().get("imports").into_iter().flat_map(Node::items);
+    import_names(document.root()).map(|(file, span)| (directory.join(file), span)).collect()
+}
+
+/// What a service template imports from beside itself, and where it says so.
+pub fn import_names(root: Node<'_>) -> impl Iterator<Item = (&str, Span)> {
+    let items = root.get("imports").into_iter().flat_map(Node::items);
     let local = items.filter(|item| item.get("repository").is_none());
     let named = local.filter_map(|item| Some((item.as_str().or_else(|| item.get("file")?.as_str())?, item.span())));
-    named.filter(|(file, _)| !file.contains("://")).map(|(file, span)| (directory.join(file), span)).collect()
+    named.filter(|(file, _)| !file.contains("://"))
 }
 
 /// Without `.` and `..`, so that one file has one name.
-fn normalize(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

@@ -1,5 +1,6 @@
 //! The pipeline in one readable function, and the public way into it.
 
+use crate::csar::{self, Package};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::formula::Formula;
@@ -16,9 +17,12 @@ use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node};
 use crate::{check, emit, enrich, objectives, technology, variant};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What is left of a run: the result, its elements, and what comes with it.
+type Resolved = (String, Elements, Package);
 
 /// Where the template is.
 #[derive(Clone, Debug)]
@@ -62,7 +66,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// For a template file, or a directory that holds one under its usual name.
+    /// For a template file, an archive (see [`crate::csar`]), or a directory that holds a template under its usual name.
     pub fn new(template: impl Into<PathBuf>) -> Self {
         Self::of(Template::Path(template.into()))
     }
@@ -169,7 +173,9 @@ impl Resolver {
     pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
         let mut sources = SourceMap::default();
         match self.run(&mut sources, progress) {
-            Ok((yaml, elements, warnings)) => Ok(Resolution { yaml, elements, sources, warnings: warnings.0 }),
+            Ok(((yaml, elements, package), warnings)) => {
+                Ok(Resolution { yaml, elements, package, sources, warnings: warnings.0 })
+            }
             Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
         }
     }
@@ -181,7 +187,7 @@ impl Resolver {
     pub fn effective_options(&self) -> Result<(Options, SourceMap), Failure> {
         let mut sources = SourceMap::default();
         let resolve = |sources: &mut SourceMap| {
-            let opened = self.open(sources)?;
+            let (opened, _) = self.open(sources)?;
             // What else is wrong with the template is for resolving to say.
             let template = template::parse(opened.template.root(), &mut Diagnostics::default());
             options::resolve(template.version, template.variability.options, &self.options)
@@ -198,7 +204,7 @@ impl Resolver {
     /// A [`Failure`] where the template cannot be read.
     pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
         let mut sources = SourceMap::default();
-        let names = |opened: Opened| {
+        let names = |(opened, _): (Opened, Package)| {
             // What is wrong with the template is for resolving to say.
             let template = template::parse(opened.template.root(), &mut Diagnostics::default());
             let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
@@ -211,7 +217,7 @@ impl Resolver {
     }
 
     /// The whole pipeline, phase by phase.
-    fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(String, Elements, Diagnostics), Diagnostics> {
+    fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(Resolved, Diagnostics), Diagnostics> {
         self.with_prepared(Openness::Closed, sources, progress, |prepared, _, warnings, progress| {
             let Prepared { graph, options, violations, .. } = prepared;
             checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
@@ -221,9 +227,8 @@ impl Resolver {
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
             evaluator.decide(&presence);
             let document = emit::emit(&mut evaluator, &presence)?;
-            Ok((yaml::write_yaml(&document), Elements::of(graph, &presence)))
+            Ok((yaml::write_yaml(&document), Elements::of(graph, &presence), prepared.package.clone()))
         })
-        .map(|((yaml, elements), warnings)| (yaml, elements, warnings))
     }
 
     /// Asks something about what the phases up to the graph made.
@@ -272,7 +277,7 @@ impl Resolver {
         then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
         progress.phase("reading");
-        let opened = self.open(sources)?;
+        let (opened, package) = self.open(sources)?;
         let template = checked(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options)?;
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
@@ -291,18 +296,19 @@ impl Resolver {
         let violations = check_features(&inputs, &mut early);
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
         let imported = checked(warnings, |diagnostics| {
-            load::imports(&*self.files, sources, &opened.base, wanted, &opened.library, diagnostics)
+            load::imports(&*package.files, sources, &opened.base, wanted, &opened.library, diagnostics)
         })?;
 
         progress.phase("building");
         let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
-        let rule_files = self.referenced(template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
+        let files = &*package.files;
+        let rule_files = referenced(files, template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
         let rules = checked(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
         let condition_files =
-            self.referenced(template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
+            referenced(files, template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
         let type_specific = checked(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
             roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
@@ -311,6 +317,7 @@ impl Resolver {
         let graph = technology::assign(graph, &types, &rules, &options)?;
 
         let prepared = Prepared {
+            package: &package,
             graph: &graph,
             types: &types,
             inputs: &inputs,
@@ -325,14 +332,14 @@ impl Resolver {
         then(&prepared, sources, warnings, progress)
     }
 
-    fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
-        match &self.template {
-            Template::Path(path) => {
-                let path = load::find_template(&*self.files, path)?;
-                load::open(&*self.files, sources, &path, None)
-            }
-            Template::Text { name, text } => load::open(&*self.files, sources, name, Some(text.clone())),
-        }
+    fn open(&self, sources: &mut SourceMap) -> Result<(Opened, Package), Diagnostics> {
+        let (package, text) = match &self.template {
+            Template::Path(path) => (Package::find(&self.files, path, sources)?, None),
+            Template::Text { name, text } => (Package::of_file(&self.files, name), Some(text.clone())),
+        };
+        let opened = load::open(&*package.files, sources, &package.template, text)?;
+        package.check(opened.template.root())?;
+        Ok((opened, package))
     }
 
     /// The values of variability inputs, layer by layer: presets, environment, files, calls.
@@ -371,30 +378,12 @@ impl Resolver {
             InputSource::Text(name, text) => inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment]),
         }
     }
-
-    /// The files that a definition names instead of standing in the template; where it says nothing, the optional one.
-    fn referenced(
-        &self,
-        definition: Option<Node<'_>>,
-        defaults: &[&str],
-        base: &Path,
-        sources: &mut SourceMap,
-    ) -> Result<Referenced, Diagnostics> {
-        let files = &*self.files;
-        let Some(node) = definition else {
-            return Ok(Referenced(load::optional(files, sources, base, defaults)?.into_iter().collect()));
-        };
-        let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
-        let read = |name: &str| {
-            load::document(files, sources, &base.join(name))
-                .map_err(|error| if error.span.is_none() { error.at(node.span()) } else { error })
-        };
-        Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
-    }
 }
 
 /// What the phases up to the graph made of a template and its inputs.
 pub(crate) struct Prepared<'p, 'a> {
+    /// Where the template is, and through what the files beside it are read.
+    pub package: &'p Package,
     /// The elements.
     pub graph: &'p Graph<'a>,
     /// The types.
@@ -436,6 +425,25 @@ impl Referenced {
         let inline = definition.filter(|_| self.0.is_empty());
         self.0.iter().map(Document::root).chain(inline)
     }
+}
+
+/// The files that a definition names instead of standing in the template; where it says nothing, the optional one.
+fn referenced(
+    files: &dyn FileSystem,
+    definition: Option<Node<'_>>,
+    defaults: &[&str],
+    base: &Path,
+    sources: &mut SourceMap,
+) -> Result<Referenced, Diagnostics> {
+    let Some(node) = definition else {
+        return Ok(Referenced(load::optional(files, sources, base, defaults)?.into_iter().collect()));
+    };
+    let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
+    let read = |name: &str| {
+        load::document(files, sources, &base.join(name))
+            .map_err(|error| if error.span.is_none() { error.at(node.span()) } else { error })
+    };
+    Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
 }
 
 const RULE_FILES: [&str; 4] = ["qualities.yaml", "lib/qualities.yaml", "rules.yaml", "lib/rules.yaml"];
@@ -515,6 +523,7 @@ impl Elements {
 pub struct Resolution {
     yaml: String,
     elements: Elements,
+    package: Package,
     sources: SourceMap,
     warnings: Vec<Diagnostic>,
 }
@@ -545,9 +554,38 @@ impl Resolution {
         self.elements.elements.iter().enumerate().map(|(position, element)| (self.elements.identifier(position), element.present))
     }
 
-    /// The files that were read, in the order of reading.
+    /// The resolved template in an archive, with the files of the archive or directory that it came from.
+    ///
+    /// Other variable templates are left out, and from a directory what is hidden and archives (`.csar`); all else stays. The same files
+    /// give the same bytes.
+    ///
+    /// ```
+    /// use cuvee::Resolver;
+    /// use cuvee::csar::{Archive, Limits};
+    /// use cuvee::source::FileSystem;
+    ///
+    /// let bytes = Resolver::new("examples/shop").preset("prod").resolve()?.to_csar()?;
+    /// let archive = Archive::new("prod.csar", bytes, &Limits::default()).unwrap();
+    /// assert!(archive.is_file("prod.csar:/lib/types.yaml".as_ref()));
+    ///
+    /// let again = Resolver::new("prod.csar:").files(archive).resolve()?;
+    /// assert!(again.to_yaml().starts_with("# The web shop of a tea merchant."));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template was a file of its own, where the archive would lack a file that the result needs, or where a file
+    /// cannot be read.
+    pub fn to_csar(&self) -> Result<Vec<u8>, Failure> {
+        let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
+        csar::pack(&self.package, &self.yaml).map_err(failure)
+    }
+
+    /// The files that were read, in the order of reading; an archive for what is in it.
     pub fn sources(&self) -> impl Iterator<Item = &Path> {
-        self.sources.files().map(|file| file.path())
+        let paths = self.sources.files().map(|file| self.package.on_disk(file.path()));
+        let mut seen = FxHashSet::default();
+        paths.filter(move |path| seen.insert(*path))
     }
 
     /// The files that diagnostics point into.

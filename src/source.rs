@@ -1,5 +1,6 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
+use crate::load::normalize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub struct Location<'a> {
 }
 
 /// One file that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     path: PathBuf,
     text: Arc<str>,
@@ -67,7 +68,7 @@ impl SourceFile {
 /// assert_eq!(sources.snippet(span), "Shop");
 /// assert_eq!((sources.location(span).line, sources.location(span).column), (2, 9));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
 }
@@ -145,6 +146,11 @@ pub trait FileSystem: Sync {
     /// # Errors
     /// As the system gives them.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Whether this is a symbolic link, whatever it leads to; there are none unless a system says so.
+    fn is_link(&self, _path: &Path) -> bool {
+        false
+    }
 }
 
 /// The operating system's files.
@@ -172,6 +178,10 @@ impl FileSystem for OsFiles {
         let mut found = std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<io::Result<Vec<_>>>()?;
         found.sort();
         Ok(found)
+    }
+
+    fn is_link(&self, path: &Path) -> bool {
+        path.is_symlink()
     }
 }
 
@@ -201,7 +211,8 @@ impl<P: Into<PathBuf>, T: Into<Vec<u8>>> FromIterator<(P, T)> for MemoryFiles {
 
 impl MemoryFiles {
     fn get(&self, path: &Path) -> io::Result<&Vec<u8>> {
-        self.files.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+        let found = self.files.get(path).or_else(|| self.files.get(&normalize(path)));
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
     }
 }
 
@@ -215,7 +226,7 @@ impl FileSystem for MemoryFiles {
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.files.contains_key(path)
+        self.get(path).is_ok()
     }
 
     fn is_dir(&self, path: &Path) -> bool {

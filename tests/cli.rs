@@ -184,8 +184,8 @@ Resolve one variant of a template
 Usage: cuvee resolve [OPTIONS] <TEMPLATE>
 
 Arguments:
-  <TEMPLATE>  A service template, a directory that holds one under its usual name, or `-` for
-              standard input
+  <TEMPLATE>  A service template, an archive (CSAR), a directory that holds a template under its
+              usual name, or `-` for standard input
 
 Options:
       --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
@@ -200,8 +200,9 @@ Options:
       --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
                             variant [possible values: varisat, batsat]
   -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
-                            standard output
-      --format <FORMAT>     Format of the result [default: yaml] [possible values: yaml, json]
+                            standard output; as an archive where it ends in `.csar` or `.zip`
+      --format <FORMAT>     Format of the result; in an archive it is always yaml [default: yaml]
+                            [possible values: yaml, json]
   -h, --help                Print help
 
 Messages:

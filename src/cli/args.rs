@@ -1,6 +1,7 @@
 //! The arguments, and the help that describes them.
 
 use clap::builder::NonEmptyStringValueParser;
+use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
@@ -82,7 +83,7 @@ pub enum MessageFormat {
 /// Which template, and what is chosen of it.
 #[derive(Debug, Args)]
 pub struct SelectArgs {
-    /// A service template, a directory that holds one under its usual name, or `-` for standard input
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
     pub template: PathBuf,
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
@@ -108,10 +109,10 @@ pub struct SelectArgs {
 pub struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Write the result to this file, all of it or nothing, instead of to standard output
+    /// Write the result to this file, all of it or nothing, instead of to standard output; as an archive where it ends in `.csar` or `.zip`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the result
+    /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
 }
@@ -146,7 +147,7 @@ pub struct TestArgs {
 
 #[derive(Debug, Args)]
 pub struct OptionsArgs {
-    /// A service template, a directory that holds one under its usual name, or `-` for standard input
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
     pub template: PathBuf,
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
@@ -427,8 +428,20 @@ impl Arguments {
     }
 
     fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let matches = Self::command().color(color(words)).try_get_matches_from(words)?;
-        Self::from_arg_matches(&matches)
+        let mut command = Self::command().color(color(words));
+        let matches = command.clone().try_get_matches_from(words)?;
+        let arguments = Self::from_arg_matches(&matches)?;
+        match arguments.misuse() {
+            Some(why) => Err(command.error(ErrorKind::ArgumentConflict, why)),
+            None => Ok(arguments),
+        }
+    }
+
+    /// What clap has no words for.
+    fn misuse(&self) -> Option<&'static str> {
+        let Command::Resolve(args) = &self.command else { return None };
+        let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
+        (archive && args.format == ResultFormat::Json).then_some("an archive holds YAML, so `--format json` does not go with it")
     }
 }
 
@@ -506,7 +519,7 @@ mod tests {
         assert_eq!(args.select.options, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
-            assert_eq!(error.kind(), clap::error::ErrorKind::ValueValidation, "{line}");
+            assert_eq!(error.kind(), ErrorKind::ValueValidation, "{line}");
             assert_eq!(error.exit_code(), 2);
         }
     }

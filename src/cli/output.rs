@@ -81,14 +81,22 @@ pub fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
 /// # Errors
 /// A `file` diagnostic; the old file is untouched then.
 pub fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
+    bytes_to_file(target, text.as_bytes())
+}
+
+/// As [`to_file`], for what is no text.
+///
+/// # Errors
+/// As [`to_file`].
+pub fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
-        Ok(meta) if !meta.is_file() => OpenOptions::new().write(true).open(&place)?.write_all(text.as_bytes()),
+        Ok(meta) if !meta.is_file() => OpenOptions::new().write(true).open(&place)?.write_all(bytes),
         Ok(meta) => {
             // A file that may not be written may not be replaced either.
             OpenOptions::new().write(true).open(&place)?;
-            replace(&place, Some(meta.permissions()), text)
+            replace(&place, Some(meta.permissions()), bytes)
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => replace(&place, None, text),
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(&place, None, bytes),
         Err(error) => Err(error),
     });
     written.map_err(|error| Diagnostic::error(Code::File, format!("cannot write `{}`: {error}", target.display())))
@@ -110,9 +118,9 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn replace(place: &Path, permissions: Option<fs::Permissions>, text: &str) -> io::Result<()> {
+fn replace(place: &Path, permissions: Option<fs::Permissions>, bytes: &[u8]) -> io::Result<()> {
     let mut file = create(directory(place))?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| match permissions {
+    let written = file.write_all(bytes).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
     });

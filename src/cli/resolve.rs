@@ -4,11 +4,18 @@ use super::args::{ResolveArgs, ResultFormat};
 use super::progress::Spinner;
 use super::render::Reporter;
 use super::{Outcome, output, rejected, select};
+use cuvee::csar::is_archive;
+use cuvee::diagnostic::{Code, Diagnostic};
 use std::borrow::Cow;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Resolves, and writes the result.
 pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
+    if let Some(target) = args.output.as_deref().filter(|target| packs_itself(&args.select.template, target)) {
+        let message = format!("`{}` would be packed into itself the next time", target.display());
+        return Err(rejected(Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`")));
+    }
     output::clean_up_on_interrupt();
     let resolver = select::resolver(&args.select)?;
     let mut spinner = Spinner::new(reporter.shows_progress());
@@ -21,8 +28,17 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
         ResultFormat::Json => resolution.to_json().into(),
     };
     match &args.output {
+        Some(file) if is_archive(file) => output::bytes_to_file(file, &resolution.to_csar()?).map_err(rejected)?,
         Some(file) => output::to_file(file, &text).map_err(rejected)?,
         None => output::to_stdout(&text).map_err(rejected)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether an archive would lie in the directory that is packed, under a name that is packed too.
+fn packs_itself(template: &Path, target: &Path) -> bool {
+    let is_packed = is_archive(target) && target.extension().is_none_or(|extension| extension != "csar");
+    let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let below = || Some(directory.canonicalize().ok()?.starts_with(template.canonicalize().ok()?));
+    is_packed && template.is_dir() && below() == Some(true)
 }
