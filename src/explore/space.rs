@@ -312,12 +312,14 @@ fn follows<'a>(
     }
     let Some(expression) = declaration.computed_default() else {
         // What nothing asks for needs no value.
-        let is_asked = |property: &PropertyElement<'a>| match property.property.value {
-            PropertyValue::Expression(expression) => evaluator.mentions(expression, input.input),
-            PropertyValue::Value(_) => false,
+        let expression = |property: &PropertyElement<'a>| match property.property.value {
+            PropertyValue::Expression(expression) => Some(expression),
+            PropertyValue::Value(_) => None,
         };
-        let idle = input.cases.len() == 1 && !prepared.graph.properties.iter().any(is_asked);
-        return if idle { Follows::Case(0) } else { Follows::None };
+        let values = prepared.graph.properties.iter().filter_map(expression);
+        let defaults = prepared.inputs.declarations.iter().filter_map(|(_, declaration)| declaration.computed_default());
+        let is_asked = input.is_asked() || values.chain(defaults).any(|expression| evaluator.mentions(expression, input.input));
+        return if is_asked { Follows::None } else { Follows::Case(0) };
     };
     // Of a case that stands for several values, only what conditions make of them is known.
     let exact = |id: InputId| all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact));

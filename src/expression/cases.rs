@@ -39,6 +39,13 @@ pub struct OpenInput<'a> {
     outcomes: Vec<Vec<Outcome>>,
 }
 
+impl OpenInput<'_> {
+    /// Whether a condition or a rule asks for it, whatever it makes of the answer.
+    pub fn is_asked(&self) -> bool {
+        !self.probes.is_empty()
+    }
+}
+
 /// Values of an input that no condition tells apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputCase {
