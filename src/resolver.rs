@@ -325,6 +325,23 @@ impl Resolver {
         then(&prepared, sources, warnings, progress)
     }
 
+    /// Library, imports and template as whole documents, in the order in which their types count.
+    pub(crate) fn documents(&self, sources: &mut SourceMap) -> Result<Vec<Document>, Diagnostics> {
+        let opened = self.open(sources)?;
+        // What is wrong with the template is for resolving to say.
+        let template = template::parse(opened.template.root(), &mut Diagnostics::default());
+        let imports = template.imports.iter();
+        let imported = checked(&mut Diagnostics::default(), |diagnostics| {
+            load::imports(&*self.files, sources, &opened.base, imports, &opened.library, diagnostics)
+        })?;
+        // Of all but the template only what resolving needs was kept.
+        let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
+        let others = opened.library.iter().chain(&imported).map(|document| whole(document.file()));
+        let mut documents = others.collect::<Result<Vec<_>, _>>()?;
+        documents.push(opened.template);
+        Ok(documents)
+    }
+
     fn open(&self, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
         match &self.template {
             Template::Path(path) => {

@@ -6,7 +6,7 @@ use super::definition::{
 };
 use super::hierarchy::{TypeId, TypeRef, Types};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::yaml::Node;
+use crate::yaml::{Node, NodeKind};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -135,12 +135,18 @@ impl Kind {
         }
     }
 
+    /// The section of its keynames.
     fn section(self) -> &'static str {
         match self {
             Self::Property => "3.6.10.2",
             Self::Attribute => "3.6.12.2",
             Self::Parameter => "3.6.14.1",
         }
+    }
+
+    /// The section by which it is refined; for attributes there is none but their own.
+    fn refinement(self) -> &'static str {
+        if self == Self::Attribute { "3.6.12" } else { "3.6.10.6" }
     }
 }
 
@@ -188,7 +194,8 @@ impl<'a> Refining<'_, 'a> {
         let (noun, name) = (kind.noun(), own.named.name);
         self.schema_references(&own.schema);
         let Some(refined) = refined else {
-            if own.schema.kind.is_none() && own.named.value.get("type").is_none() && kind != Kind::Parameter {
+            let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
+            if untyped && kind != Kind::Parameter && (own.value.is_some() || is_map(own.named)) {
                 self.missing(own.named, &format!("the {noun} `{name}` has no `type`"), kind.section());
             }
             return own.clone();
@@ -204,7 +211,7 @@ impl<'a> Refining<'_, 'a> {
         }
         PropertyDefinition {
             named: own.named,
-            schema: self.schema(&own.schema, &before.schema, &format!("{noun} `{name}`"), "3.6.10.6"),
+            schema: self.schema(&own.schema, &before.schema, &format!("{noun} `{name}`"), kind.refinement()),
             description: own.description.or(before.description),
             required: loosened.map_or(own.required, |_| None).or(before.required),
             default: own.default.or(before.default),
@@ -279,7 +286,7 @@ impl<'a> Refining<'_, 'a> {
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Capability], own.kind);
         own.valid_source_types.iter().flatten().for_each(|node| self.reference(&[Family::Node], Some(*node)));
-        if own.kind.is_none() && before.is_none() && own.named.value.get("type").is_none() {
+        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
             self.missing(own.named, &format!("the capability `{name}` has no `type`"), "3.7.2.1");
         }
         let what = format!("the capability `{name}`");
@@ -320,7 +327,7 @@ impl<'a> Refining<'_, 'a> {
         self.reference(&[Family::Capability], own.capability);
         self.reference(&[Family::Node], own.node);
         self.reference(&[Family::Relationship], own.relationship);
-        if own.capability.is_none() && before.is_none() && own.named.value.get("capability").is_none() {
+        if own.capability.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("capability").is_none() {
             self.missing(own.named, &format!("the requirement `{name}` has no `capability`"), "3.7.3.1");
         }
         for interface in &own.interfaces {
@@ -416,11 +423,10 @@ impl<'a> Refining<'_, 'a> {
         let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Artifact], own.kind);
-        if own.file.is_none() && before.is_none() && own.named.value.get("file").is_none() {
+        if own.file.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("file").is_none() {
             self.missing(own.named, &format!("the artifact `{name}` has no `file`"), "3.6.7.1");
         }
-        let short = own.named.value.as_str().is_some();
-        if own.kind.is_none() && before.is_none() && !short && own.named.value.get("type").is_none() {
+        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
             self.missing(own.named, &format!("the artifact `{name}` has no `type`"), "3.6.7.1");
         }
         let what = format!("the artifact `{name}`");
@@ -556,6 +562,11 @@ impl<'a> Refining<'_, 'a> {
         let error = Diagnostic::error(Code::InvalidRefinement, message).at(at.span());
         self.diagnostics.push(error.label(inherited.span(), label).section(section));
     }
+}
+
+/// Of what is no map the grammar has said so already.
+fn is_map(named: Named<'_>) -> bool {
+    named.value.kind() == NodeKind::Mapping
 }
 
 /// The bounds of `in_range`, where they are plain numbers.

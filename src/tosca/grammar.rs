@@ -322,7 +322,7 @@ impl Grammar<'_> {
         }
         for entry in self.entries(node, "metadata", shape) {
             if entry.value.kind() != NodeKind::Scalar {
-                self.wrong(entry.value, "metadata", "a map of strings", "3.7.1.1");
+                self.wrong(entry.value, entry.name, "a string", "3.7.1.1");
             }
         }
         if definition.family == Family::Data {

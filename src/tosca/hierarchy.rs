@@ -74,7 +74,7 @@ impl<'a> Types<'a> {
         if known != id {
             let message = format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
             let error = Diagnostic::error(Code::TypeClash, message).at(definition.key.span());
-            let error = error.label(self.definition(known).key.span(), "this definition counts").section("3.2");
+            let error = error.label(self.definition(known).key.span(), "this definition counts").section("3.1.3");
             self.diagnostics.push(error.help("rename one of them"));
         }
         self.definitions.push(definition);
@@ -114,12 +114,11 @@ impl<'a> Types<'a> {
 
     /// `way` leads to `start` again.
     fn cut_cycle(&mut self, way: &[TypeId], start: TypeId) {
-        let cycle = way.iter().skip_while(|id| **id != start);
-        let names: Vec<_> = cycle.chain([&start]).map(|id| format!("`{}`", self.definition(*id).name)).collect();
+        let between = way.iter().skip_while(|id| **id != start).skip(1);
+        let names: Vec<_> = between.map(|id| format!("`{}`", self.definition(*id).name)).collect();
+        let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(", ")) };
         let definition = self.definition(start);
-        let message = format!("the {} {} derives from itself", definition.family.noun(), names.join(" derives from "));
-        let message =
-            if names.len() == 2 { format!("the {} {} derives from itself", definition.family.noun(), names[0]) } else { message };
+        let message = format!("the {} `{}` derives from itself{through}", definition.family.noun(), definition.name);
         let place = definition.derived_from.unwrap_or(definition.key).span();
         self.diagnostics.push(Diagnostic::error(Code::CyclicType, message).at(place).section(definition.family.section()));
         self.parents[start.index()] = None;

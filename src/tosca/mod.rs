@@ -22,6 +22,7 @@ mod effective;
 mod grammar;
 mod hierarchy;
 pub mod profile;
+mod report;
 
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
@@ -29,6 +30,10 @@ pub use definition::{
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub use hierarchy::{TypeId, TypeRef, Types};
+pub use report::{
+    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport, RequirementReport, Said,
+    TypeEntry, TypeReport, TypesReport,
+};
 
 use crate::diagnostic::Diagnostics;
 use crate::yaml::Document;
