@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use crate::solve::SolverKind;
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
 use crate::template::{self, Import, ServiceTemplate, TypeSpecificConditions};
+use crate::tosca::profile;
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node};
@@ -59,6 +60,7 @@ pub struct Resolver {
     conditions: Vec<String>,
     now: Option<jiff::Zoned>,
     solver: SolverKind,
+    non_normative: bool,
 }
 
 impl Resolver {
@@ -83,6 +85,7 @@ impl Resolver {
             conditions: Vec::new(),
             now: None,
             solver: SolverKind::default(),
+            non_normative: false,
         }
     }
 
@@ -152,6 +155,19 @@ impl Resolver {
     pub fn solver(mut self, solver: SolverKind) -> Self {
         self.solver = solver;
         self
+    }
+
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no types of profiles.
+    pub fn non_normative_types(mut self) -> Self {
+        self.non_normative = true;
+        self
+    }
+
+    /// The profiles whose types are there without an import.
+    pub(crate) fn profiles<'d>(&self) -> impl Iterator<Item = &'d Document> + use<'d> {
+        std::iter::once(profile::normative())
+            .chain(self.non_normative.then(profile::non_normative))
+            .map(|document| -> &'d _ { document })
     }
 
     /// Resolves.

@@ -427,6 +427,9 @@ pub struct TypesArgs {
     pub select: SelectArgs,
     /// The name of a type, full, shorthand or qualified
     pub name: Option<String>,
+    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    #[arg(long)]
+    pub non_normative: bool,
     /// Format of the list or the definition
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,

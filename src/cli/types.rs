@@ -12,6 +12,7 @@ use std::process::ExitCode;
 /// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right is shown all the same.
 pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
+    let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
     let diagnostics = match &args.name {
         None => {
             let answer = resolver.types()?;
@@ -103,18 +104,24 @@ fn parts(text: &mut String, report: &TypeReport) {
             sources => format!("for {sources}"),
         };
         let kind = capability.kind.clone().unwrap_or_default();
-        let row = [capability.name.clone(), kind, capability.occurrences.clone(), sources, origin(&capability.from)];
-        section(text, "  ", "capability", &[row]);
-        properties(text, "      ", "properties", &capability.properties);
-        properties(text, "      ", "attributes", &capability.attributes);
+        let said = [&*kind, &capability.occurrences, &sources, &origin(&capability.from)];
+        heading(text, &format!("capability {}", capability.name), &said);
+        properties(text, "    ", "properties", &capability.properties);
+        properties(text, "    ", "attributes", &capability.attributes);
     }
     for interface in &report.interfaces {
         let kind = interface.kind.clone().unwrap_or_default();
-        section(text, "  ", "interface", &[[interface.name.clone(), kind, origin(&interface.from)]]);
-        properties(text, "      ", "inputs", &interface.inputs);
-        operations(text, "      ", "operations", &interface.operations);
-        operations(text, "      ", "notifications", &interface.notifications);
+        heading(text, &format!("interface {}", interface.name), &[&kind, &origin(&interface.from)]);
+        properties(text, "    ", "inputs", &interface.inputs);
+        operations(text, "    ", "operations", &interface.operations);
+        operations(text, "    ", "notifications", &interface.notifications);
     }
+}
+
+/// A part that has parts.
+fn heading(text: &mut String, title: &str, said: &[&str]) {
+    let said: Vec<_> = said.iter().filter(|said| !said.is_empty()).copied().collect();
+    let _ = writeln!(text, "  {title}  {}", said.join("  "));
 }
 
 fn properties(text: &mut String, indent: &str, title: &str, properties: &[PropertyReport]) {

@@ -1,5 +1,6 @@
 //! The profiles that are built in: the normative types, and the non-normative ones for those who ask for them.
 
+use super::definition::Family;
 use crate::source::{FileId, SourceFile};
 use crate::yaml::{self, Document, Limits, Node};
 use std::sync::OnceLock;
@@ -49,6 +50,11 @@ pub fn normative() -> &'static Document {
 /// The types of chapter 9, which only examples use.
 pub fn non_normative() -> &'static Document {
     NON_NORMATIVE.document()
+}
+
+/// Whether this is the full name of a type of chapter 9.
+pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
+    non_normative().root().get(family.keyword()).and_then(|types| types.get(name)).is_some()
 }
 
 /// Whether a file is one of the profiles.

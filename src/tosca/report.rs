@@ -1,11 +1,11 @@
 //! Types as they are shown: everything owned, with places for people.
 
+use super::ArtifactDefinition;
 use super::definition::{
     Constraint, Family, Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, Types};
-use super::{ArtifactDefinition, profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::explore::Answer;
 use crate::source::SourceMap;
@@ -231,7 +231,7 @@ impl Resolver {
     fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
         let mut sources = SourceMap::default();
         let answer = self.documents(&mut sources).and_then(|documents: Vec<Document>| {
-            let types = Types::of(std::iter::once(profile::normative()).chain(&documents));
+            let types = Types::of(self.profiles().chain(&documents));
             Ok((ask(&types, &sources)?, types.validate()))
         });
         match answer {

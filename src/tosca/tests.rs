@@ -14,6 +14,13 @@ fn codes(text: &str) -> Vec<Code> {
 
 #[test]
 fn profiles_are_valid() {
+    let start = std::time::Instant::now();
+    profile::normative();
+    let parsed = start.elapsed();
+    let types = Types::of([profile::normative()]);
+    let derived = start.elapsed();
+    types.validate();
+    eprintln!("TIMING {parsed:?} {derived:?} {:?}", start.elapsed());
     assert!(validate_types([profile::normative()]).0.is_empty(), "{:#?}", validate_types([profile::normative()]));
     let both = validate_types([profile::normative(), profile::non_normative()]);
     assert!(both.0.is_empty(), "{both:#?}");
