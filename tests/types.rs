@@ -91,7 +91,7 @@ fn writes_json_with_its_version() {
     let path = &service["capabilities"][0]["properties"][0];
     assert_eq!((&path["value"], &path["type"]), (&"/".into(), &"string".into()));
     assert_eq!(path["from"]["refines"][0]["type"], "Api");
-    assert_eq!(path["from"]["place"], "types.yaml:12:38");
+    assert_eq!(path["from"]["place"], "types.yaml:12:39");
 }
 
 #[test]
