@@ -104,13 +104,16 @@ fn a_name_of_several_families_shows_them_all() {
 #[test]
 fn wrong_definitions_are_reported_and_the_rest_is_shown() {
     let wrong = TYPES.replace("{ default: 8080 }", "{ type: string }");
-    cuvee(&wrong, &["Api"]).code(1).stdout_eq(str![[r#"
+    cuvee(&wrong, &["Api"])
+        .code(1)
+        .stdout_eq(str![[r#"
 capability type Api  types.yaml:3:3
   derives from tosca.capabilities.Root
   properties
     path  string  Api types.yaml:6:7
 
-"#]]).stderr_eq(str![[r#"
+"#]])
+        .stderr_eq(str![[r#"
 error[invalid-refinement]: the data type `string` of the property `port` does not derive from `PortDef`
   --> types.yaml:18:21
    |

@@ -2,6 +2,7 @@ use super::*;
 use crate::diagnostic::Code;
 use crate::source::FileId;
 use crate::yaml::{Limits, parse};
+use proptest::prelude::*;
 use std::fmt::Write;
 
 fn document(text: &str) -> Document {
@@ -14,13 +15,6 @@ fn codes(text: &str) -> Vec<Code> {
 
 #[test]
 fn profiles_are_valid() {
-    let start = std::time::Instant::now();
-    profile::normative();
-    let parsed = start.elapsed();
-    let types = Types::of([profile::normative()]);
-    let derived = start.elapsed();
-    types.validate();
-    eprintln!("TIMING {parsed:?} {derived:?} {:?}", start.elapsed());
     assert!(validate_types([profile::normative()]).0.is_empty(), "{:#?}", validate_types([profile::normative()]));
     let both = validate_types([profile::normative(), profile::non_normative()]);
     assert!(both.0.is_empty(), "{both:#?}");
@@ -167,4 +161,47 @@ fn any_shape_anywhere_is_survived() {
 fn survives(text: &str) {
     let document = document(text);
     Types::of([&document]).validate();
+}
+
+proptest! {
+    /// What is effective is what the nearest ancestor says, whatever the order of definitions.
+    #[test]
+    fn the_nearest_ancestor_decides(types in prop::collection::vec((any::<prop::sample::Index>(), 0u8..16), 1..24), reverse: bool) {
+        // Each type derives from an earlier one or from none; bit `b` of its mask says whether it gives the property `pb` a default.
+        let parents: Vec<_> = types.iter().enumerate().map(|(index, (parent, _))| parent.index(index + 1).checked_sub(1)).collect();
+        let define = |index: usize| {
+            let parent = parents[index].map(|parent| format!("derived_from: T{parent}, ")).unwrap_or_default();
+            let said = (0..4).filter(|bit| types[index].1 >> bit & 1 == 1);
+            let said: Vec<_> = said.map(|bit| format!("p{bit}: {{type: integer, default: {index}}}")).collect();
+            format!("  T{index}: {{{parent}properties: {{{}}}}}\n", said.join(", "))
+        };
+        let mut lines: Vec<_> = (0..types.len()).map(define).collect();
+        if reverse {
+            lines.reverse();
+        }
+        let document = document(&format!("node_types:\n{}", lines.concat()));
+        let all = Types::of([&document]);
+        prop_assert!(all.validate().0.is_empty());
+        for index in 0..types.len() {
+            let id = all.find(Family::Node, &format!("T{index}")).unwrap();
+            let chain: Vec<_> = std::iter::successors(Some(index), |index| parents[*index]).collect();
+            for bit in 0..4 {
+                let saying: Vec<_> = chain.iter().filter(|one| types[**one].1 >> bit & 1 == 1).map(|one| format!("T{one}")).collect();
+                let part = all.effective(id).properties.get(&*format!("p{bit}"));
+                let known: Vec<_> = std::iter::successors(part, |part| part.refines.as_ref()).map(|part| all.definition(part.owner).name).collect();
+                prop_assert_eq!(known, saying);
+            }
+        }
+    }
+
+    /// Occurrences that narrow allow nothing new.
+    #[test]
+    fn occurrences_narrow_as_sets(a in (0u64..5, prop::option::of(0u64..5)), b in (0u64..5, prop::option::of(0u64..5))) {
+        let document = document("");
+        let range = |(min, max): (u64, Option<u64>)| Occurrences { node: document.root(), min, max: max.map(|max| max + min) };
+        let (a, b) = (range(a), range(b));
+        let allows = |range: &Occurrences<'_>, count: u64| count >= range.min && range.max.is_none_or(|max| count <= max);
+        // Beyond 10, only what is unbounded goes on.
+        prop_assert_eq!(a.is_within(&b), (0..12).all(|count| !allows(&a, count) || allows(&b, count)));
+    }
 }
