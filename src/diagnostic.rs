@@ -66,9 +66,11 @@ codes! {
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
+    InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
     MissingInput "missing-input" "A variability input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
@@ -85,12 +87,14 @@ codes! {
     ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
+    TypeClash "type-clash" "Two files define a type of one name, and the later definition would have no effect. Rename one of them.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
     UnknownPreset "unknown-preset" "A variability preset does not exist.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
+    UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
@@ -144,12 +148,22 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The section of TOSCA Simple Profile 1.3 that says so, where it is one of its rules.
+    pub section: Option<&'static str>,
 }
 
 impl Diagnostic {
     /// An error.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
-        Self { code, severity: Severity::Error, message: message.into(), span: None, labels: Vec::new(), help: None }
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            labels: Vec::new(),
+            help: None,
+            section: None,
+        }
     }
 
     /// A warning.
@@ -178,6 +192,12 @@ impl Diagnostic {
     /// With advice where there is any.
     pub fn help_opt(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
+        self
+    }
+
+    /// By a section of TOSCA Simple Profile 1.3.
+    pub fn section(mut self, section: &'static str) -> Self {
+        self.section = Some(section);
         self
     }
 

@@ -80,6 +80,7 @@ mod technology;
 mod template;
 pub mod testing;
 pub mod topology;
+pub mod tosca;
 mod types;
 pub mod value;
 mod variant;

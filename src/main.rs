@@ -5,7 +5,7 @@ mod cli;
 use cli::args::{Arguments, Command};
 use cli::{
     analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, report,
-    resolve, test, variants,
+    resolve, test, types, variants,
 };
 use std::process::ExitCode;
 
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Man(args) => packaging::man(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Types(args) => types::run(args, &reporter),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

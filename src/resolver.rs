@@ -13,6 +13,7 @@ use crate::progress::Progress;
 use crate::solve::SolverKind;
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
 use crate::template::{self, Import, ServiceTemplate, TypeSpecificConditions};
+use crate::tosca::profile;
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node};
@@ -63,6 +64,7 @@ pub struct Resolver {
     conditions: Vec<String>,
     now: Option<jiff::Zoned>,
     solver: SolverKind,
+    non_normative: bool,
 }
 
 impl Resolver {
@@ -87,6 +89,7 @@ impl Resolver {
             conditions: Vec::new(),
             now: None,
             solver: SolverKind::default(),
+            non_normative: false,
         }
     }
 
@@ -156,6 +159,19 @@ impl Resolver {
     pub fn solver(mut self, solver: SolverKind) -> Self {
         self.solver = solver;
         self
+    }
+
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no types of profiles.
+    pub fn non_normative_types(mut self) -> Self {
+        self.non_normative = true;
+        self
+    }
+
+    /// The profiles whose types are there without an import.
+    pub(crate) fn profiles<'d>(&self) -> impl Iterator<Item = &'d Document> + use<'d> {
+        std::iter::once(profile::normative())
+            .chain(self.non_normative.then(profile::non_normative))
+            .map(|document| -> &'d _ { document })
     }
 
     /// Resolves.
@@ -330,6 +346,23 @@ impl Resolver {
             solver: self.solver,
         };
         then(&prepared, sources, warnings, progress)
+    }
+
+    /// Library, imports and template as whole documents, in the order in which their types count.
+    pub(crate) fn documents(&self, sources: &mut SourceMap) -> Result<Vec<Document>, Diagnostics> {
+        let (opened, package) = self.open(sources)?;
+        // What is wrong with the template is for resolving to say.
+        let template = template::parse(opened.template.root(), &mut Diagnostics::default());
+        let imports = template.imports.iter();
+        let imported = checked(&mut Diagnostics::default(), |diagnostics| {
+            load::imports(&*package.files, sources, &opened.base, imports, &opened.library, diagnostics)
+        })?;
+        // Of all but the template only what resolving needs was kept.
+        let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
+        let others = opened.library.iter().chain(&imported).map(|document| whole(document.file()));
+        let mut documents = others.collect::<Result<Vec<_>, _>>()?;
+        documents.push(opened.template);
+        Ok(documents)
     }
 
     fn open(&self, sources: &mut SourceMap) -> Result<(Opened, Package), Diagnostics> {

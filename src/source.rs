@@ -1,6 +1,7 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
 use crate::load::normalize;
+use crate::tosca::profile;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,10 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    pub(crate) fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), line_starts: OnceLock::new() }
+    }
+
     /// The path under which the file was read.
     pub fn path(&self) -> &Path {
         &self.path
@@ -77,13 +82,13 @@ impl SourceMap {
     /// Adds a file and returns its id.
     pub fn add(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile { path: path.into(), text: text.into(), line_starts: OnceLock::new() });
+        self.files.push(SourceFile::new(path, text));
         id
     }
 
-    /// The file of this id.
+    /// The file of this id; profiles that are built in are files of every map.
     pub fn file(&self, id: FileId) -> &SourceFile {
-        &self.files[id.0 as usize]
+        profile::source(id).unwrap_or_else(|| &self.files[id.0 as usize])
     }
 
     /// All files in the order of reading.

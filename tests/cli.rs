@@ -157,6 +157,8 @@ Commands:
   man           Print the manual, or its page of one command
   export        Write the formula of a template for solvers, or the feature model of its inputs
   import        Write variability inputs and constraints for a feature model
+  types         List the types of a template, or show what one effectively is, and where each part
+                comes from
   help          Print this message or the help of the given subcommand(s)
 
 Options:

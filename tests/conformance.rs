@@ -24,9 +24,15 @@ fn every_example_has_tests_that_pass() {
     assert!(count > 0, "there are no examples");
 }
 
-/// Codes that resolving never gives, for it knows all inputs; each with the test that expects it.
-const OF_EXPLORING: [(Code, &str); 2] =
-    [(Code::DeadElement, "tests/inputs_cases.rs"), (Code::OpenInput, "tests/inputs_cases.rs")];
+/// Codes that resolving never gives, each with what expects it: those of exploring, for resolving knows all inputs, and those of types.
+const ELSEWHERE: [(Code, &str); 6] = [
+    (Code::DeadElement, "tests/inputs_cases.rs"),
+    (Code::InvalidDefinition, "tests/diagnostics/data-type.yaml"),
+    (Code::InvalidRefinement, "tests/diagnostics/refine-property.yaml"),
+    (Code::OpenInput, "tests/inputs_cases.rs"),
+    (Code::TypeClash, "tests/diagnostics/type-clash.yaml"),
+    (Code::UnknownType, "tests/diagnostics/unknown-type.yaml"),
+];
 
 /// A code that no case expects is one that nobody has seen.
 #[test]
@@ -34,10 +40,11 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut expected = BTreeSet::new();
     collect(&root.join("tests/conformance"), &mut expected)?;
-    for (code, test) in OF_EXPLORING {
+    for (code, test) in ELSEWHERE {
         assert!(!expected.contains(code.as_str()), "a case expects {code}, so it belongs to resolving");
         let text = std::fs::read_to_string(root.join(test))?;
-        assert!(text.contains(&format!("Code::{code:?}")), "{test} does not expect {code}");
+        let expects = text.contains(&format!("Code::{code:?}")) || text.contains(&format!("# error[{code}]"));
+        assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());
     }
     let missing: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).filter(|code| !expected.contains(*code)).collect();

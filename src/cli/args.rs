@@ -57,6 +57,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Write variability inputs and constraints for a feature model
     Import(ImportArgs),
+    /// List the types of a template, or show what one effectively is, and where each part comes from
+    Types(TypesArgs),
 }
 
 /// How diagnostics are shown.
@@ -418,6 +420,20 @@ pub struct ImportArgs {
     /// Write to this file, all of it or nothing, instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct TypesArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// The name of a type, full, shorthand or qualified
+    pub name: Option<String>,
+    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    #[arg(long)]
+    pub non_normative: bool,
+    /// Format of the list or the definition
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
 }
 
 impl Arguments {

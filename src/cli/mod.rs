@@ -19,6 +19,7 @@ pub mod report;
 pub mod resolve;
 mod select;
 pub mod test;
+pub mod types;
 pub mod variants;
 
 use self::args::ListFormat;

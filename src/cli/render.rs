@@ -88,6 +88,10 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
     };
     let title = level.primary_title(&diagnostic.message).id(diagnostic.code.as_str());
     let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
+    let group = match diagnostic.section {
+        Some(section) => group.element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),
+        None => group,
+    };
     match &diagnostic.help {
         Some(help) => group.element(Level::HELP.message(normalize_untrusted_str(help))),
         None => group,
@@ -178,6 +182,8 @@ struct JsonDiagnostic<'a> {
     place: JsonPlace,
     labels: Vec<JsonLabel<'a>>,
     help: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<&'static str>,
 }
 
 impl JsonPlace {
@@ -198,6 +204,7 @@ fn json(diagnostics: &[&Diagnostic], sources: &SourceMap) -> String {
             place: diagnostic.span.map(|span| JsonPlace::new(span, sources)).unwrap_or_default(),
             labels: labels.collect(),
             help: diagnostic.help.as_deref(),
+            section: diagnostic.section,
         };
         // Texts and numbers always serialise.
         serde_json::to_string(&object).unwrap_or_default() + "\n"

@@ -1,0 +1,154 @@
+//! `cuvee types`
+
+use super::args::TypesArgs;
+use super::render::Reporter;
+use super::{Outcome, answered, select};
+use cuvee::diagnostic::Severity;
+use cuvee::tosca::{Family, Origin, PropertyReport, TypeReport, TypesReport};
+use serde::Serialize;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right is shown all the same.
+pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
+    let resolver = select::resolver(&args.select)?;
+    let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
+    let diagnostics = match &args.name {
+        None => {
+            let answer = resolver.types()?;
+            answered(&answer, args.format, reporter, list)?;
+            answer.warnings
+        }
+        Some(name) => {
+            let answer = resolver.effective_types(name)?;
+            let (answer, found) = (answer.result, (answer.warnings, answer.sources));
+            let answer = cuvee::explore::Answer { result: Found { definitions: answer }, warnings: found.0, sources: found.1 };
+            answered(&answer, args.format, reporter, |found| found.definitions.iter().map(effective).collect())?;
+            answer.warnings
+        }
+    };
+    let wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// A name may stand for types of several families.
+#[derive(Serialize)]
+struct Found {
+    definitions: Vec<TypeReport>,
+}
+
+fn list(report: &TypesReport) -> String {
+    let mut text = String::new();
+    for family in Family::ALL {
+        let types = report.types.iter().filter(|entry| entry.family == family);
+        let rows: Vec<_> = types
+            .map(|entry| [entry.name.clone(), entry.derived_from.clone().unwrap_or_default(), entry.place.clone()])
+            .collect();
+        section(&mut text, "", family.keyword(), &rows);
+    }
+    text
+}
+
+/// A title and below it a table; nothing where there are no rows.
+fn section<const N: usize>(text: &mut String, indent: &str, title: &str, rows: &[[String; N]]) {
+    if rows.is_empty() {
+        return;
+    }
+    let widths: Vec<_> =
+        (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()).collect();
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "{indent}{title}");
+    for row in rows {
+        let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
+        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{indent}  {}", cells.join("  ").trim_end());
+    }
+}
+
+fn effective(report: &TypeReport) -> String {
+    let entry = &report.entry;
+    let mut text = format!("{} {}  {}\n", entry.family.noun(), entry.name, entry.place);
+    let mut line = |title: &str, values: &[String]| {
+        if !values.is_empty() {
+            let _ = writeln!(text, "  {title} {}", values.join(", "));
+        }
+    };
+    line("derives from", &report.ancestors);
+    line("constraints", &report.constraints);
+    line("goes with", &report.valid_types);
+    properties(&mut text, "  ", "properties", &report.properties);
+    properties(&mut text, "  ", "attributes", &report.attributes);
+    let requirements = report.requirements.iter().map(|requirement| {
+        let asked = [&requirement.capability, &requirement.node, &requirement.relationship];
+        let asked: Vec<_> = asked.into_iter().flatten().cloned().collect();
+        [requirement.name.clone(), asked.join(", "), requirement.occurrences.clone(), origin(&requirement.from)]
+    });
+    section(&mut text, "  ", "requirements", &requirements.collect::<Vec<_>>());
+    parts(&mut text, report);
+    operations(&mut text, "  ", "operations", &report.operations);
+    operations(&mut text, "  ", "notifications", &report.notifications);
+    properties(&mut text, "  ", "inputs", &report.inputs);
+    let artifacts = report.artifacts.iter().map(|artifact| {
+        let [kind, file] = [&artifact.kind, &artifact.file].map(|text| text.clone().unwrap_or_default());
+        [artifact.name.clone(), kind, file, origin(&artifact.from)]
+    });
+    section(&mut text, "  ", "artifacts", &artifacts.collect::<Vec<_>>());
+    text
+}
+
+/// Capabilities and interfaces, which have parts of their own.
+fn parts(text: &mut String, report: &TypeReport) {
+    for capability in &report.capabilities {
+        let sources = match capability.valid_source_types.join(", ") {
+            sources if sources.is_empty() => sources,
+            sources => format!("for {sources}"),
+        };
+        let kind = capability.kind.clone().unwrap_or_default();
+        let said = [&*kind, &capability.occurrences, &sources, &origin(&capability.from)];
+        heading(text, &format!("capability {}", capability.name), &said);
+        properties(text, "    ", "properties", &capability.properties);
+        properties(text, "    ", "attributes", &capability.attributes);
+    }
+    for interface in &report.interfaces {
+        let kind = interface.kind.clone().unwrap_or_default();
+        heading(text, &format!("interface {}", interface.name), &[&kind, &origin(&interface.from)]);
+        properties(text, "    ", "inputs", &interface.inputs);
+        operations(text, "    ", "operations", &interface.operations);
+        operations(text, "    ", "notifications", &interface.notifications);
+    }
+}
+
+/// A part that has parts.
+fn heading(text: &mut String, title: &str, said: &[&str]) {
+    let said: Vec<_> = said.iter().filter(|said| !said.is_empty()).copied().collect();
+    let _ = writeln!(text, "  {title}  {}", said.join("  "));
+}
+
+fn properties(text: &mut String, indent: &str, title: &str, properties: &[PropertyReport]) {
+    let row = |property: &PropertyReport| {
+        let value = match (&property.value, &property.default) {
+            (Some(value), _) => format!("= {value}"),
+            (None, Some(default)) => format!("default {default}"),
+            (None, None) if property.required && title != "attributes" => "required".into(),
+            (None, None) => String::new(),
+        };
+        let kind = property.kind.clone().unwrap_or_default();
+        [property.name.clone(), kind, value, property.constraints.join(", "), origin(&property.from)]
+    };
+    section(text, indent, title, &properties.iter().map(row).collect::<Vec<_>>());
+}
+
+fn operations(text: &mut String, indent: &str, title: &str, operations: &[cuvee::tosca::OperationReport]) {
+    let row = |operation: &cuvee::tosca::OperationReport| {
+        let implementation = operation.implementation.as_ref().map(ToString::to_string).unwrap_or_default();
+        [operation.name.clone(), implementation, operation.inputs.join(", "), origin(&operation.from)]
+    };
+    section(text, indent, title, &operations.iter().map(row).collect::<Vec<_>>());
+}
+
+/// Who says it where, and what that refines.
+fn origin(origin: &Origin) -> String {
+    let refined: Vec<_> = origin.refines.iter().map(|said| format!("{} {}", said.kind, said.place)).collect();
+    let refines = if refined.is_empty() { String::new() } else { format!(", refines {}", refined.join(", ")) };
+    format!("{} {}{refines}", origin.said.kind, origin.said.place)
+}

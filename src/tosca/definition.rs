@@ -1,0 +1,305 @@
+//! Type definitions as they are written, shorthand notations resolved; what is wrong with them has been said already.
+
+use crate::yaml::Node;
+
+/// The kinds of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// `data_types`
+    Data,
+    /// `artifact_types`
+    Artifact,
+    /// `capability_types`
+    Capability,
+    /// `relationship_types`
+    Relationship,
+    /// `interface_types`
+    Interface,
+    /// `node_types`
+    Node,
+    /// `group_types`
+    Group,
+    /// `policy_types`
+    Policy,
+}
+
+impl Family {
+    /// All of them, what is used before what uses it.
+    pub const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Artifact,
+        Self::Capability,
+        Self::Relationship,
+        Self::Interface,
+        Self::Node,
+        Self::Group,
+        Self::Policy,
+    ];
+
+    /// The keyword under which types of this family are defined.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Data => "data_types",
+            Self::Artifact => "artifact_types",
+            Self::Capability => "capability_types",
+            Self::Relationship => "relationship_types",
+            Self::Interface => "interface_types",
+            Self::Node => "node_types",
+            Self::Group => "group_types",
+            Self::Policy => "policy_types",
+        }
+    }
+
+    /// What a type of this family is called.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Data => "data type",
+            Self::Artifact => "artifact type",
+            Self::Capability => "capability type",
+            Self::Relationship => "relationship type",
+            Self::Interface => "interface type",
+            Self::Node => "node type",
+            Self::Group => "group type",
+            Self::Policy => "policy type",
+        }
+    }
+
+    /// The section that defines its types.
+    pub fn section(self) -> &'static str {
+        match self {
+            Self::Data => "3.7.6",
+            Self::Artifact => "3.7.4",
+            Self::Capability => "3.7.7",
+            Self::Relationship => "3.7.10",
+            Self::Interface => "3.7.5",
+            Self::Node => "3.7.9",
+            Self::Group => "3.7.11",
+            Self::Policy => "3.7.12",
+        }
+    }
+}
+
+/// A name and what is behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where the name stands.
+    pub key: Node<'a>,
+    /// What stands behind it.
+    pub value: Node<'a>,
+}
+
+impl<'a> Named<'a> {
+    /// An entry of a map.
+    pub(super) fn new((key, value): (Node<'a>, Node<'a>)) -> Self {
+        Self { name: key.text().unwrap_or_default(), key, value }
+    }
+}
+
+/// A constraint clause (section 3.6.3).
+#[derive(Clone, Copy, Debug)]
+pub struct Constraint<'a> {
+    /// The operator; `equal` where none is written.
+    pub operator: &'a str,
+    /// What it compares with.
+    pub operand: Node<'a>,
+    /// The whole clause.
+    pub clause: Node<'a>,
+}
+
+/// A schema definition (section 3.6.9), or what a data type or property says of that kind.
+#[derive(Clone, Debug, Default)]
+pub struct SchemaDefinition<'a> {
+    /// The name of the data type.
+    pub kind: Option<Node<'a>>,
+    /// Constraint clauses; in effective definitions those of ancestors before one's own.
+    pub constraints: Vec<Constraint<'a>>,
+    /// What keys have to be.
+    pub key_schema: Option<Box<Self>>,
+    /// What entries have to be.
+    pub entry_schema: Option<Box<Self>>,
+}
+
+/// A property definition (section 3.6.10), a parameter definition (3.6.14), or an attribute definition (3.6.12).
+#[derive(Clone, Debug)]
+pub struct PropertyDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// Type, constraints, schemas.
+    pub schema: SchemaDefinition<'a>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// `required`, where it is said.
+    pub required: Option<Node<'a>>,
+    /// The default.
+    pub default: Option<Node<'a>>,
+    /// `status`, where it is said.
+    pub status: Option<Node<'a>>,
+    /// The fixed value.
+    pub value: Option<Node<'a>>,
+}
+
+impl PropertyDefinition<'_> {
+    /// Whether a value is required: unless the opposite is said (section 3.6.10.5).
+    pub fn is_required(&self) -> bool {
+        self.required.and_then(Node::as_bool).unwrap_or(true)
+    }
+}
+
+/// How often something may occur.
+#[derive(Clone, Copy, Debug)]
+pub struct Occurrences<'a> {
+    /// Where it is said.
+    pub node: Node<'a>,
+    /// At least.
+    pub min: u64,
+    /// At most; nothing for `UNBOUNDED`.
+    pub max: Option<u64>,
+}
+
+impl Occurrences<'_> {
+    /// Whether all that this allows is allowed by the other.
+    pub fn is_within(&self, other: &Occurrences<'_>) -> bool {
+        let below = |max: u64| self.max.is_some_and(|own| own <= max);
+        self.min >= other.min && other.max.is_none_or(below)
+    }
+}
+
+impl std::fmt::Display for Occurrences<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.max {
+            Some(max) => write!(f, "[{}, {max}]", self.min),
+            None => write!(f, "[{}, UNBOUNDED]", self.min),
+        }
+    }
+}
+
+/// A capability definition (section 3.7.2).
+#[derive(Clone, Debug)]
+pub struct CapabilityDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// The name of its type.
+    pub kind: Option<Node<'a>>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// What it adds to the properties of its type.
+    pub properties: Vec<PropertyDefinition<'a>>,
+    /// What it adds to the attributes of its type.
+    pub attributes: Vec<PropertyDefinition<'a>>,
+    /// The node types that may use it, where they are said.
+    pub valid_source_types: Option<Vec<Node<'a>>>,
+    /// How often it may be used, where it is said.
+    pub occurrences: Option<Occurrences<'a>>,
+}
+
+/// A requirement definition (section 3.7.3).
+#[derive(Clone, Debug)]
+pub struct RequirementDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// The name of a capability type.
+    pub capability: Option<Node<'a>>,
+    /// The name of a node type.
+    pub node: Option<Node<'a>>,
+    /// The name of a relationship type.
+    pub relationship: Option<Node<'a>>,
+    /// What it adds to the interfaces of the relationship.
+    pub interfaces: Vec<InterfaceDefinition<'a>>,
+    /// Which nodes are valid targets.
+    pub node_filter: Option<Node<'a>>,
+    /// How often it occurs, where it is said.
+    pub occurrences: Option<Occurrences<'a>>,
+}
+
+/// An interface definition (section 3.6.20).
+#[derive(Clone, Debug)]
+pub struct InterfaceDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// The name of its type.
+    pub kind: Option<Node<'a>>,
+    /// Inputs of all operations.
+    pub inputs: Vec<PropertyDefinition<'a>>,
+    /// Its operations.
+    pub operations: Vec<OperationDefinition<'a>>,
+    /// Its notifications.
+    pub notifications: Vec<OperationDefinition<'a>>,
+}
+
+/// An operation definition (section 3.6.17), or a notification definition (3.6.19).
+#[derive(Clone, Debug)]
+pub struct OperationDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// How it is implemented: a name, or a map.
+    pub implementation: Option<Node<'a>>,
+    /// Its inputs.
+    pub inputs: Vec<PropertyDefinition<'a>>,
+    /// Where its outputs go.
+    pub outputs: Vec<Named<'a>>,
+}
+
+/// An artifact definition (section 3.6.7).
+#[derive(Clone, Debug)]
+pub struct ArtifactDefinition<'a> {
+    /// Its name and place.
+    pub named: Named<'a>,
+    /// The name of its type.
+    pub kind: Option<Node<'a>>,
+    /// The file.
+    pub file: Option<Node<'a>>,
+    /// The name of the repository that has the file.
+    pub repository: Option<Node<'a>>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Named<'a>>,
+}
+
+/// A type definition of whichever family (section 3.7); what types of a family do not have is empty.
+#[derive(Clone, Debug)]
+pub struct TypeDefinition<'a> {
+    /// Its family.
+    pub family: Family,
+    /// Its name.
+    pub name: &'a str,
+    /// Where the name stands.
+    pub key: Node<'a>,
+    /// What stands behind it.
+    pub value: Node<'a>,
+    /// The name of its parent.
+    pub derived_from: Option<Node<'a>>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// Its properties.
+    pub properties: Vec<PropertyDefinition<'a>>,
+    /// Its attributes.
+    pub attributes: Vec<PropertyDefinition<'a>>,
+    /// Its capabilities.
+    pub capabilities: Vec<CapabilityDefinition<'a>>,
+    /// Its requirements, in order.
+    pub requirements: Vec<RequirementDefinition<'a>>,
+    /// Its interfaces.
+    pub interfaces: Vec<InterfaceDefinition<'a>>,
+    /// Its artifacts.
+    pub artifacts: Vec<ArtifactDefinition<'a>>,
+    /// Of an interface type: inputs, operations, notifications.
+    pub interface: InterfaceDefinition<'a>,
+    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where they are said.
+    pub valid_types: Option<Vec<Node<'a>>>,
+    /// Of a data type: constraints and schemas.
+    pub schema: SchemaDefinition<'a>,
+    /// Of an artifact type.
+    pub mime_type: Option<Node<'a>>,
+    /// Of an artifact type.
+    pub file_ext: Option<Vec<Node<'a>>>,
+    /// Of a policy type.
+    pub triggers: Vec<Named<'a>>,
+}

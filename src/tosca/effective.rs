@@ -1,0 +1,582 @@
+//! What types effectively are: their own parts over those they inherit, and whether those are refined as the specification allows.
+
+use super::definition::{
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
+    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+};
+use super::hierarchy::{TypeId, TypeRef, Types};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::yaml::{Node, NodeKind};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::sync::Arc;
+
+/// An effective part of a type: a property, a capability, and so on.
+#[derive(Clone, Debug)]
+pub struct Part<'a, T> {
+    /// The type that says it, or said it last.
+    pub owner: TypeId,
+    /// Its name, and the place where it is said.
+    pub named: Named<'a>,
+    /// What it refines.
+    pub refines: Option<Arc<Self>>,
+    /// What holds, with what it inherits.
+    pub definition: T,
+}
+
+/// Effective parts by name: inherited ones first, each in the order written. A type that adds nothing shares those of its parent.
+pub type Parts<'a, T> = Arc<IndexMap<&'a str, Arc<Part<'a, T>>, FxBuildHasher>>;
+
+/// What a type has, with all that it inherits.
+#[derive(Clone, Debug, Default)]
+pub struct EffectiveType<'a> {
+    /// Properties.
+    pub properties: Parts<'a, PropertyDefinition<'a>>,
+    /// Attributes, without those that reflect properties.
+    pub attributes: Parts<'a, PropertyDefinition<'a>>,
+    /// Capabilities.
+    pub capabilities: Parts<'a, EffectiveCapability<'a>>,
+    /// Requirements.
+    pub requirements: Parts<'a, RequirementDefinition<'a>>,
+    /// Interfaces.
+    pub interfaces: Parts<'a, EffectiveInterface<'a>>,
+    /// Artifacts.
+    pub artifacts: Parts<'a, ArtifactDefinition<'a>>,
+    /// Of an interface type: inputs, operations, notifications.
+    pub interface: EffectiveInterface<'a>,
+    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type or an ancestor says them.
+    pub valid_types: Option<Vec<Node<'a>>>,
+    /// Of a data type: all constraints, and its schemas.
+    pub schema: SchemaDefinition<'a>,
+    /// What is wrong with the type's own definitions.
+    pub(super) diagnostics: Diagnostics,
+}
+
+/// A capability with what its type gives it.
+#[derive(Clone, Debug)]
+pub struct EffectiveCapability<'a> {
+    /// The name of its type.
+    pub kind: Option<Node<'a>>,
+    /// For people.
+    pub description: Option<Node<'a>>,
+    /// Properties, of its type and its own.
+    pub properties: Parts<'a, PropertyDefinition<'a>>,
+    /// Attributes, of its type and its own.
+    pub attributes: Parts<'a, PropertyDefinition<'a>>,
+    /// The node types that may use it, where they are said.
+    pub valid_source_types: Option<Vec<Node<'a>>>,
+    /// How often it may be used, where it is said; else any number of times, but once (section 3.7.2.1).
+    pub occurrences: Option<Occurrences<'a>>,
+}
+
+/// An interface with what its type gives it.
+#[derive(Clone, Debug, Default)]
+pub struct EffectiveInterface<'a> {
+    /// The name of its type.
+    pub kind: Option<Node<'a>>,
+    /// Inputs of all operations.
+    pub inputs: Parts<'a, PropertyDefinition<'a>>,
+    /// Operations; their inputs are all that they have.
+    pub operations: Parts<'a, OperationDefinition<'a>>,
+    /// Notifications.
+    pub notifications: Parts<'a, OperationDefinition<'a>>,
+}
+
+/// Works out what a type has, from what its parent has.
+pub(super) fn effective<'a>(types: &Types<'a>, id: TypeId, parent: Option<&EffectiveType<'a>>) -> EffectiveType<'a> {
+    let mut refining = Refining { types, owner: id, diagnostics: Diagnostics::default() };
+    let mut effective = parent.cloned().unwrap_or_default();
+    let definition = types.definition(id);
+    effective.properties = refining.properties(&effective.properties, &definition.properties, Kind::Property);
+    effective.attributes = refining.properties(&effective.attributes, &definition.attributes, Kind::Attribute);
+    effective.capabilities = refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
+    effective.requirements = refining.parts(&effective.requirements, &definition.requirements, Refining::requirement);
+    effective.interfaces = refining.parts(&effective.interfaces, &definition.interfaces, Refining::interface);
+    effective.artifacts = refining.parts(&effective.artifacts, &definition.artifacts, Refining::artifact);
+    effective.interface = refining.interface_parts(&effective.interface, &definition.interface);
+    effective.valid_types = refining.valid_types(definition, effective.valid_types.as_deref());
+    effective.schema = refining.data_type(&definition.schema, &effective.schema);
+    effective.diagnostics = refining.diagnostics;
+    effective
+}
+
+/// Whatever has a name.
+trait HasName<'a> {
+    fn named(&self) -> Named<'a>;
+}
+
+macro_rules! named {
+    ($($definition:ident)*) => {
+        $(impl<'a> HasName<'a> for $definition<'a> {
+            fn named(&self) -> Named<'a> {
+                self.named
+            }
+        })*
+    };
+}
+
+named! { PropertyDefinition CapabilityDefinition RequirementDefinition InterfaceDefinition OperationDefinition ArtifactDefinition }
+
+/// Which kind of property.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Property,
+    Attribute,
+    /// An input, which needs no type.
+    Parameter,
+}
+
+impl Kind {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Property => "property",
+            Self::Attribute => "attribute",
+            Self::Parameter => "input",
+        }
+    }
+
+    /// The section of its keynames.
+    fn section(self) -> &'static str {
+        match self {
+            Self::Property => "3.6.10.2",
+            Self::Attribute => "3.6.12.2",
+            Self::Parameter => "3.6.14.1",
+        }
+    }
+
+    /// The section by which it is refined; for attributes there is none but their own.
+    fn refinement(self) -> &'static str {
+        if self == Self::Attribute { "3.6.12" } else { "3.6.10.6" }
+    }
+}
+
+/// The definitions of one type while they are put over inherited ones.
+struct Refining<'t, 'a> {
+    types: &'t Types<'a>,
+    owner: TypeId,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Refining<'_, 'a> {
+    /// Puts own definitions over inherited parts.
+    fn parts<D: HasName<'a>, T>(
+        &mut self,
+        inherited: &Parts<'a, T>,
+        own: &[D],
+        mut refine: impl FnMut(&mut Self, &D, Option<&Part<'a, T>>) -> T,
+    ) -> Parts<'a, T> {
+        let mut parts = Arc::clone(inherited);
+        for definition in own {
+            let named = definition.named();
+            let refines = parts.get(named.name).cloned();
+            let effective = refine(self, definition, refines.as_deref());
+            let part = Part { owner: self.owner, named, refines, definition: effective };
+            Arc::make_mut(&mut parts).insert(named.name, Arc::new(part));
+        }
+        parts
+    }
+
+    fn properties(
+        &mut self,
+        inherited: &Parts<'a, PropertyDefinition<'a>>,
+        own: &[PropertyDefinition<'a>],
+        kind: Kind,
+    ) -> Parts<'a, PropertyDefinition<'a>> {
+        self.parts(inherited, own, |refining, own, refined| refining.property(own, refined, kind))
+    }
+
+    fn property(
+        &mut self,
+        own: &PropertyDefinition<'a>,
+        refined: Option<&Part<'a, PropertyDefinition<'a>>>,
+        kind: Kind,
+    ) -> PropertyDefinition<'a> {
+        let (noun, name) = (kind.noun(), own.named.name);
+        self.schema_references(&own.schema);
+        let Some(refined) = refined else {
+            let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
+            if untyped && kind != Kind::Parameter && (own.value.is_some() || is_map(own.named)) {
+                self.missing(own.named, &format!("the {noun} `{name}` has no `type`"), kind.section());
+            }
+            return own.clone();
+        };
+        let before = &refined.definition;
+        let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
+        if let Some(required) = loosened {
+            let message = format!("the {noun} `{name}` is required already, and cannot be made optional");
+            self.loosened(required, message, before.required.unwrap_or(refined.named.key), "required here", "3.6.10.6");
+        }
+        if let Some((own, fixed)) = own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value()) {
+            self.loosened(own, format!("the {noun} `{name}` has a fixed value already"), fixed, "fixed here", "3.6.10.6");
+        }
+        PropertyDefinition {
+            named: own.named,
+            schema: self.schema(&own.schema, &before.schema, &format!("{noun} `{name}`"), kind.refinement()),
+            description: own.description.or(before.description),
+            required: loosened.map_or(own.required, |_| None).or(before.required),
+            default: own.default.or(before.default),
+            status: own.status.or(before.status),
+            value: before.value.or(own.value),
+        }
+    }
+
+    /// Puts a schema over another: types derive, constraints add up.
+    fn schema(
+        &mut self,
+        own: &SchemaDefinition<'a>,
+        before: &SchemaDefinition<'a>,
+        what: &str,
+        section: &'static str,
+    ) -> SchemaDefinition<'a> {
+        self.ranges(&own.constraints, &before.constraints, what);
+        let mut part =
+            |own: &Option<Box<SchemaDefinition<'a>>>, before: &Option<Box<SchemaDefinition<'a>>>, part: &str| match (own, before)
+            {
+                (Some(own), Some(before)) => Some(Box::new(self.schema(own, before, &format!("{part} of the {what}"), section))),
+                (own, before) => own.clone().or_else(|| before.clone()),
+            };
+        let (key_schema, entry_schema) = (
+            part(&own.key_schema, &before.key_schema, "key schema"),
+            part(&own.entry_schema, &before.entry_schema, "entry schema"),
+        );
+        let kind = self.narrowed(Family::Data, own.kind, before.kind, &format!("the {what}"), section);
+        SchemaDefinition { kind, constraints: [&*before.constraints, &own.constraints].concat(), key_schema, entry_schema }
+    }
+
+    /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is not compared.
+    fn ranges(&mut self, own: &[Constraint<'a>], before: &[Constraint<'a>], what: &str) {
+        // Of those that are inherited the last one is the narrowest.
+        let Some((outer, inherited)) = before.iter().rev().find_map(range) else { return };
+        for (inner, operand) in own.iter().filter_map(range) {
+            if inner.0 < outer.0 || inner.1 > outer.1 {
+                let message = format!("the range of the {what} is wider than the one it refines");
+                self.loosened(operand, message, inherited, "the range that is inherited", "3.6.3.1");
+            }
+        }
+    }
+
+    /// The type that holds: one's own where it derives from the one before.
+    fn narrowed(
+        &mut self,
+        family: Family,
+        own: Option<Node<'a>>,
+        before: Option<Node<'a>>,
+        what: &str,
+        section: &'static str,
+    ) -> Option<Node<'a>> {
+        let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
+        match (self.known(family, new), self.known(family, old)) {
+            (Some(one), Some(ancestor)) if !self.types.derives(one, ancestor) => {
+                let (new_name, old_name) = (new.text().unwrap_or_default(), old.text().unwrap_or_default());
+                let message = format!("the {} `{new_name}` of {what} does not derive from `{old_name}`", family.noun());
+                self.loosened(new, message, old, "the type that is inherited", section);
+                before
+            }
+            (Some(_), _) => own,
+            (None, _) => before,
+        }
+    }
+
+    fn capability(
+        &mut self,
+        own: &CapabilityDefinition<'a>,
+        refined: Option<&Part<'a, EffectiveCapability<'a>>>,
+    ) -> EffectiveCapability<'a> {
+        let name = own.named.name;
+        let before = refined.map(|refined| &refined.definition);
+        self.reference(&[Family::Capability], own.kind);
+        own.valid_source_types.iter().flatten().for_each(|node| self.reference(&[Family::Node], Some(*node)));
+        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
+            self.missing(own.named, &format!("the capability `{name}` has no `type`"), "3.7.2.1");
+        }
+        let what = format!("the capability `{name}`");
+        let kind = self.narrowed(Family::Capability, own.kind, before.and_then(|before| before.kind), &what, "3.5.1");
+        let given = kind.and_then(|kind| self.defined(Family::Capability, kind)).map(|id| self.types.effective(id));
+        let sources = before.and_then(|before| before.valid_source_types.as_deref());
+        let sources = sources.or_else(|| given.and_then(|given| given.valid_types.as_deref()));
+        let base = |given: Option<&Parts<'a, _>>, before| self.over_type(given, before, Family::Capability);
+        let properties = base(given.map(|given| &given.properties), before.map(|before| &before.properties));
+        let attributes = base(given.map(|given| &given.attributes), before.map(|before| &before.attributes));
+        EffectiveCapability {
+            kind,
+            description: own.description.or(before.and_then(|before| before.description)),
+            properties: self.properties(&properties, &own.properties, Kind::Property),
+            attributes: self.properties(&attributes, &own.attributes, Kind::Attribute),
+            valid_source_types: self.listed(own.valid_source_types.as_deref(), sources, &[Family::Node], &what, "3.7.2.4"),
+            occurrences: self.occurrences(own.occurrences, before.and_then(|before| before.occurrences), &what, "3.7.2.1"),
+        }
+    }
+
+    /// What a type gives, and over it what the users of the type have said so far.
+    fn over_type<T>(&self, given: Option<&Parts<'a, T>>, before: Option<&Parts<'a, T>>, family: Family) -> Parts<'a, T> {
+        let mut parts = given.cloned().unwrap_or_default();
+        let said = before.into_iter().flat_map(|before| before.values());
+        for part in said.filter(|part| self.types.definition(part.owner).family != family) {
+            Arc::make_mut(&mut parts).insert(part.named.name, Arc::clone(part));
+        }
+        parts
+    }
+
+    fn requirement(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        refined: Option<&Part<'a, RequirementDefinition<'a>>>,
+    ) -> RequirementDefinition<'a> {
+        let name = own.named.name;
+        let before = refined.map(|refined| &refined.definition);
+        self.reference(&[Family::Capability], own.capability);
+        self.reference(&[Family::Node], own.node);
+        self.reference(&[Family::Relationship], own.relationship);
+        if own.capability.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("capability").is_none() {
+            self.missing(own.named, &format!("the requirement `{name}` has no `capability`"), "3.7.3.1");
+        }
+        for interface in &own.interfaces {
+            self.interface(interface, None);
+        }
+        let what = format!("the requirement `{name}`");
+        let mut narrowed = |family, own, part: fn(&RequirementDefinition<'a>) -> Option<Node<'a>>| {
+            self.narrowed(family, own, before.and_then(part), &what, "3.5.1")
+        };
+        RequirementDefinition {
+            named: own.named,
+            description: own.description.or(before.and_then(|before| before.description)),
+            capability: narrowed(Family::Capability, own.capability, |before| before.capability),
+            node: narrowed(Family::Node, own.node, |before| before.node),
+            relationship: narrowed(Family::Relationship, own.relationship, |before| before.relationship),
+            interfaces: if own.interfaces.is_empty() {
+                before.map(|before| before.interfaces.clone()).unwrap_or_default()
+            } else {
+                own.interfaces.clone()
+            },
+            node_filter: own.node_filter.or(before.and_then(|before| before.node_filter)),
+            occurrences: self.occurrences(own.occurrences, before.and_then(|before| before.occurrences), &what, "3.7.3.1"),
+        }
+    }
+
+    fn interface(
+        &mut self,
+        own: &InterfaceDefinition<'a>,
+        refined: Option<&Part<'a, EffectiveInterface<'a>>>,
+    ) -> EffectiveInterface<'a> {
+        let name = own.named.name;
+        let before = refined.map(|refined| &refined.definition);
+        self.reference(&[Family::Interface], own.kind);
+        let what = format!("the interface `{name}`");
+        let kind = self.narrowed(Family::Interface, own.kind, before.and_then(|before| before.kind), &what, "3.5.1");
+        let given = kind.and_then(|kind| self.defined(Family::Interface, kind)).map(|id| &self.types.effective(id).interface);
+        let base = EffectiveInterface {
+            kind,
+            inputs: self.over_type(given.map(|given| &given.inputs), before.map(|before| &before.inputs), Family::Interface),
+            operations: self.over_type(given.map(|given| &given.operations), before.map(|it| &it.operations), Family::Interface),
+            notifications: self.over_type(
+                given.map(|it| &it.notifications),
+                before.map(|it| &it.notifications),
+                Family::Interface,
+            ),
+        };
+        self.interface_parts(&base, own)
+    }
+
+    fn interface_parts(&mut self, before: &EffectiveInterface<'a>, own: &InterfaceDefinition<'a>) -> EffectiveInterface<'a> {
+        EffectiveInterface {
+            kind: before.kind,
+            inputs: self.properties(&before.inputs, &own.inputs, Kind::Parameter),
+            operations: self.parts(&before.operations, &own.operations, Self::operation),
+            notifications: self.parts(&before.notifications, &own.notifications, Self::operation),
+        }
+    }
+
+    /// Section 3.6.17.3: an implementation overrides the one that is inherited.
+    fn operation(
+        &mut self,
+        own: &OperationDefinition<'a>,
+        refined: Option<&Part<'a, OperationDefinition<'a>>>,
+    ) -> OperationDefinition<'a> {
+        let before = refined.map(|refined| &refined.definition);
+        let mut inputs: IndexMap<&str, PropertyDefinition<'a>, FxBuildHasher> = IndexMap::default();
+        let inherited = before.into_iter().flat_map(|before| &before.inputs);
+        inputs.extend(inherited.map(|input| (input.named.name, input.clone())));
+        for input in &own.inputs {
+            let refined = inputs.get(input.named.name).cloned();
+            let refined =
+                refined.map(|definition| Part { owner: self.owner, named: definition.named, refines: None, definition });
+            inputs.insert(input.named.name, self.property(input, refined.as_ref(), Kind::Parameter));
+        }
+        OperationDefinition {
+            named: own.named,
+            description: own.description.or(before.and_then(|before| before.description)),
+            implementation: own.implementation.or(before.and_then(|before| before.implementation)),
+            inputs: inputs.into_values().collect(),
+            outputs: if own.outputs.is_empty() {
+                before.map(|it| it.outputs.clone()).unwrap_or_default()
+            } else {
+                own.outputs.clone()
+            },
+        }
+    }
+
+    fn artifact(
+        &mut self,
+        own: &ArtifactDefinition<'a>,
+        refined: Option<&Part<'a, ArtifactDefinition<'a>>>,
+    ) -> ArtifactDefinition<'a> {
+        let name = own.named.name;
+        let before = refined.map(|refined| &refined.definition);
+        self.reference(&[Family::Artifact], own.kind);
+        if own.file.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("file").is_none() {
+            self.missing(own.named, &format!("the artifact `{name}` has no `file`"), "3.6.7.1");
+        }
+        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
+            self.missing(own.named, &format!("the artifact `{name}` has no `type`"), "3.6.7.1");
+        }
+        let what = format!("the artifact `{name}`");
+        ArtifactDefinition {
+            named: own.named,
+            kind: self.narrowed(Family::Artifact, own.kind, before.and_then(|before| before.kind), &what, "3.5.1"),
+            file: own.file.or(before.and_then(|before| before.file)),
+            repository: own.repository.or(before.and_then(|before| before.repository)),
+            description: own.description.or(before.and_then(|before| before.description)),
+            properties: if own.properties.is_empty() {
+                before.map(|before| before.properties.clone()).unwrap_or_default()
+            } else {
+                own.properties.clone()
+            },
+        }
+    }
+
+    /// The types that a type lists; those of capabilities and relationships only become fewer.
+    fn valid_types(&mut self, definition: &TypeDefinition<'a>, before: Option<&[Node<'a>]>) -> Option<Vec<Node<'a>>> {
+        let own = definition.valid_types.as_deref();
+        let families: &[Family] = match definition.family {
+            Family::Capability => &[Family::Node],
+            Family::Relationship => &[Family::Capability],
+            Family::Group => &[Family::Node, Family::Capability, Family::Group],
+            _ => &[Family::Node, Family::Group],
+        };
+        own.into_iter().flatten().for_each(|node| self.reference(families, Some(*node)));
+        let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+        match definition.family {
+            Family::Capability => self.listed(own, before, families, &what, "3.7.2.4"),
+            Family::Relationship => self.listed(own, before, families, &what, "3.7.10.1"),
+            Family::Group => {
+                self.homogeneous(own.unwrap_or_default(), families);
+                own.or(before).map(<[_]>::to_vec)
+            }
+            _ => own.or(before).map(<[_]>::to_vec),
+        }
+    }
+
+    /// Types of a list that narrows another: each derives from one that is there.
+    fn listed(
+        &mut self,
+        own: Option<&[Node<'a>]>,
+        before: Option<&[Node<'a>]>,
+        families: &[Family],
+        what: &str,
+        section: &'static str,
+    ) -> Option<Vec<Node<'a>>> {
+        let (Some(own), Some(before)) = (own, before) else { return own.or(before).map(<[_]>::to_vec) };
+        let known = |node: &Node<'a>| families.iter().find_map(|family| self.defined(*family, *node));
+        let outer: FxHashSet<_> = before.iter().filter_map(known).collect();
+        let fits = |node: &&Node<'a>| known(node).is_none_or(|one| self.types.chain(one).any(|id| outer.contains(&id)));
+        let wider: Vec<_> = own.iter().filter(|node| !fits(node)).copied().collect();
+        for node in wider {
+            let message = format!("`{}` is none of the types that are valid for {what}", node.text().unwrap_or_default());
+            if let Some(first) = before.first() {
+                self.loosened(node, message, *first, "the types that are inherited", section);
+            }
+        }
+        Some(own.to_vec())
+    }
+
+    /// Section 3.7.11.4: all members are of one hierarchy.
+    fn homogeneous(&mut self, members: &[Node<'a>], families: &[Family]) {
+        let root = |node: &Node<'a>| {
+            let family = families.iter().find(|family| self.known(**family, *node).is_some())?;
+            let id = self.defined(*family, *node)?;
+            Some((*node, self.types.chain(id).last()?))
+        };
+        let roots: Vec<_> = members.iter().filter_map(root).collect();
+        if let Some((first, (other, _))) =
+            roots.first().and_then(|first| Some((first, roots.iter().find(|root| root.1 != first.1)?)))
+        {
+            let name = |node: &Node<'_>| node.text().unwrap_or_default().to_owned();
+            let message = format!(
+                "`{}` and `{}` derive from different types, and cannot be members of one group",
+                name(&first.0),
+                name(other)
+            );
+            let error =
+                Diagnostic::error(Code::InvalidDefinition, message).at(other.span()).label(first.0.span(), "the other one");
+            self.diagnostics.push(error.section("3.7.11.4"));
+        }
+    }
+
+    fn occurrences(
+        &mut self,
+        own: Option<Occurrences<'a>>,
+        before: Option<Occurrences<'a>>,
+        what: &str,
+        section: &'static str,
+    ) -> Option<Occurrences<'a>> {
+        if let Some((own, before)) = own.zip(before).filter(|(own, before)| !own.is_within(before)) {
+            let message = format!("the occurrences {own} of {what} are not within {before}");
+            self.loosened(own.node, message, before.node, "the occurrences that are inherited", section);
+            return Some(before);
+        }
+        own.or(before)
+    }
+
+    fn data_type(&mut self, own: &SchemaDefinition<'a>, before: &SchemaDefinition<'a>) -> SchemaDefinition<'a> {
+        self.schema_references(own);
+        let name = format!("data type `{}`", self.types.definition(self.owner).name);
+        self.schema(own, before, &name, "3.7.6")
+    }
+
+    fn schema_references(&mut self, schema: &SchemaDefinition<'a>) {
+        self.reference(&[Family::Data], schema.kind);
+        for part in [&schema.key_schema, &schema.entry_schema].into_iter().flatten() {
+            self.schema_references(part);
+        }
+    }
+
+    /// Judges the name of a type.
+    fn reference(&mut self, families: &[Family], node: Option<Node<'a>>) {
+        let found = node.map(|node| self.types.reference(families, node));
+        found.and_then(|found| self.diagnostics.ok(found));
+    }
+
+    fn known(&self, family: Family, node: Node<'_>) -> Option<TypeRef> {
+        self.types.resolve(family, node.text()?)
+    }
+
+    fn defined(&self, family: Family, node: Node<'_>) -> Option<TypeId> {
+        self.types.find(family, node.text()?)
+    }
+
+    fn missing(&mut self, named: Named<'a>, message: &str, section: &'static str) {
+        self.diagnostics.push(Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span()).section(section));
+    }
+
+    fn loosened(&mut self, at: Node<'a>, message: String, inherited: Node<'a>, label: &str, section: &'static str) {
+        let error = Diagnostic::error(Code::InvalidRefinement, message).at(at.span());
+        self.diagnostics.push(error.label(inherited.span(), label).section(section));
+    }
+}
+
+/// Of what is no map the grammar has said so already.
+fn is_map(named: Named<'_>) -> bool {
+    named.value.kind() == NodeKind::Mapping
+}
+
+/// The bounds of `in_range`, where they are plain numbers.
+fn range<'a>(constraint: &Constraint<'a>) -> Option<((f64, f64), Node<'a>)> {
+    if constraint.operator != "in_range" {
+        return None;
+    }
+    let mut bounds = constraint.operand.items().map(|bound| match bound.as_str() {
+        Some("UNBOUNDED") => Some(f64::INFINITY),
+        _ => bound.text()?.parse().ok(),
+    });
+    Some(((bounds.next()??, bounds.next()??), constraint.operand))
+}

@@ -1,0 +1,671 @@
+//! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can be read of it is kept.
+
+use super::definition::{
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
+    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::yaml::{Document, Node, NodeKind};
+use rustc_hash::FxHashMap;
+
+/// What may be said of something.
+struct Shape {
+    /// What it is, for messages.
+    what: &'static str,
+    /// Where its grammar is.
+    section: &'static str,
+    /// Its keynames.
+    keynames: &'static [&'static str],
+}
+
+const SCHEMA: Shape = Shape {
+    what: "a schema definition",
+    section: "3.6.9.1",
+    keynames: &["type", "description", "constraints", "key_schema", "entry_schema"],
+};
+/// With `value`, which refinements have as parameters do (section 3.6.10.6).
+const PROPERTY: Shape = Shape {
+    what: "a property definition",
+    section: "3.6.10.2",
+    keynames: &[
+        "type",
+        "description",
+        "required",
+        "default",
+        "status",
+        "constraints",
+        "key_schema",
+        "entry_schema",
+        "external-schema",
+        "metadata",
+        "value",
+    ],
+};
+const PARAMETER: Shape = Shape { what: "a parameter definition", section: "3.6.14.1", keynames: PROPERTY.keynames };
+const ATTRIBUTE: Shape = Shape {
+    what: "an attribute definition",
+    section: "3.6.12.2",
+    keynames: &["type", "description", "default", "status", "key_schema", "entry_schema", "metadata"],
+};
+const CAPABILITY: Shape = Shape {
+    what: "a capability definition",
+    section: "3.7.2.1",
+    keynames: &["type", "description", "properties", "attributes", "valid_source_types", "occurrences"],
+};
+/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only section 3.7.3.5.1 has.
+const REQUIREMENT: Shape = Shape {
+    what: "a requirement definition",
+    section: "3.7.3.1",
+    keynames: &["capability", "node", "relationship", "occurrences", "node_filter", "description"],
+};
+const RELATIONSHIP: Shape =
+    Shape { what: "the relationship of a requirement definition", section: "3.7.3.1.1", keynames: &["type", "interfaces"] };
+const INTERFACE: Shape = Shape {
+    what: "an interface definition",
+    section: "3.6.20.1",
+    keynames: &["type", "description", "inputs", "operations", "notifications"],
+};
+const OPERATION: Shape = Shape {
+    what: "an operation definition",
+    section: "3.6.17.1",
+    keynames: &["description", "implementation", "inputs", "outputs"],
+};
+const NOTIFICATION: Shape =
+    Shape { what: "a notification definition", section: "3.6.19.1", keynames: &["description", "implementation", "outputs"] };
+const IMPLEMENTATION: Shape =
+    Shape { what: "an implementation", section: "3.6.16.1", keynames: &["primary", "dependencies", "timeout", "operation_host"] };
+/// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`.
+const ARTIFACT: Shape = Shape {
+    what: "an artifact definition",
+    section: "3.6.7.1",
+    keynames: &[
+        "type",
+        "file",
+        "repository",
+        "description",
+        "deploy_path",
+        "artifact_version",
+        "version",
+        "checksum",
+        "checksum_algorithm",
+        "properties",
+    ],
+};
+
+/// Section 3.6.3.1.
+const OPERATORS: [&str; 12] = [
+    "equal",
+    "greater_than",
+    "greater_or_equal",
+    "less_than",
+    "less_or_equal",
+    "in_range",
+    "valid_values",
+    "length",
+    "min_length",
+    "max_length",
+    "pattern",
+    "schema",
+];
+
+/// Section 3.6.10.3.
+const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];
+
+impl Family {
+    /// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
+    fn shape(self) -> Shape {
+        let keynames: &[_] = match self {
+            Self::Data => {
+                &["derived_from", "version", "metadata", "description", "constraints", "properties", "key_schema", "entry_schema"]
+            }
+            Self::Artifact => &["derived_from", "version", "metadata", "description", "mime_type", "file_ext", "properties"],
+            Self::Capability => {
+                &["derived_from", "version", "metadata", "description", "properties", "attributes", "valid_source_types"]
+            }
+            Self::Relationship => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "properties",
+                "attributes",
+                "interfaces",
+                "valid_target_types",
+            ],
+            Self::Interface => &["derived_from", "version", "metadata", "description", "inputs", "operations", "notifications"],
+            Self::Node => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "attributes",
+                "properties",
+                "requirements",
+                "capabilities",
+                "interfaces",
+                "artifacts",
+            ],
+            Self::Group => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "attributes",
+                "properties",
+                "members",
+                "requirements",
+                "capabilities",
+                "interfaces",
+            ],
+            Self::Policy => &["derived_from", "version", "metadata", "description", "properties", "targets", "triggers"],
+        };
+        let what = match self {
+            Self::Data => "a data type",
+            Self::Artifact => "an artifact type",
+            Self::Capability => "a capability type",
+            Self::Relationship => "a relationship type",
+            Self::Interface => "an interface type",
+            Self::Node => "a node type",
+            Self::Group => "a group type",
+            Self::Policy => "a policy type",
+        };
+        Shape { what, section: self.section(), keynames }
+    }
+
+    /// The keyname under which it lists the types that go with its own.
+    fn valid_types(self) -> Option<&'static str> {
+        match self {
+            Self::Capability => Some("valid_source_types"),
+            Self::Relationship => Some("valid_target_types"),
+            Self::Group => Some("members"),
+            Self::Policy => Some("targets"),
+            _ => None,
+        }
+    }
+}
+
+/// Reads all type definitions of a document.
+pub(super) fn definitions<'a>(document: &'a Document, diagnostics: &mut Diagnostics) -> Vec<TypeDefinition<'a>> {
+    let mut grammar = Grammar { diagnostics };
+    let mut definitions = Vec::new();
+    for (key, value) in document.root().entries() {
+        if let Some(family) = Family::ALL.into_iter().find(|family| key.text() == Some(family.keyword())) {
+            let types = grammar.map(value, family.keyword(), family.section());
+            definitions.extend(types.into_iter().map(|named| grammar.type_definition(family, named)));
+        }
+    }
+    definitions
+}
+
+struct Grammar<'d> {
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl Grammar<'_> {
+    fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
+        self.diagnostics.push(Diagnostic::error(Code::InvalidDefinition, message).at(at.span()).section(section));
+    }
+
+    fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
+        self.invalid(at, format!("`{what}` is {expected}, not {}", at.describe()), section);
+    }
+
+    /// The entries of what has to be a map.
+    fn map<'a>(&mut self, node: Node<'a>, what: &str, section: &'static str) -> Vec<Named<'a>> {
+        if node.kind() != NodeKind::Mapping && !node.is_null() {
+            self.wrong(node, what, "a map", section);
+        }
+        node.entries().map(Named::new).collect()
+    }
+
+    /// The entries of a map below this keyname, where it is there.
+    fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
+        node.get(keyname).map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
+    }
+
+    /// Judges the keynames of what has to be a map.
+    fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
+        if node.kind() != NodeKind::Mapping {
+            return self.invalid(node, format!("{} is a map, not {}", shape.what, node.describe()), shape.section);
+        }
+        for (key, _) in node.entries() {
+            self.keyname(key, shape);
+        }
+    }
+
+    fn keyname(&mut self, key: Node<'_>, shape: &Shape) {
+        let text = key.text().unwrap_or_default();
+        if !shape.keynames.contains(&text) {
+            let message = format!("`{text}` is not a keyname of {}", shape.what);
+            let error = Diagnostic::error(Code::UnknownKeyword, message).at(key.span()).section(shape.section);
+            let help = did_you_mean(text, shape.keynames.iter().copied());
+            self.diagnostics.push(error.help(format!("known are {}", shape.keynames.join(", "))).help_opt(help));
+        }
+    }
+
+    fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
+        let value = node.get(keyname)?;
+        if value.as_str().is_none() {
+            self.wrong(value, keyname, "a string", shape.section);
+            return None;
+        }
+        Some(value)
+    }
+
+    /// The name of a type; the primitive type `null` needs no quotes.
+    fn type_name<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
+        let null = node.get(keyname).filter(|value| value.is_null() && value.text() == Some("null"));
+        null.or_else(|| self.string(node, keyname, shape))
+    }
+
+    fn strings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
+        let list = node.get(keyname)?;
+        if list.kind() != NodeKind::Sequence {
+            self.wrong(list, keyname, "a list of strings", shape.section);
+            return None;
+        }
+        let (strings, others): (Vec<_>, Vec<_>) = list.items().partition(|item| item.as_str().is_some());
+        others.into_iter().for_each(|item| self.wrong(item, keyname, "a list of strings", shape.section));
+        Some(strings)
+    }
+
+    /// Types that are listed: at least one (sections 3.7.2.1 and 3.7.7.1).
+    fn type_names<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
+        let names = self.strings(node, keyname, shape)?;
+        let list = node.get(keyname)?;
+        if list.items().len() == 0 {
+            self.invalid(list, format!("`{keyname}` lists at least one type"), shape.section);
+            return None;
+        }
+        Some(names)
+    }
+
+    fn type_definition<'a>(&mut self, family: Family, named: Named<'a>) -> TypeDefinition<'a> {
+        let shape = family.shape();
+        let node = named.value;
+        let operations_on_top = family == Family::Interface && lists_operations(node);
+        if !node.is_null() && !operations_on_top {
+            self.keynames(node, &shape);
+        }
+        let definition = TypeDefinition {
+            family,
+            name: named.name,
+            key: named.key,
+            value: node,
+            derived_from: node.get("derived_from").filter(|parent| !parent.is_null() || parent.text() == Some("null")),
+            description: self.string(node, "description", &shape),
+            properties: self.properties(node, &shape),
+            attributes: self.attributes(node, &shape),
+            capabilities: self.capabilities(node, &shape),
+            requirements: self.requirements(node, &shape),
+            interfaces: self.interfaces(node, &shape),
+            artifacts: self.artifacts(node, &shape),
+            interface: self.interface_type(family, named, &shape),
+            valid_types: family.valid_types().and_then(|keyname| self.type_names(node, keyname, &shape)),
+            schema: if family == Family::Data { self.schema_parts(node, &shape) } else { SchemaDefinition::default() },
+            mime_type: self.string(node, "mime_type", &shape),
+            file_ext: self.strings(node, "file_ext", &shape),
+            triggers: self.entries(node, "triggers", &shape),
+        };
+        self.common(&definition, &shape);
+        definition
+    }
+
+    /// What holds for a type as a whole.
+    fn common<'a>(&mut self, definition: &TypeDefinition<'a>, shape: &Shape) {
+        let node = definition.value;
+        if let Some(parent) = definition.derived_from.filter(|parent| parent.as_str().is_none() && !parent.is_null()) {
+            self.wrong(parent, "derived_from", "the name of a type", shape.section);
+        }
+        if let Some(version) = node.get("version").filter(|version| version.kind() != NodeKind::Scalar) {
+            self.wrong(version, "version", "a version", shape.section);
+        }
+        for entry in self.entries(node, "metadata", shape) {
+            if entry.value.kind() != NodeKind::Scalar {
+                self.wrong(entry.value, entry.name, "a string", "3.7.1.1");
+            }
+        }
+        if definition.family == Family::Data {
+            self.data_type(definition);
+        }
+    }
+
+    fn data_type(&mut self, definition: &TypeDefinition<'_>) {
+        // The root of the profile is the one that has neither (decision 1 of the profile).
+        let root = super::profile::is_built_in(definition.key.document().file());
+        if definition.derived_from.is_none() && definition.properties.is_empty() && !root {
+            let message = format!("the data type `{}` neither derives from a type nor has a property", definition.name);
+            self.invalid(definition.key, message, "3.7.6.3");
+        } else if let Some(properties) = definition.value.get("properties").filter(|_| definition.properties.is_empty()) {
+            self.invalid(properties, "`properties` of a data type has at least one property", "3.7.6.3");
+        }
+    }
+
+    fn properties<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
+        let entries = if shape.keynames.contains(&"properties") { self.entries(node, "properties", shape) } else { Vec::new() };
+        entries.into_iter().map(|named| self.property(named, &PROPERTY)).collect()
+    }
+
+    fn inputs<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
+        let entries = self.entries(node, "inputs", shape);
+        entries.into_iter().map(|named| self.property(named, &PARAMETER)).collect()
+    }
+
+    fn attributes<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
+        let entries = self.entries(node, "attributes", shape);
+        entries.into_iter().map(|named| self.property(named, &ATTRIBUTE)).collect()
+    }
+
+    fn property<'a>(&mut self, named: Named<'a>, shape: &Shape) -> PropertyDefinition<'a> {
+        let node = named.value;
+        let mut property = PropertyDefinition {
+            named,
+            schema: SchemaDefinition::default(),
+            description: None,
+            required: None,
+            default: None,
+            status: None,
+            value: None,
+        };
+        if shape.keynames.contains(&"value") && !is_definition(node, shape) {
+            // The single-line grammar of parameters (section 3.6.14.2): a fixed value.
+            property.value = Some(node);
+            return property;
+        }
+        self.keynames(node, shape);
+        property.schema = self.schema_parts(node, shape);
+        property.schema.kind = self.type_name(node, "type", shape);
+        property.description = self.string(node, "description", shape);
+        property.required = node.get("required");
+        property.default = node.get("default");
+        property.status = self.string(node, "status", shape);
+        property.value = node.get("value");
+        if let Some(required) = property.required.filter(|required| required.as_bool().is_none()) {
+            self.wrong(required, "required", "`true` or `false`", shape.section);
+            property.required = None;
+        }
+        if let Some(status) = property.status.filter(|status| !STATUS.contains(&status.text().unwrap_or_default())) {
+            let message = format!("`status` is one of {}", STATUS.join(", "));
+            self.invalid(status, message, "3.6.10.3");
+        }
+        property
+    }
+
+    /// Constraints and schemas, wherever they stand.
+    fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> SchemaDefinition<'a> {
+        let constraints = node.get("constraints").filter(|_| shape.keynames.contains(&"constraints"));
+        SchemaDefinition {
+            kind: None,
+            constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
+            key_schema: node.get("key_schema").map(|schema| Box::new(self.schema(schema))),
+            entry_schema: node.get("entry_schema").map(|schema| Box::new(self.schema(schema))),
+        }
+    }
+
+    /// A schema; that only its type may be written is in the listing of section 9.2.1.
+    fn schema<'a>(&mut self, node: Node<'a>) -> SchemaDefinition<'a> {
+        if node.as_str().is_some() {
+            return SchemaDefinition { kind: Some(node), ..SchemaDefinition::default() };
+        }
+        self.keynames(node, &SCHEMA);
+        let mut schema = self.schema_parts(node, &SCHEMA);
+        schema.kind = self.type_name(node, "type", &SCHEMA);
+        if schema.kind.is_none() && node.kind() == NodeKind::Mapping && node.get("type").is_none() {
+            self.invalid(node, "a schema definition has a `type`", SCHEMA.section);
+        }
+        schema
+    }
+
+    fn constraints<'a>(&mut self, list: Node<'a>) -> Vec<Constraint<'a>> {
+        if list.kind() != NodeKind::Sequence {
+            self.wrong(list, "constraints", "a list of constraint clauses", "3.6.3");
+        }
+        list.items().filter_map(|clause| self.constraint(clause)).collect()
+    }
+
+    fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Constraint<'a>> {
+        if clause.kind() == NodeKind::Scalar {
+            // Without an operator it is `equal` (section 3.6.3.3).
+            return Some(Constraint { operator: "equal", operand: clause, clause });
+        }
+        let mut entries = clause.entries();
+        let (Some((key, operand)), None) = (entries.next(), entries.next()) else {
+            self.invalid(clause, "a constraint clause is one operator with its operand", "3.6.3.4");
+            return None;
+        };
+        let operator = key.text().unwrap_or_default();
+        if !OPERATORS.contains(&operator) {
+            let error = Diagnostic::error(Code::InvalidDefinition, format!("`{operator}` is not an operator of constraints"));
+            let error = error.at(key.span()).section("3.6.3.1").help(format!("known are {}", OPERATORS.join(", ")));
+            self.diagnostics.push(error.help_opt(did_you_mean(operator, OPERATORS)));
+            return None;
+        }
+        Some(Constraint { operator, operand, clause })
+    }
+
+    fn capabilities<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<CapabilityDefinition<'a>> {
+        self.entries(node, "capabilities", shape).into_iter().map(|named| self.capability(named)).collect()
+    }
+
+    fn capability<'a>(&mut self, named: Named<'a>) -> CapabilityDefinition<'a> {
+        let node = named.value;
+        let short = node.as_str().map(|_| node);
+        if short.is_none() {
+            self.keynames(node, &CAPABILITY);
+        }
+        CapabilityDefinition {
+            named,
+            kind: short.or_else(|| self.string(node, "type", &CAPABILITY)),
+            description: self.string(node, "description", &CAPABILITY),
+            properties: self.properties(node, &CAPABILITY),
+            attributes: self.attributes(node, &CAPABILITY),
+            valid_source_types: self.type_names(node, "valid_source_types", &CAPABILITY),
+            occurrences: self.occurrences(node, &CAPABILITY),
+        }
+    }
+
+    fn requirements<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<RequirementDefinition<'a>> {
+        let Some(list) = node.get("requirements").filter(|_| shape.keynames.contains(&"requirements")) else {
+            return Vec::new();
+        };
+        if list.kind() != NodeKind::Sequence && !list.is_null() {
+            self.wrong(list, "requirements", "a list of requirement definitions", shape.section);
+        }
+        let mut requirements = Vec::new();
+        let mut seen = FxHashMap::default();
+        for item in list.items() {
+            let mut entries = item.entries();
+            let (Some(entry), None) = (entries.next(), entries.next()) else {
+                self.invalid(item, "an item of `requirements` is one name with its definition", "3.7.3.2");
+                continue;
+            };
+            let named = Named::new(entry);
+            if let Some(earlier) = seen.insert(named.name, named.key) {
+                let error = Diagnostic::error(Code::Duplicate, format!("the requirement `{}` is defined twice", named.name));
+                let error = error.at(named.key.span()).label(earlier.span(), "here the first time");
+                self.diagnostics.push(error.section("3.7.3.3"));
+            } else {
+                requirements.push(self.requirement(named));
+            }
+        }
+        requirements
+    }
+
+    fn requirement<'a>(&mut self, named: Named<'a>) -> RequirementDefinition<'a> {
+        let node = named.value;
+        let short = node.as_str().map(|_| node);
+        if short.is_none() {
+            self.keynames(node, &REQUIREMENT);
+        }
+        let relationship = node.get("relationship").filter(|relationship| relationship.kind() == NodeKind::Mapping);
+        if let Some(relationship) = relationship {
+            self.keynames(relationship, &RELATIONSHIP);
+        }
+        RequirementDefinition {
+            named,
+            description: self.string(node, "description", &REQUIREMENT),
+            capability: short.or_else(|| self.string(node, "capability", &REQUIREMENT)),
+            node: self.string(node, "node", &REQUIREMENT),
+            relationship: match relationship {
+                Some(relationship) => self.string(relationship, "type", &RELATIONSHIP),
+                None => self.string(node, "relationship", &REQUIREMENT),
+            },
+            interfaces: relationship.map(|relationship| self.interfaces(relationship, &RELATIONSHIP)).unwrap_or_default(),
+            node_filter: node.get("node_filter"),
+            occurrences: self.occurrences(node, &REQUIREMENT),
+        }
+    }
+
+    fn occurrences<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Occurrences<'a>> {
+        let node = node.get("occurrences")?;
+        let bound = |item: Node<'_>| item.text().and_then(|text| text.parse::<u64>().ok()).filter(|_| item.as_str().is_none());
+        let mut items = node.items();
+        let bounds = match (items.next(), items.next(), items.next()) {
+            (Some(min), Some(max), None) if max.as_str() == Some("UNBOUNDED") => bound(min).map(|min| (min, None)),
+            (Some(min), Some(max), None) => bound(min).zip(bound(max).map(Some)),
+            _ => None,
+        };
+        let Some((min, max)) = bounds.filter(|&(min, max)| max.is_none_or(|max| min <= max)) else {
+            let message = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+            self.invalid(node, message, shape.section);
+            return None;
+        };
+        Some(Occurrences { node, min, max })
+    }
+
+    fn interfaces<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<InterfaceDefinition<'a>> {
+        self.entries(node, "interfaces", shape).into_iter().map(|named| self.interface(named)).collect()
+    }
+
+    fn interface<'a>(&mut self, named: Named<'a>) -> InterfaceDefinition<'a> {
+        let node = named.value;
+        let operations_on_top = lists_operations(node);
+        if !operations_on_top {
+            self.keynames(node, &INTERFACE);
+        }
+        let mut interface = self.interface_parts(named, &INTERFACE);
+        interface.kind = self.string(node, "type", &INTERFACE);
+        interface
+    }
+
+    /// What an interface type is besides a type.
+    fn interface_type<'a>(&mut self, family: Family, named: Named<'a>, shape: &Shape) -> InterfaceDefinition<'a> {
+        if family != Family::Interface {
+            return InterfaceDefinition {
+                named,
+                kind: None,
+                inputs: Vec::new(),
+                operations: Vec::new(),
+                notifications: Vec::new(),
+            };
+        }
+        let interface = self.interface_parts(named, shape);
+        for operation in interface.operations.iter().chain(&interface.notifications) {
+            if let Some(implementation) = operation.implementation {
+                let message = format!("`{}` of an interface type has an implementation", operation.named.name);
+                self.invalid(implementation, message, "3.7.5.4");
+            }
+        }
+        interface
+    }
+
+    fn interface_parts<'a>(&mut self, named: Named<'a>, shape: &Shape) -> InterfaceDefinition<'a> {
+        let node = named.value;
+        let entries = if lists_operations(node) {
+            // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names are operations.
+            let own = |named: &Named<'_>| !shape.keynames.contains(&named.name) && named.name != "type";
+            node.entries().map(Named::new).filter(own).collect()
+        } else {
+            self.entries(node, "operations", shape)
+        };
+        let operations: Vec<_> = entries.into_iter().map(|named| self.operation(named, &OPERATION)).collect();
+        let notifications = self.entries(node, "notifications", shape);
+        let notifications: Vec<_> = notifications.into_iter().map(|named| self.operation(named, &NOTIFICATION)).collect();
+        self.operation_names(&operations, &notifications);
+        InterfaceDefinition { named, kind: None, inputs: self.inputs(node, shape), operations, notifications }
+    }
+
+    fn operation_names(&mut self, operations: &[OperationDefinition<'_>], notifications: &[OperationDefinition<'_>]) {
+        let names: FxHashMap<_, _> = operations.iter().map(|operation| (operation.named.name, operation.named.key)).collect();
+        if let Some(inputs) = names.get("inputs") {
+            self.invalid(*inputs, "`inputs` cannot be the name of an operation", "3.7.5.4");
+        }
+        for Named { name, key, .. } in notifications.iter().map(|notification| notification.named) {
+            if let Some(operation) = names.get(name) {
+                let error = Diagnostic::error(Code::Duplicate, format!("an operation has the name of the notification `{name}`"));
+                let error = error.at(key.span()).label(operation.span(), "the operation");
+                self.diagnostics.push(error.section("3.7.5.5"));
+            }
+        }
+    }
+
+    fn operation<'a>(&mut self, named: Named<'a>, shape: &Shape) -> OperationDefinition<'a> {
+        let node = named.value;
+        let short = node.as_str().map(|_| node);
+        if short.is_none() && !node.is_null() {
+            self.keynames(node, shape);
+        }
+        let implementation = short.or_else(|| node.get("implementation"));
+        if let Some(implementation) = implementation.filter(|node| node.as_str().is_none() && !node.is_null()) {
+            self.implementation(implementation);
+        }
+        OperationDefinition {
+            named,
+            description: self.string(node, "description", shape),
+            implementation,
+            inputs: if shape.keynames.contains(&"inputs") { self.inputs(node, shape) } else { Vec::new() },
+            outputs: self.entries(node, "outputs", shape),
+        }
+    }
+
+    /// A map of artifacts and more, or the definition of the one artifact.
+    fn implementation(&mut self, node: Node<'_>) {
+        if node.get("file").is_some() {
+            return self.keynames(node, &ARTIFACT);
+        }
+        self.keynames(node, &IMPLEMENTATION);
+        if let Some(dependencies) = node.get("dependencies").filter(|list| list.kind() != NodeKind::Sequence) {
+            self.wrong(dependencies, "dependencies", "a list of artifacts", IMPLEMENTATION.section);
+        }
+    }
+
+    fn artifacts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<ArtifactDefinition<'a>> {
+        let entries = if shape.keynames.contains(&"artifacts") { self.entries(node, "artifacts", shape) } else { Vec::new() };
+        entries.into_iter().map(|named| self.artifact(named)).collect()
+    }
+
+    fn artifact<'a>(&mut self, named: Named<'a>) -> ArtifactDefinition<'a> {
+        let node = named.value;
+        let short = node.as_str().map(|_| node);
+        if short.is_none() {
+            self.keynames(node, &ARTIFACT);
+        }
+        if let Some(checksum) = node.get("checksum").filter(|_| node.get("checksum_algorithm").is_none()) {
+            self.invalid(checksum, "a `checksum` needs its `checksum_algorithm`", ARTIFACT.section);
+        }
+        ArtifactDefinition {
+            named,
+            kind: self.string(node, "type", &ARTIFACT),
+            file: short.or_else(|| self.string(node, "file", &ARTIFACT)),
+            repository: self.string(node, "repository", &ARTIFACT),
+            description: self.string(node, "description", &ARTIFACT),
+            properties: self.entries(node, "properties", &ARTIFACT),
+        }
+    }
+}
+
+/// Whether an interface has its operations beside its keynames. A name close to a keyname is rather that, misspelt.
+fn lists_operations(node: Node<'_>) -> bool {
+    let grouped = ["operations", "notifications"];
+    let misspelt = |(key, _): (Node<'_>, Node<'_>)| key.text().and_then(|text| closest(text, grouped)).is_some();
+    node.kind() == NodeKind::Mapping && !node.entries().any(misspelt)
+}
+
+/// Whether this is meant as a definition rather than as a fixed value: one of its keys is a keyname, or close to one.
+fn is_definition(node: Node<'_>, shape: &Shape) -> bool {
+    let keyname = |(key, _): (Node<'_>, Node<'_>)| {
+        let text = key.text().unwrap_or_default();
+        shape.keynames.contains(&text) || text.len() > 2 && closest(text, shape.keynames.iter().copied()).is_some()
+    };
+    node.entries().any(keyname)
+}

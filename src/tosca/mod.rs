@@ -1,0 +1,51 @@
+//! The type system of TOSCA Simple Profile 1.3: definitions, derivation, and what types effectively are.
+//!
+//! [`Types::of`] reads the type definitions of documents, of which [`profile::normative`] is usually the first; [`Types::effective`] says
+//! what a type has, with what it inherits. [`validate_types`] reports all that is wrong with the types of a file.
+//!
+//! ```
+//! use cuvee::source::FileId;
+//! use cuvee::tosca::{Family, Types, profile};
+//! use cuvee::yaml::{Limits, parse};
+//!
+//! let text = "node_types: {Shop: {derived_from: WebApplication, properties: {context_root: {default: /shop}}}}";
+//! let document = parse(FileId(0), text.into(), &Limits::default()).unwrap();
+//! let types = Types::of([profile::normative(), &document]);
+//! let shop = types.find(Family::Node, "Shop").unwrap();
+//! let root = &types.effective(shop).properties["context_root"];
+//! assert_eq!(root.definition.default.and_then(|value| value.as_str()), Some("/shop"));
+//! assert_eq!(types.definition(root.refines.as_ref().unwrap().owner).name, "tosca.nodes.WebApplication");
+//! ```
+
+mod definition;
+mod effective;
+mod grammar;
+mod hierarchy;
+pub mod profile;
+mod report;
+
+pub use definition::{
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
+    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+};
+pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
+pub use hierarchy::{TypeId, TypeRef, Types};
+pub use report::{
+    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport, RequirementReport, Said,
+    TypeEntry, TypeReport, TypesReport,
+};
+
+use crate::diagnostic::Diagnostics;
+use crate::yaml::Document;
+
+/// All that is wrong with the type definitions of these documents, beside the normative types.
+///
+/// The documents are whole files that belong together: a template and what it imports.
+pub fn validate_types<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Diagnostics {
+    let normative = profile::normative();
+    let others = documents.into_iter().filter(|document| !std::ptr::eq(*document, normative));
+    Types::of(std::iter::once(normative).chain(others)).validate()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The profiles that are built in: the normative types, and the non-normative ones for those who ask for them.
+
+use super::definition::Family;
+use crate::source::{FileId, SourceFile};
+use crate::yaml::{self, Document, Limits, Node};
+use std::sync::OnceLock;
+
+/// A file that is part of the program.
+struct BuiltIn {
+    id: FileId,
+    name: &'static str,
+    text: &'static str,
+    source: OnceLock<SourceFile>,
+    document: OnceLock<Document>,
+}
+
+/// Files that are read have ids from zero up, those that are built in from the end down: a span into one is valid beside any source map.
+static NORMATIVE: BuiltIn = BuiltIn {
+    id: FileId(u32::MAX),
+    name: "tosca_simple_1_3.yaml",
+    text: include_str!("../../presets/profiles/tosca_simple_1_3.yaml"),
+    source: OnceLock::new(),
+    document: OnceLock::new(),
+};
+
+static NON_NORMATIVE: BuiltIn = BuiltIn {
+    id: FileId(u32::MAX - 1),
+    name: "tosca_simple_1_3_non_normative.yaml",
+    text: include_str!("../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
+    source: OnceLock::new(),
+    document: OnceLock::new(),
+};
+
+impl BuiltIn {
+    fn document(&'static self) -> &'static Document {
+        let empty = || yaml::parse(self.id, "".into(), &Limits::default());
+        self.document.get_or_init(|| {
+            // Its text is fixed, and a test holds that it parses.
+            let parsed = yaml::parse(self.id, self.text.into(), &Limits::default()).or_else(|_| empty());
+            parsed.unwrap_or_else(|_| unreachable!("an empty text is a document"))
+        })
+    }
+}
+
+/// The types that every template has without importing them: chapters 5 and 8.
+pub fn normative() -> &'static Document {
+    NORMATIVE.document()
+}
+
+/// The types of chapter 9, which only examples use.
+pub fn non_normative() -> &'static Document {
+    NON_NORMATIVE.document()
+}
+
+/// Whether this is the full name of a type of chapter 9.
+pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
+    non_normative().root().get(family.keyword()).and_then(|types| types.get(name)).is_some()
+}
+
+/// Whether a file is one of the profiles.
+pub fn is_built_in(file: FileId) -> bool {
+    source(file).is_some()
+}
+
+/// The file of a profile, where this is the id of one.
+pub(crate) fn source(file: FileId) -> Option<&'static SourceFile> {
+    let file = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.id == file)?;
+    Some(file.source.get_or_init(|| SourceFile::new(file.name, file.text)))
+}
+
+/// The primitive types of section 3.3, which no profile defines.
+pub const PRIMITIVES: [&str; 14] = [
+    "string",
+    "integer",
+    "float",
+    "boolean",
+    "timestamp",
+    "null",
+    "version",
+    "range",
+    "list",
+    "map",
+    "scalar-unit.size",
+    "scalar-unit.time",
+    "scalar-unit.frequency",
+    "scalar-unit.bitrate",
+];
+
+/// The primitive type of a name, plain or qualified.
+pub fn primitive(name: &str) -> Option<&'static str> {
+    let plain = name.strip_prefix("tosca:").unwrap_or(name);
+    PRIMITIVES.into_iter().find(|primitive| *primitive == plain)
+}
+
+/// By which names besides its full one a type of a profile goes: its shorthand, its qualified name, and further ones (section 5.2).
+pub(super) fn other_names(definition: Node<'_>) -> impl Iterator<Item = &str> {
+    let metadata = definition.get("metadata");
+    let names = ["shorthand", "qualified", "aliases"].into_iter().filter_map(move |key| metadata?.get(key)?.as_str());
+    names.flat_map(|names| names.split(' '))
+}

@@ -1,0 +1,387 @@
+//! Types as they are shown: everything owned, with places for people.
+
+use super::ArtifactDefinition;
+use super::definition::{
+    Constraint, Family, Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+};
+use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
+use super::hierarchy::{TypeId, Types};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::explore::Answer;
+use crate::source::SourceMap;
+use crate::value::Value;
+use crate::yaml::{Document, Node};
+use crate::{Failure, Resolver};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// All types that a template has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TypesReport {
+    /// By family; in each, normative types first.
+    pub types: Vec<TypeEntry>,
+}
+
+/// A type and where it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TypeEntry {
+    /// Its family.
+    pub family: Family,
+    /// Its name.
+    pub name: String,
+    /// The full name of its parent.
+    pub derived_from: Option<String>,
+    /// Where it is defined: `file:line:column`.
+    pub place: String,
+}
+
+/// A type that says something, and where.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Said {
+    /// Its name.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `file:line:column`
+    pub place: String,
+}
+
+/// Where a part comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Origin {
+    /// Who says it, or said it last.
+    #[serde(flatten)]
+    pub said: Said,
+    /// What that refines, the nearest first.
+    pub refines: Vec<Said>,
+}
+
+/// What a type effectively is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TypeReport {
+    /// The type itself.
+    #[serde(flatten)]
+    pub entry: TypeEntry,
+    /// For people.
+    pub description: Option<String>,
+    /// All ancestors, the parent first; of a data type the primitive one at the end.
+    pub ancestors: Vec<String>,
+    /// Properties.
+    pub properties: Vec<PropertyReport>,
+    /// Attributes, without those that reflect properties.
+    pub attributes: Vec<PropertyReport>,
+    /// Capabilities.
+    pub capabilities: Vec<CapabilityReport>,
+    /// Requirements.
+    pub requirements: Vec<RequirementReport>,
+    /// Interfaces.
+    pub interfaces: Vec<InterfaceReport>,
+    /// Artifacts.
+    pub artifacts: Vec<ArtifactReport>,
+    /// Of an interface type.
+    pub inputs: Vec<PropertyReport>,
+    /// Of an interface type.
+    pub operations: Vec<OperationReport>,
+    /// Of an interface type.
+    pub notifications: Vec<OperationReport>,
+    /// `valid_source_types`, `valid_target_types`, `members` or `targets`.
+    pub valid_types: Vec<String>,
+    /// Of a data type: `in_range: [1, 65535]`.
+    pub constraints: Vec<String>,
+}
+
+/// A property, an attribute or an input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PropertyReport {
+    /// Its name.
+    pub name: String,
+    /// Its type, with that of entries: `list of string`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Whether it needs a value.
+    pub required: bool,
+    /// Its default.
+    pub default: Option<Value>,
+    /// Its fixed value.
+    pub value: Option<Value>,
+    /// Its constraints, also those that are inherited.
+    pub constraints: Vec<String>,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// A capability.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CapabilityReport {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// How often it may be used.
+    pub occurrences: String,
+    /// The node types that may use it; none where all may.
+    pub valid_source_types: Vec<String>,
+    /// Its properties.
+    pub properties: Vec<PropertyReport>,
+    /// Its attributes.
+    pub attributes: Vec<PropertyReport>,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// A requirement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequirementReport {
+    /// Its name.
+    pub name: String,
+    /// The capability type that it asks for.
+    pub capability: Option<String>,
+    /// The node type that it asks for.
+    pub node: Option<String>,
+    /// The type of the relationship.
+    pub relationship: Option<String>,
+    /// How often it occurs.
+    pub occurrences: String,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InterfaceReport {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Inputs of all operations.
+    pub inputs: Vec<PropertyReport>,
+    /// Its operations.
+    pub operations: Vec<OperationReport>,
+    /// Its notifications.
+    pub notifications: Vec<OperationReport>,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// An operation or a notification.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationReport {
+    /// Its name.
+    pub name: String,
+    /// What implements it.
+    pub implementation: Option<Value>,
+    /// The names of its inputs.
+    pub inputs: Vec<String>,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// An artifact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArtifactReport {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Its file.
+    pub file: Option<String>,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+impl Resolver {
+    /// All types of the template: the normative ones, and those of its library, its imports and its own.
+    ///
+    /// What is wrong with definitions is among the warnings of the answer; types are shown as far as they are right.
+    ///
+    /// # Errors
+    /// A [`Failure`] where a file cannot be read.
+    ///
+    /// ```
+    /// let types = cuvee::Resolver::new("examples/shop").types()?.result.types;
+    /// assert!(types.iter().any(|entry| entry.name == "tosca.nodes.Root" && entry.place.starts_with("tosca_simple_1_3.yaml")));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn types(&self) -> Result<Answer<TypesReport>, Failure> {
+        self.ask_types(|types, sources| {
+            let mut entries: Vec<_> = types.ids().map(|id| entry(types, id, sources)).collect();
+            entries.sort_by_key(|entry| entry.family);
+            Ok(TypesReport { types: entries })
+        })
+    }
+
+    /// The types of this name, one of each family that has one, with all that they inherit.
+    ///
+    /// # Errors
+    /// `unknown-type` where there is none, and as [`Resolver::types`].
+    pub fn effective_types(&self, name: &str) -> Result<Answer<Vec<TypeReport>>, Failure> {
+        self.ask_types(|types, sources| {
+            let found: Vec<_> = Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
+            if found.is_empty() {
+                let names = types.ids().map(|id| types.definition(id).name);
+                let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
+                return Err(error.help_opt(did_you_mean(name, names)).into());
+            }
+            Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
+        })
+    }
+
+    fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
+        let mut sources = SourceMap::default();
+        let answer = self.documents(&mut sources).and_then(|documents: Vec<Document>| {
+            let types = Types::of(self.profiles().chain(&documents));
+            Ok((ask(&types, &sources)?, types.validate()))
+        });
+        match answer {
+            Ok((result, warnings)) => Ok(Answer { result, warnings: warnings.0, sources }),
+            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
+        }
+    }
+}
+
+fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
+    let definition = types.definition(id);
+    let parent = types.parent(id).map(|parent| types.definition(parent).name);
+    let parent = parent.or_else(|| types.primitive(super::TypeRef::Defined(id)).filter(|_| types.parent(id).is_none()));
+    TypeEntry {
+        family: definition.family,
+        name: definition.name.to_owned(),
+        derived_from: parent.map(str::to_owned),
+        place: sources.place(definition.key.span()),
+    }
+}
+
+fn text(node: Option<Node<'_>>) -> Option<String> {
+    node.and_then(Node::text).map(str::to_owned)
+}
+
+fn texts(nodes: Option<&[Node<'_>]>) -> Vec<String> {
+    nodes.unwrap_or_default().iter().filter_map(|node| text(Some(*node))).collect()
+}
+
+fn clauses(constraints: &[Constraint<'_>]) -> Vec<String> {
+    constraints.iter().map(|constraint| format!("{}: {}", constraint.operator, constraint.operand.to_value())).collect()
+}
+
+/// `map of list of string`
+fn kind(schema: &SchemaDefinition<'_>) -> Option<String> {
+    let own = text(schema.kind)?;
+    let entries = schema.entry_schema.as_deref().and_then(kind);
+    Some(entries.map(|entries| format!("{own} of {entries}")).unwrap_or(own))
+}
+
+fn occurrences(said: Option<Occurrences<'_>>, otherwise: &str) -> String {
+    said.map_or_else(|| otherwise.to_owned(), |said| said.to_string())
+}
+
+struct Reporting<'t, 'a> {
+    types: &'t Types<'a>,
+    sources: &'t SourceMap,
+}
+
+impl<'a> Reporting<'_, 'a> {
+    fn of(&self, id: TypeId) -> TypeReport {
+        let (definition, effective) = (self.types.definition(id), self.types.effective(id));
+        let ancestors = self.types.chain(id).skip(1).map(|id| self.types.definition(id).name);
+        TypeReport {
+            entry: entry(self.types, id, self.sources),
+            description: text(definition.description),
+            ancestors: ancestors.chain(self.types.primitive(super::TypeRef::Defined(id))).map(str::to_owned).collect(),
+            properties: self.all(&effective.properties, Self::property),
+            attributes: self.all(&effective.attributes, Self::property),
+            capabilities: self.all(&effective.capabilities, Self::capability),
+            requirements: self.all(&effective.requirements, Self::requirement),
+            interfaces: self.all(&effective.interfaces, Self::interface),
+            artifacts: self.all(&effective.artifacts, Self::artifact),
+            inputs: self.all(&effective.interface.inputs, Self::property),
+            operations: self.all(&effective.interface.operations, Self::operation),
+            notifications: self.all(&effective.interface.notifications, Self::operation),
+            valid_types: texts(effective.valid_types.as_deref()),
+            constraints: clauses(&effective.schema.constraints),
+        }
+    }
+
+    fn all<T, R>(&self, parts: &Parts<'a, T>, report: impl Fn(&Self, &Part<'a, T>) -> R) -> Vec<R> {
+        parts.values().map(|part| report(self, part)).collect()
+    }
+
+    fn said<T>(&self, part: &Part<'a, T>) -> Said {
+        Said { kind: self.types.definition(part.owner).name.to_owned(), place: self.sources.place(part.named.key.span()) }
+    }
+
+    fn origin<T>(&self, part: &Part<'a, T>) -> Origin {
+        let refined = std::iter::successors(part.refines.as_ref(), |part| part.refines.as_ref());
+        Origin { said: self.said(part), refines: refined.map(|part: &Arc<_>| self.said(part)).collect() }
+    }
+
+    fn property(&self, part: &Part<'a, PropertyDefinition<'a>>) -> PropertyReport {
+        let definition = &part.definition;
+        PropertyReport {
+            name: part.named.name.to_owned(),
+            kind: kind(&definition.schema),
+            required: definition.is_required(),
+            default: definition.default.map(Node::to_value),
+            value: definition.value.map(Node::to_value),
+            constraints: clauses(&definition.schema.constraints),
+            from: self.origin(part),
+        }
+    }
+
+    fn capability(&self, part: &Part<'a, EffectiveCapability<'a>>) -> CapabilityReport {
+        let capability = &part.definition;
+        CapabilityReport {
+            name: part.named.name.to_owned(),
+            kind: text(capability.kind),
+            occurrences: occurrences(capability.occurrences, "[1, UNBOUNDED]"),
+            valid_source_types: texts(capability.valid_source_types.as_deref()),
+            properties: self.all(&capability.properties, Self::property),
+            attributes: self.all(&capability.attributes, Self::property),
+            from: self.origin(part),
+        }
+    }
+
+    fn requirement(&self, part: &Part<'a, RequirementDefinition<'a>>) -> RequirementReport {
+        let requirement = &part.definition;
+        RequirementReport {
+            name: part.named.name.to_owned(),
+            capability: text(requirement.capability),
+            node: text(requirement.node),
+            relationship: text(requirement.relationship),
+            occurrences: occurrences(requirement.occurrences, "[1, 1]"),
+            from: self.origin(part),
+        }
+    }
+
+    fn interface(&self, part: &Part<'a, EffectiveInterface<'a>>) -> InterfaceReport {
+        let interface = &part.definition;
+        InterfaceReport {
+            name: part.named.name.to_owned(),
+            kind: text(interface.kind),
+            inputs: self.all(&interface.inputs, Self::property),
+            operations: self.all(&interface.operations, Self::operation),
+            notifications: self.all(&interface.notifications, Self::operation),
+            from: self.origin(part),
+        }
+    }
+
+    fn operation(&self, part: &Part<'a, OperationDefinition<'a>>) -> OperationReport {
+        OperationReport {
+            name: part.named.name.to_owned(),
+            implementation: part.definition.implementation.map(Node::to_value),
+            inputs: part.definition.inputs.iter().map(|input| input.named.name.to_owned()).collect(),
+            from: self.origin(part),
+        }
+    }
+
+    fn artifact(&self, part: &Part<'a, ArtifactDefinition<'a>>) -> ArtifactReport {
+        let artifact = &part.definition;
+        ArtifactReport {
+            name: part.named.name.to_owned(),
+            kind: text(artifact.kind),
+            file: text(artifact.file),
+            from: self.origin(part),
+        }
+    }
+}
