@@ -65,14 +65,17 @@ codes! {
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
+    InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
     MissingInput "missing-input" "A variability input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
     MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
+    MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
     MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
@@ -85,16 +88,19 @@ codes! {
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
+    Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
     UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
     UnknownPreset "unknown-preset" "A variability preset does not exist.";
+    UnknownProperty "unknown-property" "A value is given for a property that is not defined. Correct its name, or define it.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
     UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";
     VariabilityInputConstraint "variability-input-constraint" "The assigned variability inputs violate a rule between inputs, such as `requires` or `alternatives`.";
+    ViolatedConstraint "violated-constraint" "A value has the declared type and violates a constraint of it. Choose another value, or weaken the constraint.";
 }
 
 impl fmt::Display for Code {
@@ -143,12 +149,22 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The section of TOSCA Simple Profile 1.3 that says so, where it is one of its rules.
+    pub section: Option<&'static str>,
 }
 
 impl Diagnostic {
     /// An error.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
-        Self { code, severity: Severity::Error, message: message.into(), span: None, labels: Vec::new(), help: None }
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            labels: Vec::new(),
+            help: None,
+            section: None,
+        }
     }
 
     /// A warning.
@@ -177,6 +193,12 @@ impl Diagnostic {
     /// With advice where there is any.
     pub fn help_opt(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
+        self
+    }
+
+    /// By a section of TOSCA Simple Profile 1.3.
+    pub fn section(mut self, section: &'static str) -> Self {
+        self.section = Some(section);
         self
     }
 

@@ -79,6 +79,7 @@ mod technology;
 mod template;
 pub mod testing;
 pub mod topology;
+pub mod tosca;
 mod types;
 pub mod value;
 mod variant;

@@ -1,0 +1,3 @@
+//! TOSCA Simple Profile 1.3.
+
+pub mod value;
