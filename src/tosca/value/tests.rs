@@ -444,3 +444,138 @@ fn document_types() -> Document {
 fn document_definitions() -> Document {
     document("ports: {type: list, entry_schema: Port}\nphone: {type: Phone}\nnote: {type: string, required: false}")
 }
+
+/// Units of each dimension, written once more: how many of the smallest unit each has, as numerator and denominator of the base unit.
+const UNITS: [(&str, &[(&str, i128)]); 4] = [
+    ("scalar-unit.size", &[("B", 1), ("kB", 1000), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GB", 1_000_000_000), ("TiB", 1 << 40)]),
+    (
+        "scalar-unit.time",
+        &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("d", 86_400_000_000_000)],
+    ),
+    ("scalar-unit.frequency", &[("Hz", 1), ("kHz", 1000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)]),
+    (
+        "scalar-unit.bitrate",
+        &[("bps", 1), ("Bps", 8), ("Kibps", 1 << 10), ("KBps", 8000), ("MiBps", 8 << 20), ("Tbps", 1_000_000_000_000)],
+    ),
+];
+
+/// An amount as text, and exactly in thousandths of the smallest unit.
+fn amount(dimension: usize) -> impl Strategy<Value = (String, i128)> {
+    let (_, units) = UNITS[dimension];
+    // Few numbers, so that equal amounts in different units are common.
+    (prop_oneof![-3000i128..3000, (-3i128..4).prop_map(|whole| whole * 1000)], 0..units.len(), 0..3usize).prop_map(
+        move |(thousandths, unit, spaces)| {
+            let (unit, factor) = units[unit];
+            let (sign, size) = (if thousandths < 0 { "-" } else { "" }, thousandths.unsigned_abs());
+            let text = format!("{sign}{}.{:03}{}{unit}", size / 1000, size % 1000, " ".repeat(spaces));
+            (text, thousandths * factor)
+        },
+    )
+}
+
+fn literal_order(kind: &str, a: &str, b: &str) -> Option<std::cmp::Ordering> {
+    let [a, b] = [a, b].map(|text| document(&format!("'{text}'")));
+    let kind = Primitive::from_name(kind).unwrap();
+    let read = |document| primitive::Literal::read(Document::root(document), kind).unwrap();
+    read(&a).compare(&read(&b))
+}
+
+fn version_text() -> impl Strategy<Value = (String, [u32; 3], Option<(&'static str, u32)>)> {
+    let qualifier = proptest::option::of((prop_oneof![Just("alpha"), Just("beta"), Just("rc-x")], 0u32..12));
+    ([1u32..3, 0..12, 0..2], qualifier, any::<bool>()).prop_map(|(numbers, qualifier, short)| {
+        let [major, minor, fix] = numbers;
+        let text = match qualifier {
+            Some((name, build)) => format!("{major}.{minor}.{fix}.{name}-{build}"),
+            None if short && fix == 0 => format!("{major}.{minor}"),
+            None => format!("{major}.{minor}.{fix}"),
+        };
+        (text, numbers, qualifier)
+    })
+}
+
+/// A schema, a value of it, and the same value with something wrong in it.
+fn schema_and_values() -> impl Strategy<Value = (String, String, String)> {
+    let leaf = prop_oneof![
+        (0i64..99).prop_map(|n| (
+            format!("{{type: integer, constraints: [in_range: [{n}, {}]]}}", n + 3),
+            n.to_string(),
+            (n + 4).to_string()
+        )),
+        "[a-z]{3,5}".prop_map(|t| (
+            format!("{{type: string, constraints: [length: {}]}}", t.len()),
+            format!("'{t}'"),
+            format!("'{t}x'")
+        )),
+        any::<bool>().prop_map(|b| ("boolean".to_owned(), b.to_string(), format!("'{b}'"))),
+        (1u8..9).prop_map(|n| (
+            "{type: scalar-unit.size, constraints: [less_than: 9 GiB]}".to_owned(),
+            format!("{n} GiB"),
+            format!("{n} GHz")
+        )),
+        (1u8..9).prop_map(|n| ("version".to_owned(), format!("1.{n}.0.beta-{n}"), format!("1.{n}.0.beta-x"))),
+        (1u8..9).prop_map(|n| ("range".to_owned(), format!("[{n}, {n}]"), format!("[{n}, {}]", n - 1))),
+        (1u8..9).prop_map(|n| ("timestamp".to_owned(), format!("2020-01-0{n}"), format!("2020-0{n}"))),
+        (2u8..9).prop_map(|n| ("Phone".to_owned(), format!("{{country: {n}, number: ab}}"), format!("{{country: {n}}}"))),
+        (2u8..9).prop_map(|n| (
+            "Phone".to_owned(),
+            format!("{{country: {n}, number: ab}}"),
+            format!("{{country: {n}, number: ab, x: {n}}}")
+        )),
+    ];
+    leaf.prop_recursive(4, 16, 3, |part| {
+        (part, 1usize..4, 0usize..3, any::<bool>()).prop_map(|((schema, valid, invalid), count, wrong, list)| {
+            let entries = |wrong: Option<usize>| {
+                let entry = |index| if Some(index) == wrong { invalid.clone() } else { valid.clone() };
+                let entries = (0..count).map(|index| if list { entry(index) } else { format!("k{index}: {}", entry(index)) });
+                let entries = entries.collect::<Vec<_>>().join(", ");
+                if list { format!("[{entries}]") } else { format!("{{{entries}}}") }
+            };
+            let kind = if list { "list" } else { "map" };
+            let schema = format!("{{type: {kind}, entry_schema: {schema}, constraints: [max_length: {count}]}}");
+            (schema, entries(None), entries(Some(wrong % count)))
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn amounts_are_ordered_as_exact_arithmetic_has_it(
+        (dimension, amounts) in (0usize..4).prop_flat_map(|dimension| (Just(dimension), [amount(dimension), amount(dimension), amount(dimension)]))
+    ) {
+        let (kind, _) = UNITS[dimension];
+        for (a, exact_a) in &amounts {
+            for (b, exact_b) in &amounts {
+                prop_assert_eq!(literal_order(kind, a, b), Some(exact_a.cmp(exact_b)), "{} {}", a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn versions_are_ordered_within_their_branch((a, numbers_a, qualifier_a) in version_text(), (b, numbers_b, qualifier_b) in version_text()) {
+        let expected = match (numbers_a.cmp(&numbers_b), qualifier_a, qualifier_b) {
+            (std::cmp::Ordering::Equal, Some((name_a, build_a)), Some((name_b, build_b))) => (name_a == name_b).then(|| build_a.cmp(&build_b)),
+            (order, a, b) => Some(order.then(a.is_none().cmp(&b.is_none()))),
+        };
+        prop_assert_eq!(literal_order("version", &a, &b), expected, "{} {}", a, b);
+        prop_assert_eq!(literal_order("version", &b, &a), expected.map(std::cmp::Ordering::reverse));
+    }
+
+    #[test]
+    fn a_value_of_a_schema_is_valid_and_a_spoilt_one_is_not((schema, valid, spoilt) in schema_and_values()) {
+        prop_assert_eq!(found(&format!("{{schema: {schema}}}")), "");
+        prop_assert_eq!(value(&schema, &valid), "");
+        let codes = value(&schema, &spoilt);
+        prop_assert!(!codes.is_empty() && !codes.contains(' '), "{} {}: {}", schema, spoilt, codes);
+        let own = format!("{{type: {}, entry_schema: {schema}, constraints: [equal: [{valid}]]}}", "list");
+        prop_assert_eq!(value(&own, &format!("[{valid}]")), "");
+    }
+
+    #[test]
+    fn nothing_panics(kind in 0usize..16, operator in 0usize..12, text in "[-0-9a-zGB.,:+TZ ]{0,14}", operand in "[-0-9a-z.(\\[\\\\|*?{}, ]{0,10}") {
+        let quoted = |text: &str| format!("'{text}'");
+        let (kind, ..) = SAMPLES[kind];
+        let schema = format!("{{type: {kind}, constraints: [{}: {}]}}", Operator::ALL[operator].keyname(), quoted(&operand));
+        found(&format!("{{schema: {schema}}}"));
+        value(&schema, &quoted(&text));
+    }
+}
