@@ -579,3 +579,38 @@ proptest! {
         value(&schema, &quoted(&text));
     }
 }
+
+/// Every definition under `properties` or `attributes`, wherever it stands.
+fn definitions<'a>(node: Node<'a>, found: &mut Vec<Definition<'a>>, diagnostics: &mut Diagnostics) {
+    for (key, value) in node.entries() {
+        if matches!(key.text(), Some("properties" | "attributes")) {
+            found.extend(value.entries().map(|(key, body)| Definition::property(key, body, diagnostics)));
+        }
+        definitions(value, found, diagnostics);
+    }
+    node.items().for_each(|item| definitions(item, found, diagnostics));
+}
+
+#[test]
+fn definitions_of_the_profile_fit_their_types() {
+    let profile = document(include_str!("../../../presets/profiles/tosca_simple_1_3.yaml"));
+    let types = Types::of(&profile);
+    let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::default());
+    definitions(profile.root(), &mut found, &mut diagnostics);
+    assert!(found.len() > 50, "{}", found.len());
+    let mut sources = SourceMap::default();
+    sources.add("profile.yaml", include_str!("../../../presets/profiles/tosca_simple_1_3.yaml"));
+    for definition in &found {
+        let findings = check_definition(definition, &types);
+        diagnostics.0.extend(findings.undecided.iter().map(Undecided::diagnostic));
+        diagnostics.0.extend(findings.diagnostics);
+    }
+    for (name, _, _, schema) in &types.0 {
+        let own = Schema::of(name);
+        for clause in &schema.constraints {
+            diagnostics.0.extend(check_constraint_definition(clause, &own, &types).diagnostics);
+        }
+    }
+    let lines: Vec<_> = diagnostics.0.iter().map(|found| found.one_line(&sources)).collect();
+    assert!(lines.is_empty(), "{lines:#?}");
+}
