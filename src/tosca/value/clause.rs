@@ -170,8 +170,13 @@ impl<'a> Clause<'a> {
         self.pattern.as_ref().map(|pattern| pattern.as_ref().map_err(String::as_str))
     }
 
-    /// As it is written on one line.
+    /// As it is written on one line, cut where it is long.
     pub(super) fn text(&self) -> String {
-        format!("{}: {}", self.operator.keyname(), self.operand.to_value())
+        const LONGEST: usize = 100;
+        let text = format!("{}: {}", self.operator.keyname(), self.operand.to_value());
+        match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {
+            Some(start) => format!("{start}…"),
+            None => text,
+        }
     }
 }

@@ -80,8 +80,8 @@ pub enum Reason<'t> {
     ExternalSchema,
     /// The regular expression is of a kind that is not supported; which are is left open (section 3.6.3.3).
     Pattern,
-    /// The clause itself makes no sense, which is reported at its definition.
-    Clause,
+    /// What it is compared with makes no sense itself, which is reported at its definition.
+    Definition,
 }
 
 impl Undecided<'_> {
@@ -93,7 +93,7 @@ impl Undecided<'_> {
             Reason::VersionBranches => ("versions with different qualifiers have no order".to_owned(), "3.3.2.2"),
             Reason::ExternalSchema => ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2"),
             Reason::Pattern => ("look-around and back references are not supported in patterns".to_owned(), "3.6.3.3"),
-            Reason::Clause => ("the constraint is not valid".to_owned(), "3.6.3"),
+            Reason::Definition => ("what it is compared with is not valid itself".to_owned(), "3.6.3"),
         };
         let message = format!("whether the value fits cannot be decided: {because}");
         Diagnostic::warning(Code::Undecidable, message).at(self.node.span()).section(section)

@@ -217,6 +217,16 @@ fn functions_are_left_undecided() {
         ("{type: integer, constraints: [valid_values: [1, {get_input: a}]]}", "1", ""),
         ("{type: integer, constraints: [valid_values: [1, {get_input: a}]]}", "2", "?"),
         ("range", "[1, {get_input: high}]", "?"),
+        ("{type: range, constraints: [equal: [1, {get_input: high}]]}", "[1, 2]", "?"),
+        ("{type: range, constraints: [equal: [1, {get_input: high}]]}", "[2, 2]", "violated-constraint"),
+        ("{type: integer, constraints: [equal: a]}", "1", "?"),
+        ("{type: integer, constraints: [min_length: 1]}", "1", "?"),
+        ("{type: Phone, constraints: [equal: {number: ab, country: 1}]}", "{country: 0x1, number: ab, kind: mobile}", ""),
+        (
+            "{type: Phone, constraints: [equal: {number: ab, country: 1, note: a}]}",
+            "{country: 1, number: ab}",
+            "violated-constraint",
+        ),
         ("Phone", "{country: {get_input: c}, number: {concat: [a, b]}}", "? ?"),
         ("Phone", "{get_property: [SELF, phone]}", "?"),
         ("Credential", "{token: secret}", ""),
@@ -613,4 +623,11 @@ fn definitions_of_the_profile_fit_their_types() {
     }
     let lines: Vec<_> = diagnostics.0.iter().map(|found| found.one_line(&sources)).collect();
     assert!(lines.is_empty(), "{lines:#?}");
+}
+
+#[test]
+fn equality_of_nested_maps_is_linear_in_their_depth() {
+    let depth = 100;
+    let nested = format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth));
+    assert_eq!(value(&format!("{{type: map, constraints: [equal: {nested}]}}"), &nested), "");
 }
