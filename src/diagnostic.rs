@@ -66,16 +66,19 @@ codes! {
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
+    InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
     MissingInput "missing-input" "A variability input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
     MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
+    MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
     MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
@@ -89,10 +92,12 @@ codes! {
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     TypeClash "type-clash" "Two files define a type of one name, and the later definition would have no effect. Rename one of them.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
+    Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
     UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
     UnknownPreset "unknown-preset" "A variability preset does not exist.";
+    UnknownProperty "unknown-property" "A value is given for a property that is not defined. Correct its name, or define it.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
@@ -100,6 +105,7 @@ codes! {
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
     UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";
     VariabilityInputConstraint "variability-input-constraint" "The assigned variability inputs violate a rule between inputs, such as `requires` or `alternatives`.";
+    ViolatedConstraint "violated-constraint" "A value has the declared type and violates a constraint of it. Choose another value, or weaken the constraint.";
 }
 
 impl fmt::Display for Code {

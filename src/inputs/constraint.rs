@@ -231,7 +231,11 @@ fn length(operand: &Value) -> Result<usize, String> {
 /// A pattern that must match a whole string.
 fn pattern(operand: &Value) -> Result<Regex, String> {
     let text = operand.as_str().ok_or_else(|| format!("needs a regular expression, not {}", operand.describe()))?;
+    anchored(text).map_err(|error| format!("is no regular expression: {error}"))
+}
+
+/// The regular expression that matches where this one matches a whole text.
+pub(crate) fn anchored(text: &str) -> Result<Regex, regex_lite::Error> {
     // On its own first, so that an unbalanced parenthesis is not taken for one of ours.
-    let anchored = Regex::new(text).and_then(|_| Regex::new(&format!(r"\A(?:{text})\z")));
-    anchored.map_err(|error| format!("is no regular expression: {error}"))
+    Regex::new(text).and_then(|_| Regex::new(&format!(r"\A(?:{text})\z")))
 }

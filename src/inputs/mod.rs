@@ -17,12 +17,14 @@ pub use assignment::{
     read_file,
 };
 pub use constraint::Constraint;
+pub(crate) use constraint::anchored;
 pub use declaration::{Declaration, Declarations, InputId};
 pub use feature_ide::{from_feature_ide, input_name};
 pub use features::{FeatureKeyword, FeatureRule, check_features};
 pub use preset::VariabilityPresets;
 pub use types::InputType;
 pub use unit::Dimension;
+pub(crate) use unit::{Measure, measure, units};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Node, NodeKind};

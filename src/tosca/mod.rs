@@ -23,6 +23,7 @@ mod grammar;
 mod hierarchy;
 pub mod profile;
 mod report;
+pub mod value;
 
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,

@@ -104,8 +104,8 @@ pub(crate) fn is_version(text: &str) -> bool {
 }
 
 /// A TOSCA version, `major.minor[.fix[.qualifier[-build]]]`; fields in the order in which they decide.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version<'a> {
     numbers: [u64; 3],
     release: bool,
     qualifier: &'a str,
@@ -113,7 +113,8 @@ struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
+    /// Reads a version.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(4, '.');
         let (major, minor, fix) = (digits(parts.next()?)?, digits(parts.next()?)?, parts.next().map_or(Some(0), digits)?);
         let qualified = parts.next();
@@ -124,6 +125,22 @@ impl<'a> Version<'a> {
         let named = !qualifier.is_empty() && qualifier.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         let version = Self { numbers: [major, minor, fix], release: qualified.is_none(), qualifier, build };
         (version.release || named).then_some(version)
+    }
+
+    /// Whether it is the one that says that there is none.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.numbers == [0; 3]
+    }
+
+    /// Whether it has a qualifier.
+    pub(crate) fn is_qualified(&self) -> bool {
+        !self.release
+    }
+
+    /// Orders two versions of one branch; nothing where they differ in their qualifiers first, which nobody can order.
+    pub(crate) fn compare_in_branch(&self, other: &Self) -> Option<Ordering> {
+        let apart = self.numbers == other.numbers && self.is_qualified() && other.is_qualified();
+        (!apart || self.qualifier == other.qualifier).then(|| self.cmp(other))
     }
 }
 

@@ -7,7 +7,7 @@ mod comparison;
 mod date;
 mod string;
 
-pub(crate) use comparison::is_version;
+pub(crate) use comparison::{Version, is_version};
 pub use comparison::{compare, size};
 pub use date::instant;
 

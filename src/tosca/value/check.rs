@@ -1,0 +1,275 @@
+//! Whether values are of their types and fulfil their constraints; it goes on after the first problem.
+//!
+//! Recursion follows the parts of a value, whose depth the parser limits.
+
+use super::function::{function, function_not_map};
+use super::primitive::{Literal, range};
+use super::truth::Truth;
+use super::{Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided};
+use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::source::Span;
+use crate::yaml::{Node, NodeKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Collects what it finds.
+pub(super) struct Checker<'t, 'a> {
+    pub(super) types: &'t dyn DataTypes<'a>,
+    pub(super) findings: Findings<'t>,
+}
+
+/// A schema with its type looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Kind<'t> {
+    /// The primitive type that it is or derives from.
+    pub(super) base: Option<Primitive>,
+    /// The data type that it is.
+    pub(super) data_type: Option<DataTypeView<'t, 't>>,
+    pub(super) schema: &'t Schema<'t>,
+}
+
+impl<'t> Kind<'t> {
+    pub(super) fn key_schema(&self) -> Option<&'t Schema<'t>> {
+        self.schema.key_schema.as_deref().or_else(|| self.data_type?.key_schema)
+    }
+
+    pub(super) fn entry_schema(&self) -> Option<&'t Schema<'t>> {
+        self.schema.entry_schema.as_deref().or_else(|| self.data_type?.entry_schema)
+    }
+
+    /// The clauses of the type, then those of the schema.
+    fn constraints(&self) -> impl Iterator<Item = &'t Clause<'t>> + use<'t> {
+        self.data_type.map_or(&[][..], |data_type| data_type.constraints).iter().chain(&self.schema.constraints)
+    }
+
+    /// The definition of this property, where it is a data type that has properties.
+    pub(super) fn property(&self, name: &str) -> Option<&'t Definition<'t>> {
+        self.data_type.filter(|_| self.base.is_none())?.properties.iter().find(|property| property.name == name)
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        self.base.is_none() && self.data_type.is_none()
+    }
+
+    /// The function that a node calls where a value of this is expected. `token` is a property of credentials as well: a map
+    /// whose only key is a property is a value, and one that no function takes as its arguments is a value where a map is expected.
+    pub(super) fn function(&self, node: Node<'t>) -> Option<&'t str> {
+        let name = function(node)?;
+        match self.base {
+            Some(Primitive::Map) => function_not_map(node),
+            _ => self.property(name).is_none().then_some(name),
+        }
+    }
+
+    /// What its values are, for messages.
+    fn describe(&self) -> String {
+        match (self.base, self.data_type) {
+            (Some(base), None) => base.describe().to_owned(),
+            (Some(base), Some(_)) => format!("a `{}`, which is {}", self.schema.type_name, base.describe()),
+            _ => format!("a `{}`, which is a map of its properties", self.schema.type_name),
+        }
+    }
+}
+
+impl<'t, 'a> Checker<'t, 'a> {
+    pub(super) fn new(types: &'t dyn DataTypes<'a>) -> Self {
+        Self { types, findings: Findings::default() }
+    }
+
+    pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
+        let primitive = Primitive::from_name(schema.type_name);
+        let data_type = if primitive.is_none() { self.types.data_type(schema.type_name) } else { None };
+        Kind { base: primitive.or_else(|| data_type?.base), data_type, schema }
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.findings.diagnostics.push(diagnostic);
+    }
+
+    /// The errors behind the first so many diagnostics; warnings are left as they are.
+    pub(super) fn errors_since(&mut self, before: usize) -> impl Iterator<Item = &mut Diagnostic> {
+        self.findings.diagnostics.iter_mut().skip(before).filter(|found| found.severity == Severity::Error)
+    }
+
+    pub(super) fn undecided(&mut self, node: Node<'t>, reason: Reason<'t>, schema: Option<&'t Schema<'t>>) {
+        self.findings.undecided.push(Undecided { node, reason, schema });
+    }
+
+    /// A value: its type, and where that is right its constraints.
+    pub(super) fn value(&mut self, node: Node<'t>, schema: &'t Schema<'t>) {
+        let kind = self.kind(schema);
+        let before = self.findings.diagnostics.len();
+        if self.typed(node, &kind) && self.errors_since(before).next().is_none() {
+            kind.constraints().for_each(|clause| self.constraint(node, clause, &kind));
+        }
+    }
+
+    /// A value of a type, its own constraints aside; whether it is there to be looked at further.
+    pub(super) fn typed(&mut self, node: Node<'t>, kind: &Kind<'t>) -> bool {
+        if let Some(name) = kind.function(node) {
+            self.undecided(node, Reason::Function(name), Some(kind.schema));
+            return false;
+        }
+        if kind.is_unknown() {
+            self.undecided(node, Reason::UnknownType(kind.schema.type_name), Some(kind.schema));
+            return false;
+        }
+        match kind.base {
+            Some(Primitive::List) if node.kind() == NodeKind::Sequence => self.entries(node.items(), kind),
+            Some(Primitive::Map) if node.kind() == NodeKind::Mapping => {
+                node.entries().for_each(|(key, _)| self.key(key, kind));
+                self.entries(node.entries().map(|(_, entry)| entry), kind);
+            }
+            Some(Primitive::Range) if node.kind() == NodeKind::Sequence => return self.range(node, kind),
+            None if node.kind() == NodeKind::Mapping => {
+                let properties = kind.data_type.map_or(&[][..], |data_type| data_type.properties);
+                self.assignments(Some(node), properties, &format!("`{}`", kind.schema.type_name), node.span(), "3.7.6");
+            }
+            Some(primitive) if Literal::read(node, primitive).is_some() => self.spelling(node, primitive),
+            _ => {
+                self.invalid(node, kind);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn invalid(&mut self, node: Node<'t>, kind: &Kind<'t>) {
+        let message = format!("expected {}, got {}", kind.describe(), shown(node));
+        let section = kind.base.map_or("3.7.6", Primitive::section);
+        let help = kind.base.and_then(|base| base.advice(node));
+        self.report(Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section).help_opt(help));
+    }
+
+    fn spelling(&mut self, node: Node<'t>, primitive: Primitive) {
+        let Some(best) = node.text().and_then(|text| primitive.better_case(text)) else { return };
+        let message = format!("the unit in {} is best written `{best}`", shown(node));
+        self.report(Diagnostic::warning(Code::InvalidValue, message).at(node.span()).section("3.3.6.4.3"));
+    }
+
+    fn key(&mut self, key: Node<'t>, kind: &Kind<'t>) {
+        if let Some(schema) = kind.key_schema() {
+            self.value(key, schema);
+        }
+    }
+
+    fn entries(&mut self, entries: impl Iterator<Item = Node<'t>>, kind: &Kind<'t>) {
+        let schema = kind.entry_schema();
+        for entry in entries {
+            match schema {
+                Some(schema) => self.value(entry, schema),
+                None => self.untyped(entry),
+            }
+        }
+    }
+
+    /// A value of which nothing is expected; functions in it are functions all the same.
+    fn untyped(&mut self, node: Node<'t>) {
+        if let Some(name) = function_not_map(node) {
+            return self.undecided(node, Reason::Function(name), None);
+        }
+        node.items().chain(node.entries().map(|(_, entry)| entry)).for_each(|part| self.untyped(part));
+    }
+
+    /// A range, whose bounds may be functions.
+    fn range(&mut self, node: Node<'t>, kind: &Kind<'t>) -> bool {
+        let calls: Vec<_> = node.items().filter_map(|bound| Some((bound, function(bound)?))).collect();
+        if node.items().len() == 2 && !calls.is_empty() {
+            calls.into_iter().for_each(|(bound, name)| self.undecided(bound, Reason::Function(name), None));
+            return false;
+        }
+        let is_range = range(node).is_some();
+        if !is_range {
+            self.invalid(node, kind);
+        }
+        is_range
+    }
+
+    /// Values of properties: each one is defined and valid, and each one that is required is there.
+    pub(super) fn assignments(
+        &mut self,
+        values: Option<Node<'t>>,
+        definitions: &'t [Definition<'t>],
+        owner: &str,
+        at: Span,
+        section: &'static str,
+    ) {
+        let values = values.filter(|values| !values.is_null());
+        if let Some(node) = values.filter(|values| values.kind() != NodeKind::Mapping) {
+            let message = format!("expected a map of the properties of {owner}, got {}", shown(node));
+            return self.report(Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section));
+        }
+        let known: FxHashMap<&str, _> = definitions.iter().map(|definition| (definition.name, definition)).collect();
+        let mut assigned = FxHashSet::default();
+        for (key, value) in values.into_iter().flat_map(Node::entries) {
+            let name = key.text().unwrap_or_default();
+            match known.get(name) {
+                Some(definition) => {
+                    assigned.insert(name);
+                    self.assignment(value, definition);
+                }
+                None => self.unknown(key, name, definitions, owner, section),
+            }
+        }
+        let missing = |definition: &&Definition<'_>| {
+            let provided = definition.default.is_some() || definition.value.is_some();
+            definition.required && !provided && !assigned.contains(definition.name)
+        };
+        for definition in definitions.iter().filter(missing) {
+            let message = format!("{owner} needs a value of the property `{}`", definition.name);
+            let error = Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
+            self.report(error.label(definition.span, "the property is defined here"));
+        }
+    }
+
+    /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
+    fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
+        let Some(schema) = &definition.schema else { return self.untyped(value) };
+        self.value(value, schema);
+        let Some(fixed) = definition.value else { return };
+        match self.same(value, fixed, Some(schema)) {
+            Truth::Yes => {}
+            Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),
+            Truth::No => {
+                let message = format!("the property `{}` has the fixed value {}", definition.name, shown(fixed));
+                let error = Diagnostic::error(Code::InvalidValue, message).at(value.span()).section("3.6.10.6");
+                self.report(error.label(fixed.span(), "the value is fixed here"));
+            }
+        }
+    }
+
+    fn unknown(&mut self, key: Node<'t>, name: &str, known: &[Definition<'_>], owner: &str, section: &'static str) {
+        let names = || known.iter().map(|definition| definition.name);
+        let listed = || match known {
+            [] => "it has no properties".to_owned(),
+            _ => format!("it has `{}`", names().collect::<Vec<_>>().join("`, `")),
+        };
+        let help = did_you_mean(name, names()).unwrap_or_else(listed);
+        let message = format!("{owner} has no property `{name}`");
+        self.report(Diagnostic::error(Code::UnknownProperty, message).at(key.span()).section(section).help(help));
+    }
+
+    fn constraint(&mut self, node: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+        match self.fulfils(node, clause, kind) {
+            Truth::Yes => {}
+            Truth::Unknown(reason) => self.undecided(node, reason, Some(kind.schema)),
+            Truth::No => {
+                let message = format!("{} violates `{}`", shown(node), clause.text());
+                let error = Diagnostic::error(Code::ViolatedConstraint, message).at(node.span()).section("3.6.3");
+                let candidates = clause.operand.items().filter_map(Node::text);
+                let meant = node.text().and_then(|text| did_you_mean(text, candidates));
+                self.report(error.label(clause.span, "the constraint is declared here").help_opt(meant));
+            }
+        }
+    }
+}
+
+/// A value for messages, cut where it is long.
+pub(super) fn shown(node: Node<'_>) -> String {
+    const LONGEST: usize = 60;
+    match node.text() {
+        None => node.describe().to_owned(),
+        Some("") => node.describe().to_owned(),
+        Some(text) if text.chars().nth(LONGEST).is_some() => format!("`{}…`", text.chars().take(LONGEST).collect::<String>()),
+        Some(text) => format!("`{text}`"),
+    }
+}

@@ -1,0 +1,182 @@
+//! Constraint clauses (section 3.6.3).
+
+use super::Primitive;
+use super::schema::shape;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::inputs::anchored;
+use crate::source::Span;
+use crate::yaml::{Node, NodeKind};
+use regex_lite::Regex;
+use std::cmp::Ordering;
+
+/// What a clause tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `equal`
+    Equal,
+    /// `greater_than`
+    GreaterThan,
+    /// `greater_or_equal`
+    GreaterOrEqual,
+    /// `less_than`
+    LessThan,
+    /// `less_or_equal`
+    LessOrEqual,
+    /// `in_range`
+    InRange,
+    /// `valid_values`
+    ValidValues,
+    /// `length`
+    Length,
+    /// `min_length`
+    MinLength,
+    /// `max_length`
+    MaxLength,
+    /// `pattern`
+    Pattern,
+    /// `schema`
+    Schema,
+}
+
+impl Operator {
+    /// All of them, in the order of section 3.6.3.1.
+    pub const ALL: [Self; 12] = [
+        Self::Equal,
+        Self::GreaterThan,
+        Self::GreaterOrEqual,
+        Self::LessThan,
+        Self::LessOrEqual,
+        Self::InRange,
+        Self::ValidValues,
+        Self::Length,
+        Self::MinLength,
+        Self::MaxLength,
+        Self::Pattern,
+        Self::Schema,
+    ];
+
+    /// The operator of this keyname.
+    pub fn from_keyname(keyname: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.keyname() == keyname)
+    }
+
+    /// The keyname.
+    pub fn keyname(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::GreaterThan => "greater_than",
+            Self::GreaterOrEqual => "greater_or_equal",
+            Self::LessThan => "less_than",
+            Self::LessOrEqual => "less_or_equal",
+            Self::InRange => "in_range",
+            Self::ValidValues => "valid_values",
+            Self::Length => "length",
+            Self::MinLength => "min_length",
+            Self::MaxLength => "max_length",
+            Self::Pattern => "pattern",
+            Self::Schema => "schema",
+        }
+    }
+
+    /// Whether it applies to values of this type; nothing stands for a data type with properties.
+    pub fn applies_to(self, base: Option<Primitive>) -> bool {
+        match self {
+            Self::Equal | Self::ValidValues => true,
+            Self::InRange => base.is_some_and(|base| base.is_comparable() || base == Primitive::Range),
+            Self::Length | Self::MinLength | Self::MaxLength => {
+                matches!(base, Some(Primitive::String | Primitive::List | Primitive::Map))
+            }
+            Self::Pattern | Self::Schema => base == Some(Primitive::String),
+            _ => base.is_some_and(Primitive::is_comparable),
+        }
+    }
+
+    /// The values that it applies to, for messages.
+    pub(super) fn domain(self) -> &'static str {
+        match self {
+            Self::Equal | Self::ValidValues => "any value",
+            Self::InRange => "numbers, strings, timestamps, versions, scalar units and ranges",
+            Self::Length | Self::MinLength | Self::MaxLength => "strings, lists and maps",
+            Self::Pattern | Self::Schema => "strings",
+            _ => "numbers, strings, timestamps, versions and scalar units",
+        }
+    }
+
+    /// What the order of a value and the operand, or of a size and the operand, must be.
+    pub(super) fn test(self) -> fn(Ordering) -> bool {
+        match self {
+            Self::GreaterThan => Ordering::is_gt,
+            Self::GreaterOrEqual | Self::MinLength => Ordering::is_ge,
+            Self::LessThan => Ordering::is_lt,
+            Self::LessOrEqual | Self::MaxLength => Ordering::is_le,
+            _ => Ordering::is_eq,
+        }
+    }
+}
+
+/// A constraint clause as it is written: whether it makes sense depends on the type that it constrains.
+#[derive(Clone, Debug)]
+pub struct Clause<'a> {
+    /// What it tests.
+    pub operator: Operator,
+    /// What values are compared with.
+    pub operand: Node<'a>,
+    /// The place of the keyname.
+    pub span: Span,
+    /// Of `pattern`: compiled once, matching whole texts.
+    pattern: Option<Result<Regex, String>>,
+}
+
+impl<'a> Clause<'a> {
+    /// A clause of this keyname, written at this place.
+    ///
+    /// # Errors
+    /// `invalid-constraint` where there is no such operator.
+    pub fn new(keyname: &str, operand: Node<'a>, span: Span) -> Result<Self, Diagnostic> {
+        let Some(operator) = Operator::from_keyname(keyname) else {
+            let all = Operator::ALL.map(Operator::keyname);
+            let help = did_you_mean(keyname, all).unwrap_or_else(|| format!("there are `{}`", all.join("`, `")));
+            let error = Diagnostic::error(Code::InvalidConstraint, format!("`{keyname}` is no operator of a constraint clause"));
+            return Err(error.at(span).section("3.6.3.1").help(help));
+        };
+        let text = operand.as_str().filter(|_| operator == Operator::Pattern);
+        let pattern = text.map(|text| anchored(text).map_err(|error| error.to_string()));
+        Ok(Self { operator, operand, span, pattern })
+    }
+
+    /// Reads a clause: a map with its operator as only key, or a scalar that is meant by `equal` (section 3.6.3.3).
+    ///
+    /// # Errors
+    /// As [`Clause::new`]; `invalid-template` for another shape.
+    pub fn read(node: Node<'a>) -> Result<Self, Diagnostic> {
+        let mut entries = node.entries();
+        match (node.kind(), entries.next()) {
+            (NodeKind::Scalar, _) => Self::new("equal", node, node.span()),
+            (_, Some((key, operand))) if entries.len() == 0 => Self::new(key.text().unwrap_or_default(), operand, key.span()),
+            _ => Err(shape(node, "a constraint clause is a map with one key, such as `min_length: 1`", "3.6.3.4")),
+        }
+    }
+
+    /// Reads a list of clauses; those that cannot be read are reported and left out.
+    pub fn read_all(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Self> {
+        if node.kind() != NodeKind::Sequence {
+            diagnostics.push(shape(node, "constraints are a list of constraint clauses", "3.6.9.1"));
+        }
+        node.items().filter_map(|item| diagnostics.ok(Self::read(item))).collect()
+    }
+
+    /// The regular expression of a `pattern`, and why there is none.
+    pub(super) fn pattern(&self) -> Option<Result<&Regex, &str>> {
+        self.pattern.as_ref().map(|pattern| pattern.as_ref().map_err(String::as_str))
+    }
+
+    /// As it is written on one line, cut where it is long.
+    pub(super) fn text(&self) -> String {
+        const LONGEST: usize = 100;
+        let text = format!("{}: {}", self.operator.keyname(), self.operand.to_value());
+        match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {
+            Some(start) => format!("{start}…"),
+            None => text,
+        }
+    }
+}

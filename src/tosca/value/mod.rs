@@ -1,0 +1,149 @@
+//! Values of TOSCA types (sections 3.3, 3.6.3, 3.6.9 to 3.6.14 and 3.7.6): whether a YAML node is a value of its type, whether it fulfils
+//! its constraints, and whether constraints and defaults make sense for their type.
+//!
+//! `valid(v, s) ⇔ v is of type(s) ∧ every part of v is valid ∧ v fulfils every clause of type(s) and s`. A value that is an intrinsic
+//! function is neither valid nor invalid yet: it is handed back as [`Undecided`].
+//!
+//! ```
+//! use cuvee::diagnostic::Diagnostics;
+//! use cuvee::source::FileId;
+//! use cuvee::tosca::value::{DataTypeView, DataTypes, Schema, check_value};
+//! use cuvee::yaml::{Limits, parse};
+//!
+//! struct None;
+//! impl<'a> DataTypes<'a> for None {
+//!     fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {
+//!         Option::None
+//!     }
+//! }
+//!
+//! let text = "schema: {type: list, entry_schema: {type: scalar-unit.size, constraints: [greater_than: 1 GB]}}\nvalue: [2 GB, 3 MB, x]";
+//! let document = parse(FileId(0), text.into(), &Limits::default()).unwrap();
+//! let schema = Schema::read(document.root().get("schema").unwrap(), &mut Diagnostics::default());
+//! let findings = check_value(document.root().get("value").unwrap(), &schema, &None);
+//! let codes: Vec<_> = findings.diagnostics.iter().map(|found| found.code.as_str()).collect();
+//! assert_eq!(codes, ["violated-constraint", "invalid-value"]);
+//! ```
+
+mod check;
+mod clause;
+mod define;
+mod function;
+mod primitive;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod timestamp;
+mod truth;
+
+pub use crate::inputs::Dimension;
+pub use clause::{Clause, Operator};
+pub use function::{FUNCTIONS, function};
+pub use primitive::Primitive;
+pub use schema::{DataTypeView, DataTypes, Definition, Schema};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+use crate::yaml::Node;
+use check::Checker;
+
+/// All that was found out.
+#[derive(Clone, Debug, Default)]
+pub struct Findings<'t> {
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What cannot be told here.
+    pub undecided: Vec<Undecided<'t>>,
+}
+
+/// A place at which it cannot be told whether all is well.
+#[derive(Clone, Copy, Debug)]
+pub struct Undecided<'t> {
+    /// The place.
+    pub node: Node<'t>,
+    /// Why.
+    pub reason: Reason<'t>,
+    /// What is expected there, where anything in particular is.
+    pub schema: Option<&'t Schema<'t>>,
+}
+
+/// Why something cannot be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason<'t> {
+    /// The value, or something that it is compared with, is that of this function.
+    Function(&'t str),
+    /// The type of this name is not defined, which is reported where it is named.
+    UnknownType(&'t str),
+    /// Versions whose qualifiers differ are not ordered (section 3.3.2.2).
+    VersionBranches,
+    /// The clause refers to a schema of another language (section 3.6.3.2).
+    ExternalSchema,
+    /// The regular expression is of a kind that is not supported; which are is left open (section 3.6.3.3).
+    Pattern,
+    /// What it is compared with makes no sense itself, which is reported at its definition.
+    Definition,
+}
+
+impl Undecided<'_> {
+    /// A warning that says so.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let (because, section) = match self.reason {
+            Reason::Function(name) => (format!("the result of `{name}` is not known here"), "4.1"),
+            Reason::UnknownType(name) => (format!("the type `{name}` is not defined"), "3.7.6"),
+            Reason::VersionBranches => ("versions with different qualifiers have no order".to_owned(), "3.3.2.2"),
+            Reason::ExternalSchema => ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2"),
+            Reason::Pattern => ("look-around and back references are not supported in patterns".to_owned(), "3.6.3.3"),
+            Reason::Definition => ("what it is compared with is not valid itself".to_owned(), "3.6.3"),
+        };
+        let message = format!("whether the value fits cannot be decided: {because}");
+        Diagnostic::warning(Code::Undecidable, message).at(self.node.span()).section(section)
+    }
+}
+
+/// Checks a value: its type, its parts, and its constraints.
+pub fn check_value<'t, 'a>(value: Node<'t>, schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.value(value, schema);
+    checker.findings
+}
+
+/// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are, and `at` where it is, for what is
+/// missing.
+pub fn check_assignments<'t, 'a>(
+    values: Option<Node<'t>>,
+    definitions: &'t [Definition<'t>],
+    owner: &str,
+    at: Span,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.assignments(values, definitions, owner, at, "3.6.11");
+    checker.findings
+}
+
+/// Checks a property, attribute or parameter definition: its schema, and its default and its value against that.
+pub fn check_definition<'t, 'a>(definition: &'t Definition<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.definition(definition);
+    checker.findings
+}
+
+/// Checks a schema: whether its constraints, and those of the schemas in it, make sense for their types.
+pub fn check_schema<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.schema(schema);
+    checker.findings
+}
+
+/// Checks whether a clause makes sense for values of this schema: its operator applies to them, and its operand is of the right type.
+///
+/// For a clause of a data type the schema is that data type itself.
+pub fn check_constraint_definition<'t, 'a>(
+    clause: &'t Clause<'t>,
+    schema: &'t Schema<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.clause_definition(clause, schema);
+    checker.findings
+}

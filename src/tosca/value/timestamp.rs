@@ -1,0 +1,133 @@
+//! Timestamps as YAML 1.1 writes them, which section 3.3.1 refers to: a date, or a date, a time and perhaps a zone.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+
+/// The instant that a timestamp means; without a zone it is in UTC.
+pub(super) fn read(text: &str) -> Option<Timestamp> {
+    let mut rest = Reader(text);
+    let year = rest.digits(4, 4)?;
+    let month = rest.after("-")?.digits(1, 2)?;
+    let day = rest.after("-")?.digits(1, 2)?;
+    let (date, zone) = if rest.0.is_empty() {
+        // A date alone has two digits in each place.
+        (text.len() == 10).then_some(())?;
+        (DateTime::new(narrow(year)?, narrow(month)?, narrow(day)?, 0, 0, 0, 0), 0)
+    } else {
+        rest.separator()?;
+        let hour = rest.digits(1, 2)?;
+        let minute = rest.after(":")?.digits(2, 2)?;
+        let second = rest.after(":")?.digits(2, 2)?;
+        let nanosecond = rest.fraction()?;
+        let date = [month, day, hour, minute, second].map(narrow);
+        let [Some(month), Some(day), Some(hour), Some(minute), Some(second)] = date else { return None };
+        (DateTime::new(narrow(year)?, month, day, hour, minute, second, nanosecond), rest.zone()?)
+    };
+    Offset::from_seconds(zone).ok()?.to_timestamp(date.ok()?).ok()
+}
+
+fn narrow<T: TryFrom<i32>>(number: i32) -> Option<T> {
+    T::try_from(number).ok()
+}
+
+/// What is left of a text.
+struct Reader<'a>(&'a str);
+
+impl Reader<'_> {
+    /// A number of so many digits.
+    fn digits(&mut self, least: usize, most: usize) -> Option<i32> {
+        let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.0.split_at_checked(count).filter(|_| count >= least)?;
+        self.0 = rest;
+        digits.parse().ok()
+    }
+
+    fn after(&mut self, prefix: &str) -> Option<&mut Self> {
+        self.0 = self.0.strip_prefix(prefix)?;
+        Some(self)
+    }
+
+    fn blanks(&mut self) -> bool {
+        let rest = self.0.trim_start_matches([' ', '\t']);
+        let found = rest.len() < self.0.len();
+        self.0 = rest;
+        found
+    }
+
+    /// What stands between date and time.
+    fn separator(&mut self) -> Option<()> {
+        match self.0.strip_prefix(['T', 't']) {
+            Some(rest) => self.0 = rest,
+            None => self.blanks().then_some(())?,
+        }
+        Some(())
+    }
+
+    /// Nanoseconds; digits behind the ninth are finer than any clock.
+    fn fraction(&mut self) -> Option<i32> {
+        let Some(rest) = self.0.strip_prefix('.') else { return Some(0) };
+        let count = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = rest.split_at_checked(count)?;
+        self.0 = rest;
+        format!("{digits:0<9}").get(..9)?.parse().ok()
+    }
+
+    /// The offset of the zone in seconds, at the end.
+    fn zone(&mut self) -> Option<i32> {
+        if self.0.is_empty() {
+            return Some(0);
+        }
+        self.blanks();
+        if self.0 == "Z" {
+            return Some(0);
+        }
+        let sign = if self.0.starts_with('-') { -1 } else { 1 };
+        self.0 = self.0.strip_prefix(['+', '-'])?;
+        let hours = self.digits(1, 2)?;
+        let minutes = if self.0.is_empty() { 0 } else { self.after(":")?.digits(2, 2)? };
+        (self.0.is_empty() && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn instants_are_those_of_yaml() {
+        let same = Some("2001-12-15T02:59:43.1Z".parse().unwrap());
+        for text in [
+            "2001-12-15T02:59:43.1Z",
+            "2001-12-14t21:59:43.10-05:00",
+            "2001-12-14 21:59:43.10 -5",
+            "2001-12-15 2:59:43.10",
+            "2001-12-15\t02:59:43.100000000000 Z",
+        ] {
+            assert_eq!(read(text), same, "{text}");
+        }
+        assert_eq!(read("2002-12-14"), Some("2002-12-14T00:00:00Z".parse().unwrap()));
+        assert_eq!(read("2002-2-4 0:00:00"), Some("2002-02-04T00:00:00Z".parse().unwrap()));
+        for text in [
+            "",
+            "2002",
+            "2002-12",
+            "2002-2-4",
+            "2002-13-01",
+            "2001-02-29",
+            "02-12-14",
+            "2002-12-14T",
+            "2002-12-14T10:00",
+            "today",
+            "2002-12-14T24:00:00",
+            "2002-12-14T10:00:00 CET",
+            "2002-12-14T10:00:00+1:5",
+            "2002-12-14T10:00:00Z ",
+            "2002-12-14X10:00:00",
+            "2002-12-14T10:00:00+99",
+            "-002-12-14",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}
