@@ -96,14 +96,14 @@ impl Formula {
         cases: &[(String, Lit)],
         objectives: &[solve::Objective],
     ) -> Self {
-        let term = |&(literal, weight): &(Lit, u64)| (weight, number(literal));
+        let term = |&(literal, weight): &(Lit, u64)| (weight, literal.to_dimacs());
         let elements = graph.ids().map(|id| (id.0 + 1, graph.identifier(id).to_string()));
         // A case that is the negation of another is named by that one.
         let cases = cases.iter().filter(|(_, literal)| !literal.is_negative());
         Self {
             vars,
             names: elements.chain(cases.map(|(name, literal)| (literal.var().0 + 1, name.clone()))).collect(),
-            clauses: clauses.map(|clause| clause.iter().map(|&literal| number(literal)).collect()).collect(),
+            clauses: clauses.map(|clause| clause.iter().map(|&literal| literal.to_dimacs()).collect()).collect(),
             projection: projection.iter().map(|id| id.0 as i32 + 1).collect(),
             objectives: objectives.iter().map(|objective| objective.terms.iter().map(term).collect()).collect(),
         }
@@ -152,12 +152,6 @@ impl Formula {
         }
         Ok(())
     }
-}
-
-/// `±(variable + 1)`
-fn number(literal: Lit) -> i32 {
-    let var = literal.var().0 as i32 + 1;
-    if literal.is_negative() { -var } else { var }
 }
 
 fn too_heavy() -> Diagnostic {

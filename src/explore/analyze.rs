@@ -1,9 +1,9 @@
 //! What holds of all variants at once, and what of the template is in vain.
 
-use super::Answer;
 use super::inputs::InputReport;
 use super::space::{Projection, Requirement, Space, literal};
 use super::variants::{Assigned, Query, RejectedPreset};
+use super::{Answer, one_line};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::Origin;
 use crate::formula::{Lit, OriginId};
@@ -212,7 +212,7 @@ impl Space<'_, '_> {
             let is_satisfiable = models.solve(&others.chain(decisive).collect::<Vec<_>>());
             if is_satisfiable == void {
                 let (span, _) = self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
-                let constraint = sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+                let constraint = one_line(sources.snippet(span));
                 let constraint = match self.assertions.origin(origin) {
                     Origin::Feature(keyword, _) => format!("{} {}", constraint, keyword.demand()),
                     _ => constraint,

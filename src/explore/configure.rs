@@ -2,16 +2,16 @@
 
 use super::explain::{Currents, currents};
 use super::space::{Default, Requirement, Space, literal};
-use super::{Answer, CaseReport};
+use super::{Answer, CaseReport, one_line};
 use crate::diagnostic::Code;
 use crate::enrich::Origin;
 use crate::formula::{Lit, OriginId};
 use crate::inputs::{Declaration, InputId, Openness};
 use crate::source::SourceMap;
-use crate::topology::{conditions, group_conditions};
 use crate::yaml::write_line;
 use crate::{Failure, Resolver};
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -86,12 +86,6 @@ impl Resolver {
     }
 }
 
-/// As DIMACS counts.
-fn number(literal: Lit) -> i32 {
-    let var = literal.var().0 as i32 + 1;
-    if literal.is_negative() { -var } else { var }
-}
-
 impl Space<'_, '_> {
     fn configuration(&mut self, choices: &[Option<Currents>], sources: &SourceMap) -> Configuration {
         let chosen = choices.iter().map(|currents| match currents {
@@ -106,28 +100,27 @@ impl Space<'_, '_> {
                 default: if let Default::Case(case) = self.defaults[index] { Some(case) } else { None },
                 computed: declaration.computed_default().map(|node| write_line(&node.to_value())),
                 cases: open.cases.iter().map(CaseReport::of).collect(),
-                literals: self.cases[index].iter().map(|&case| number(case)).collect(),
+                literals: self.cases[index].iter().map(|&case| case.to_dimacs()).collect(),
             })
         });
         let graph = self.graph();
         Configuration {
             inputs: inputs.collect(),
-            elements: graph.ids().map(|id| (graph.identifier(id).to_string(), number(literal(id)))).collect(),
+            elements: graph.ids().map(|id| (graph.identifier(id).to_string(), literal(id).to_dimacs())).collect(),
             clauses: self.explained_clauses(sources),
             chosen,
         }
     }
 
     fn explained_clauses(&self, sources: &SourceMap) -> Clauses {
-        let mut reasons: IndexSet<String> = self.telling_reasons(sources).into_iter().collect();
+        let (mut reasons, of_origin) = self.telling_reasons(sources);
         let mut found = Clauses { vars: self.settled.vars, ..Clauses::default() };
         let mut add = |clause: &[Lit], origin: Option<usize>| {
-            found.clauses.push(clause.iter().map(|&literal| number(literal)).collect());
+            found.clauses.push(clause.iter().map(|&literal| literal.to_dimacs()).collect());
             found.origins.push(origin);
         };
         for clause in self.cnf.clauses() {
-            let origin = clause.origin.map(|origin| reasons.insert_full(self.reason(origin, sources)).0);
-            add(clause.literals, origin);
+            add(clause.literals, clause.origin.and_then(|origin| of_origin.get(&origin).copied()));
         }
         for lemma in &self.settled.lemmas {
             add(lemma, Some(reasons.insert_full("of what these inputs admit, this is the best variant".into()).0));
@@ -140,11 +133,14 @@ impl Space<'_, '_> {
         found
     }
 
-    /// The reasons of the template, the most telling first.
-    fn telling_reasons(&self, sources: &SourceMap) -> Vec<String> {
+    /// The reasons of the template, the most telling first, and which each origin has.
+    fn telling_reasons(&self, sources: &SourceMap) -> (IndexSet<String>, FxHashMap<OriginId, usize>) {
         let mut origins: Vec<_> = self.assertions.iter().map(|(_, origin)| origin).collect();
         origins.sort_by_key(|&origin| self.assertions.origin(origin).distance());
-        origins.into_iter().map(|origin| self.reason(origin, sources)).collect()
+        let mut reasons = IndexSet::default();
+        let of_origin = origins.into_iter().map(|origin| (origin, reasons.insert_full(self.reason(origin, sources)).0));
+        let of_origin = of_origin.collect();
+        (reasons, of_origin)
     }
 
     /// Why a clause of the template is there, with what its author wrote, and where.
@@ -154,13 +150,9 @@ impl Space<'_, '_> {
         let place = sources.place(span);
         let written = match origin {
             Origin::Manual(..) | Origin::Group(..) | Origin::TypeSpecific(..) | Origin::Implies(..) | Origin::Author(_) => {
-                let text = sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
-                format!(": {text}")
+                format!(": {}", one_line(sources.snippet(span)))
             }
-            Origin::Feature(..) => {
-                let line = sources.line(span).split_whitespace().collect::<Vec<_>>().join(" ");
-                format!(": {line}")
-            }
+            Origin::Feature(..) => format!(": {}", one_line(sources.line(span))),
             _ => String::new(),
         };
         format!("{what}{written} ({place})")
@@ -179,65 +171,5 @@ impl Space<'_, '_> {
             Requirement::Unique(_) => "no two variants may be equally good and differ in their technologies".into(),
             Requirement::Where => "this was asked for".into(),
         }
-    }
-}
-
-/// An element for reports.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ElementReport {
-    /// Its identifier.
-    pub id: String,
-    /// Its kind: `node`.
-    pub kind: &'static str,
-    /// The position of what it belongs to.
-    pub container: Option<usize>,
-    /// What its author says about its presence, on one line.
-    pub conditions: Option<String>,
-    /// `file:line:column`
-    pub place: String,
-}
-
-/// What a report says of a template as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TemplateReport {
-    /// Its name, from its metadata, or else that of its file.
-    pub title: Option<String>,
-    /// For people.
-    pub description: Option<String>,
-    /// The file.
-    pub path: String,
-    /// Its elements, in order.
-    pub elements: Vec<ElementReport>,
-}
-
-impl Resolver {
-    /// What a report says of the template, whatever its inputs.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever its inputs.
-    pub fn template_report(&self) -> Result<TemplateReport, Failure> {
-        self.survey(Openness::Open, |prepared, sources| {
-            let graph = prepared.graph;
-            let root = graph.template.root;
-            let groups = group_conditions(graph);
-            let element = |id| {
-                let element = graph.element(id);
-                let conditions = conditions(graph, id, &groups);
-                ElementReport {
-                    id: graph.identifier(id).to_string(),
-                    kind: element.kind.as_str(),
-                    container: element.container.map(|container| container.0 as usize),
-                    conditions: (!conditions.is_empty()).then(|| conditions.join(" and ")),
-                    place: sources.place(element.span),
-                }
-            };
-            let name = root.get("metadata").and_then(|metadata| metadata.get("template_name")).and_then(|name| name.text());
-            Ok(TemplateReport {
-                title: name.map(str::to_owned),
-                description: root.get("description").and_then(|text| text.text()).map(|text| text.trim().to_owned()),
-                path: sources.location(root.span()).path.display().to_string(),
-                elements: graph.ids().map(element).collect(),
-            })
-        })
     }
 }

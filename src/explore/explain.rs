@@ -4,7 +4,7 @@
 //! have reasons of their own, and inputs, where the chain ends. Conditions are looked at with all inputs open, because with values they would fold away.
 
 use super::space::{Default, Space, literal};
-use super::{Answer, Assigned};
+use super::{Answer, Assigned, one_line};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::Origin;
 use crate::expression::Evaluator;
@@ -414,7 +414,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
 
     /// A condition as it is written, on one line.
     fn snippet(&self, span: Span) -> String {
-        let text = self.sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(self.sources.snippet(span));
         match text.char_indices().nth(SNIPPET) {
             Some((cut, _)) => format!("{}…", &text[..cut]),
             None => text,

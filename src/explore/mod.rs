@@ -22,7 +22,7 @@ mod space;
 mod variants;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
-pub use configure::{Clauses, Configurable, Configuration, ElementReport, TemplateReport};
+pub use configure::{Clauses, Configurable, Configuration};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
@@ -63,4 +63,9 @@ impl Resolver {
             Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
         }
     }
+}
+
+/// What an author wrote over several lines, on one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

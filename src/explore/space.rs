@@ -143,14 +143,14 @@ impl<'s, 'a> Space<'s, 'a> {
         let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
         progress.phase("settling what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
-        let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives)?;
+        let unique = variant::uniqueness(prepared.graph, prepared.options);
+        let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
         encoder.reserve(settled.vars);
         let mut requirements: Vec<_> = wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
         requirements.extend(checks.iter().map(|(formula, rule)| {
             (encoder.literal(*formula), Requirement::Check(rule.code, rule.guard.or(rule.of.first().copied())))
         }));
-        let unique = variant::uniqueness(prepared.graph, prepared.options);
         requirements.extend(settled.ambiguous.iter().map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))));
         let is_constraint = |origin: &enrich::Origin| matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..));
         let constraints = assertions.iter().filter(|&(_, origin)| is_constraint(assertions.origin(origin)));
@@ -247,9 +247,14 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 }
 
-fn settle(prepared: &Prepared<'_, '_>, cnf: &Cnf, inputs: &[Var], objectives: &[Objective]) -> Result<Settled, Diagnostics> {
-    let unique = variant::uniqueness(prepared.graph, prepared.options);
-    let unique: Vec<Vec<Atom>> = unique.into_iter().map(|(_, ids)| ids.into_iter().map(Atom::from).collect()).collect();
+fn settle(
+    prepared: &Prepared<'_, '_>,
+    cnf: &Cnf,
+    inputs: &[Var],
+    objectives: &[Objective],
+    unique: &[(Code, Vec<ElementId>)],
+) -> Result<Settled, Diagnostics> {
+    let unique: Vec<Vec<Atom>> = unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
     let preference = variant::preference(prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };

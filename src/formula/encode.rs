@@ -53,6 +53,12 @@ impl Lit {
         self.0 as usize
     }
 
+    /// As DIMACS writes it: variables count from 1, and a negation has a minus.
+    pub const fn to_dimacs(self) -> i32 {
+        let var = self.var().0 as i32 + 1;
+        if self.is_negative() { -var } else { var }
+    }
+
     /// The literal itself or its negation.
     #[must_use]
     pub const fn negate_if(self, negate: bool) -> Self {

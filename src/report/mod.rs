@@ -3,9 +3,12 @@
 //! The configurator asks a solver of its own, in the page, about the clauses of the template, so that every answer is exact. Where a template has no such
 //! clauses, because an input cannot stay open, the page says so and has none.
 
+mod template;
+
+use self::template::{ElementReport, TemplateReport};
 use crate::diagnostic::Code;
 use crate::draw::{Drawing, State, Svg};
-use crate::explore::{Clauses, Configuration, ElementReport, TemplateReport};
+use crate::explore::{Clauses, Configuration};
 use crate::matrix::Matrix;
 use crate::yaml::write_line;
 use crate::{Failure, Resolver};

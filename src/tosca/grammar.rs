@@ -4,6 +4,7 @@ use super::definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
     PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
 };
+use super::value::Operator;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
@@ -91,22 +92,6 @@ const ARTIFACT: Shape = Shape {
         "properties",
     ],
 };
-
-/// Section 3.6.3.1.
-const OPERATORS: [&str; 12] = [
-    "equal",
-    "greater_than",
-    "greater_or_equal",
-    "less_than",
-    "less_or_equal",
-    "in_range",
-    "valid_values",
-    "length",
-    "min_length",
-    "max_length",
-    "pattern",
-    "schema",
-];
 
 /// Section 3.6.10.3.
 const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];
@@ -434,10 +419,11 @@ impl Grammar<'_> {
             return None;
         };
         let operator = key.text().unwrap_or_default();
-        if !OPERATORS.contains(&operator) {
+        if Operator::from_keyname(operator).is_none() {
+            let known = Operator::ALL.map(Operator::keyname);
             let error = Diagnostic::error(Code::InvalidDefinition, format!("`{operator}` is not an operator of constraints"));
-            let error = error.at(key.span()).section("3.6.3.1").help(format!("known are {}", OPERATORS.join(", ")));
-            self.diagnostics.push(error.help_opt(did_you_mean(operator, OPERATORS)));
+            let error = error.at(key.span()).section("3.6.3.1").help(format!("known are {}", known.join(", ")));
+            self.diagnostics.push(error.help_opt(did_you_mean(operator, known)));
             return None;
         }
         Some(Constraint { operator, operand, clause })

@@ -2,6 +2,7 @@
 
 use super::definition::{Family, TypeDefinition};
 use super::effective::{self, EffectiveType};
+use super::value::Primitive;
 use super::{grammar, profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::yaml::{Document, Node};
@@ -193,7 +194,7 @@ impl<'a> Types<'a> {
 
     fn known(&self, family: Family) -> impl Iterator<Item = &str> {
         let mut names: Vec<_> = self.names[family as usize].keys().copied().collect();
-        names.extend(profile::PRIMITIVES.iter().filter(|_| family == Family::Data));
+        names.extend(Primitive::ALL.iter().map(|primitive| primitive.name()).filter(|_| family == Family::Data));
         // Hash order must not decide between two that are equally close.
         names.sort_unstable();
         names.into_iter()

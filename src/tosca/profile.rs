@@ -1,6 +1,7 @@
 //! The profiles that are built in: the normative types, and the non-normative ones for those who ask for them.
 
 use super::definition::Family;
+use super::value::Primitive;
 use crate::source::{FileId, SourceFile};
 use crate::yaml::{self, Document, Limits, Node};
 use std::sync::OnceLock;
@@ -68,28 +69,9 @@ pub(crate) fn source(file: FileId) -> Option<&'static SourceFile> {
     Some(file.source.get_or_init(|| SourceFile::new(file.name, file.text)))
 }
 
-/// The primitive types of section 3.3, which no profile defines.
-pub const PRIMITIVES: [&str; 14] = [
-    "string",
-    "integer",
-    "float",
-    "boolean",
-    "timestamp",
-    "null",
-    "version",
-    "range",
-    "list",
-    "map",
-    "scalar-unit.size",
-    "scalar-unit.time",
-    "scalar-unit.frequency",
-    "scalar-unit.bitrate",
-];
-
 /// The primitive type of a name, plain or qualified.
 pub fn primitive(name: &str) -> Option<&'static str> {
-    let plain = name.strip_prefix("tosca:").unwrap_or(name);
-    PRIMITIVES.into_iter().find(|primitive| *primitive == plain)
+    Primitive::from_name(name).map(Primitive::name)
 }
 
 /// By which names besides its full one a type of a profile goes: its shorthand, its qualified name, and further ones (section 5.2).
