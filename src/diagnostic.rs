@@ -7,10 +7,22 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// Nothing is wrong as far as can be told here.
+    Note,
     /// The result may not be what its author meant.
     Warning,
     /// There is no result.
     Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
 }
 
 macro_rules! codes {
@@ -177,6 +189,11 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
+    /// A note.
+    pub fn note(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(code, message) }
+    }
+
     /// At this place.
     pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
         self.span = span.into();
@@ -210,11 +227,7 @@ impl Diagnostic {
     /// One line: `file:line:col: error[code]: message`.
     pub fn one_line(&self, sources: &SourceMap) -> String {
         let place = self.span.map(|span| format!("{}: ", sources.place(span)));
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        format!("{}{severity}[{}]: {}", place.unwrap_or_default(), self.code, self.message)
+        format!("{}{}[{}]: {}", place.unwrap_or_default(), self.severity, self.code, self.message)
     }
 }
 
@@ -231,6 +244,11 @@ impl Diagnostics {
     /// Adds the one in an `Err`, and hands on what is in an `Ok`.
     pub fn ok<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
         result.map_err(|diagnostic| self.push(diagnostic)).ok()
+    }
+
+    /// Adds those in an `Err`, and hands on what is in an `Ok`.
+    pub fn all_ok<T>(&mut self, result: Result<T, Self>) -> Option<T> {
+        result.map_err(|mut errors| self.0.append(&mut errors.0)).ok()
     }
 
     /// Whether any of them is an error.

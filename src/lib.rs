@@ -82,6 +82,7 @@ pub mod testing;
 pub mod topology;
 pub mod tosca;
 mod types;
+pub mod validate;
 pub mod value;
 mod variant;
 pub mod yaml;

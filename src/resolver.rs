@@ -65,6 +65,8 @@ pub struct Resolver {
     now: Option<jiff::Zoned>,
     solver: SolverKind,
     non_normative: bool,
+    /// Whether phases go on after mistakes, as far as they can.
+    tolerant: bool,
 }
 
 impl Resolver {
@@ -90,6 +92,7 @@ impl Resolver {
             now: None,
             solver: SolverKind::default(),
             non_normative: false,
+            tolerant: false,
         }
     }
 
@@ -165,6 +168,17 @@ impl Resolver {
     pub fn non_normative_types(mut self) -> Self {
         self.non_normative = true;
         self
+    }
+
+    /// Goes on after mistakes as far as possible, so that all of them are found; they are then among the warnings.
+    pub(crate) fn tolerant(mut self) -> Self {
+        self.tolerant = true;
+        self
+    }
+
+    /// Whether a variant is chosen, rather than all of them meant.
+    pub(crate) fn chooses(&self) -> bool {
+        !self.presets.is_empty() || !self.inputs.is_empty() || self.environment.iter().any(|(name, _)| name.starts_with("CUVEE_"))
     }
 
     /// The profiles whose types are there without an import.
@@ -294,8 +308,9 @@ impl Resolver {
     ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let (opened, package) = self.open(sources)?;
-        let template = checked(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
-        let options = options::resolve(template.version, template.variability.options, &self.options)?;
+        let template = self.phase(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
+        let options = options::resolve(template.version, template.variability.options, &self.options);
+        let options = self.or_else(warnings, options, || options::resolve(template::PLAIN_VERSION, None, &[]))?;
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
         let inputs = self.inputs(&template, openness, sources, warnings)?;
 
@@ -311,26 +326,29 @@ impl Resolver {
         let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
         let violations = check_features(&inputs, &mut early);
         let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
-        let imported = checked(warnings, |diagnostics| {
+        let imported = self.phase(warnings, |diagnostics| {
             load::imports(&*package.files, sources, &opened.base, wanted, &opened.library, diagnostics)
         })?;
 
         progress.phase("building");
-        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library))?;
+        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library));
+        let types = self.or_else(warnings, types, || Ok(TypeHierarchy::default()))?;
         let files = &*package.files;
-        let rule_files = referenced(files, template.variability.qualities, &RULE_FILES, &opened.base, sources)?;
-        let rules = checked(warnings, |diagnostics| {
+        let read = |definition, defaults, sources: &mut SourceMap| referenced(files, definition, defaults, &opened.base, sources);
+        let rule_files = read(template.variability.qualities, &RULE_FILES, sources);
+        let rule_files = self.or_else(warnings, rule_files, || Ok(Referenced(Vec::new())))?;
+        let rules = self.phase(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
-        let condition_files =
-            referenced(files, template.variability.type_specific_conditions, &CONDITION_FILES, &opened.base, sources)?;
-        let type_specific = checked(warnings, |diagnostics| {
+        let condition_files = read(template.variability.type_specific_conditions, &CONDITION_FILES, sources);
+        let condition_files = self.or_else(warnings, condition_files, || Ok(Referenced(Vec::new())))?;
+        let type_specific = self.phase(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
             roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
         })?;
-        let graph = graph::build(&template, &types)?;
-        let graph = technology::assign(graph, &types, &rules, &options)?;
+        let graph = self.phase(warnings, |diagnostics| graph::build(&template, &types, diagnostics))?;
+        let graph = self.phase(warnings, |diagnostics| technology::assign(graph, &types, &rules, &options, diagnostics))?;
 
         let prepared = Prepared {
             package: &package,
@@ -344,8 +362,30 @@ impl Resolver {
             conditions: conditions.iter().map(Document::root).collect(),
             now: self.now.as_ref(),
             solver: self.solver,
+            documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
         };
         then(&prepared, sources, warnings, progress)
+    }
+
+    /// Runs a phase that collects diagnostics: unless all are wanted, errors end the run.
+    fn phase<T>(&self, warnings: &mut Diagnostics, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
+        if self.tolerant { Ok(phase(warnings)) } else { checked(warnings, phase) }
+    }
+
+    /// What a phase made, or where it failed and the run is to go on, something else.
+    fn or_else<T>(
+        &self,
+        warnings: &mut Diagnostics,
+        result: Result<T, Diagnostics>,
+        other: impl FnOnce() -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
+        match result {
+            Err(mut errors) if self.tolerant => {
+                warnings.0.append(&mut errors.0);
+                other()
+            }
+            result => result,
+        }
     }
 
     /// Library, imports and template as whole documents, in the order in which their types count.
@@ -383,7 +423,7 @@ impl Resolver {
         sources: &mut SourceMap,
         warnings: &mut Diagnostics,
     ) -> Result<Inputs<'a>, Diagnostics> {
-        checked(warnings, |diagnostics| {
+        self.phase(warnings, |diagnostics| {
             let declarations = Declarations::parse(template.variability.inputs, diagnostics);
             let presets = VariabilityPresets::parse(template.variability.presets, diagnostics);
             let from_environment = inputs::presets_from_environment(&self.environment);
@@ -437,11 +477,20 @@ pub(crate) struct Prepared<'p, 'a> {
     pub now: Option<&'p jiff::Zoned>,
     /// The solver.
     pub solver: SolverKind,
+    /// Library, imports and template, in the order in which their types count.
+    pub documents: Vec<FileId>,
 }
 
 impl<'p, 'a> Prepared<'p, 'a> {
     /// The phases from the graph to presence.
-    fn resolve(&self, evaluator: &mut Evaluator<'p, 'a>, progress: &mut dyn Progress) -> Result<Presence, Diagnostics> {
+    ///
+    /// # Errors
+    /// What is wrong with expressions or inputs, and why there is no variant.
+    pub(crate) fn resolve(
+        &self,
+        evaluator: &mut Evaluator<'p, 'a>,
+        progress: &mut dyn Progress,
+    ) -> Result<Presence, Diagnostics> {
         enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;

@@ -2,60 +2,85 @@
 
 use super::Checker;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::graph::Step;
+use crate::graph::{ElementId, Graph, Step};
 use crate::options::Kind;
 use crate::presence::Presence;
+use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
 
-impl<'a> Checker<'_, 'a> {
-    /// Reports them as warnings: an orchestrator may fill the gap.
+/// One place that refers to elements, which is there while `from` is.
+#[derive(Clone, Copy, Debug)]
+pub struct Mention<'m> {
+    /// The element that it is part of; nothing where it always stays.
+    pub from: Option<ElementId>,
+    /// The elements that it may mean, one of which has to be present.
+    pub targets: &'m [ElementId],
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Mention<'_> {
+    /// A warning, as an orchestrator may fill the gap; nothing where nothing is meant.
+    pub fn dangles(&self, graph: &Graph<'_>) -> Option<Diagnostic> {
+        let &target = self.targets.first()?;
+        let from = self.from.map_or_else(|| "this".to_owned(), |from| graph.display(from).to_string());
+        let message = format!("{from} refers to {}, which is absent", graph.display(target));
+        let warning = Diagnostic::warning(Code::DanglingReference, message).at(self.span);
+        Some(warning.label(graph.element(target).span, "this is absent"))
+    }
+}
+
+/// Every reference of a template: in values, substitution mappings and workflows.
+pub fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
+    for reference in &graph.references {
+        found(Mention { from: Some(reference.from), targets: &reference.targets, span: reference.span });
+    }
+    let Some(topology) = graph.template.root.get("topology_template") else { return };
+    if let Some(node) = topology.get("substitution_mappings") {
+        mappings(graph, node, found);
+    }
+    if let Some(node) = topology.get("workflows") {
+        targets(graph, node, found);
+    }
+}
+
+/// `[node, capability]` and the like, at any depth.
+fn mappings<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    match node.kind() {
+        NodeKind::Sequence => node.items().next().into_iter().for_each(|item| name(graph, item, found)),
+        _ => node.entries().for_each(|(_, value)| mappings(graph, value, found)),
+    }
+}
+
+/// `target: node`, at any depth.
+fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    node.items().for_each(|item| targets(graph, item, found));
+    for (key, value) in node.entries() {
+        if key.text() == Some("target") && value.kind() == NodeKind::Scalar {
+            name(graph, value, found);
+        } else {
+            targets(graph, value, found);
+        }
+    }
+}
+
+/// A name that is neither a node's nor a group's means something else.
+fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    let target = [Kind::Node, Kind::Group].into_iter().find_map(|kind| graph.find(Step::Root(kind), name).ok());
+    if let Some(target) = target {
+        found(Mention { from: None, targets: &[target], span: name.span() });
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Reports those that dangle in a variant.
     pub(super) fn dangling(&mut self, presence: &Presence) {
         let graph = self.graph;
-        for reference in &graph.references {
-            let dangles = presence.is(reference.from) && presence.among(&reference.targets).next().is_none();
-            if let Some(&target) = reference.targets.first().filter(|_| dangles) {
-                let message = format!("{} refers to {}, which is absent", graph.display(reference.from), graph.display(target));
-                let warning = Diagnostic::warning(Code::DanglingReference, message).at(reference.span);
-                self.diagnostics.push(warning.label(graph.element(target).span, "this is absent"));
+        mentions(graph, &mut |mention| {
+            let is_there = mention.from.is_none_or(|from| presence.is(from));
+            if is_there && presence.among(mention.targets).next().is_none() {
+                self.diagnostics.0.extend(mention.dangles(graph));
             }
-        }
-        let Some(topology) = graph.template.root.get("topology_template") else { return };
-        if let Some(mappings) = topology.get("substitution_mappings") {
-            self.mappings(mappings, presence);
-        }
-        if let Some(workflows) = topology.get("workflows") {
-            self.targets(workflows, presence);
-        }
-    }
-
-    /// `[node, capability]` and the like, at any depth.
-    fn mappings(&mut self, node: Node<'a>, presence: &Presence) {
-        match node.kind() {
-            NodeKind::Sequence => node.items().next().into_iter().for_each(|name| self.name(name, presence)),
-            _ => node.entries().for_each(|(_, value)| self.mappings(value, presence)),
-        }
-    }
-
-    /// `target: node`, at any depth.
-    fn targets(&mut self, node: Node<'a>, presence: &Presence) {
-        node.items().for_each(|item| self.targets(item, presence));
-        for (key, value) in node.entries() {
-            if key.text() == Some("target") && value.kind() == NodeKind::Scalar {
-                self.name(value, presence);
-            } else {
-                self.targets(value, presence);
-            }
-        }
-    }
-
-    /// A name that is neither a node's nor a group's means something else.
-    fn name(&mut self, name: Node<'a>, presence: &Presence) {
-        let graph = self.graph;
-        let found = [Kind::Node, Kind::Group].into_iter().find_map(|kind| graph.find(Step::Root(kind), name).ok());
-        if let Some(absent) = found.filter(|&id| !presence.is(id)) {
-            let message = format!("this refers to {}, which is absent", graph.display(absent));
-            let warning = Diagnostic::warning(Code::DanglingReference, message).at(name.span());
-            self.diagnostics.push(warning.label(graph.element(absent).span, "this is absent"));
-        }
+        });
     }
 }

@@ -4,6 +4,8 @@ mod consistency;
 mod dangling;
 mod semantic;
 
+pub use dangling::mentions;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graph::{ElementId, Graph};
 use crate::options::Options;

@@ -2,8 +2,8 @@
 
 use super::args::AnalyzeArgs;
 use super::render::Reporter;
-use super::{Outcome, answered, flags, select};
-use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict};
+use super::{Outcome, answered, select};
+use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
 
 /// Analyses all variants.
 pub fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {

@@ -2,9 +2,9 @@
 
 use super::args::ExplainArgs;
 use super::render::Reporter;
-use super::{Outcome, answered, flag, select, written};
+use super::{Outcome, answered, select, written};
 use cuvee::Resolver;
-use cuvee::explore::{Change, Explanation, Reason, ReasonKind};
+use cuvee::explore::{Change, Explanation, Reason, ReasonKind, flag};
 use cuvee::yaml::write_flow;
 use serde::Serialize;
 use std::fmt::Write;

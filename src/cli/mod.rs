@@ -26,10 +26,8 @@ use self::args::ListFormat;
 use self::render::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
-use cuvee::explore::{Answer, Assigned};
+use cuvee::explore::Answer;
 use cuvee::source::SourceMap;
-use cuvee::value::Value;
-use cuvee::yaml::write_flow;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -51,26 +49,6 @@ fn json<T: Serialize>(result: &T) -> String {
     let mut text = serde_json::to_string_pretty(&Versioned { version: JSON_VERSION, result }).unwrap_or_default();
     text.push('\n');
     text
-}
-
-/// The inputs that have to be assigned to get there, as they are written on a command line.
-fn flags(inputs: &[Assigned]) -> String {
-    let needed = inputs.iter().filter(|input| !input.default);
-    let flags: Vec<_> = needed.filter_map(|input| Some(flag(&input.name, input.value.as_ref()?))).collect();
-    if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
-}
-
-/// The flag that assigns an input, quoted so that a shell hands on what is then read as this value.
-fn flag(name: &str, value: &Value) -> String {
-    let word = format!("{name}={}", write_flow(value));
-    let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:/@%^".contains(c);
-    let is_expanded = |c: char| "\"\\$`!".contains(c);
-    match () {
-        () if word.chars().all(is_plain) => format!("-i {word}"),
-        () if !word.contains('\'') => format!("-i '{word}'"),
-        () if !word.contains(is_expanded) => format!("-i \"{word}\""),
-        () => format!("-i '{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// Writes what a question came to, behind its warnings.
@@ -97,26 +75,4 @@ fn written<T: Serialize>(result: &T, format: ListFormat, human: impl FnOnce(&T) 
 /// A failure that has no place in a file.
 fn rejected(diagnostic: Diagnostic) -> Failure {
     Failure { diagnostics: vec![diagnostic], sources: SourceMap::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_survive_the_shell_and_yaml() {
-        let cases: [(Value, &str); 8] = [
-            ("eu-north".into(), "-i name=eu-north"),
-            (2000.into(), "-i name=2000"),
-            ("7".into(), "-i \"name='7'\""),
-            ("tea shop".into(), "-i 'name=tea shop'"),
-            ("$HOME".into(), "-i 'name=$HOME'"),
-            ("it's".into(), "-i \"name=it's\""),
-            ("it's $5".into(), r"-i 'name=it'\''s $5'"),
-            (vec![1.into(), "a".into()].into(), "-i 'name=[1, a]'"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(flag("name", &value), expected);
-        }
-    }
 }

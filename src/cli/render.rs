@@ -69,24 +69,27 @@ fn human(diagnostics: &[&Diagnostic], sources: &SourceMap, styled: bool) -> Stri
     text
 }
 
+/// How many there are of each severity, the worst first.
 fn summary<'a>(diagnostics: &[&Diagnostic]) -> annotate_snippets::Title<'a> {
-    let count = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
-    let counted = |count, what| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    match (count(Severity::Error), count(Severity::Warning)) {
-        (0, warnings) => Level::WARNING.primary_title(counted(warnings, "warning")),
-        (errors, 0) => Level::ERROR.primary_title(counted(errors, "error")),
-        (errors, warnings) => {
-            Level::ERROR.primary_title(format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")))
-        }
+    let counted = |severity| {
+        let count = diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+        (count > 0).then(|| format!("{count} {severity}{}", if count == 1 { "" } else { "s" }))
+    };
+    let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(counted).collect();
+    let worst = diagnostics.iter().map(|diagnostic| diagnostic.severity).max().unwrap_or(Severity::Note);
+    level(worst).primary_title(counts.join(", "))
+}
+
+fn level<'a>(severity: Severity) -> Level<'a> {
+    match severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     }
 }
 
 fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
-    let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let title = level.primary_title(&diagnostic.message).id(diagnostic.code.as_str());
+    let title = level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
     let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
     let group = match diagnostic.section {
         Some(section) => group.element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),

@@ -2,9 +2,9 @@
 
 use super::args::VariantsArgs;
 use super::render::Reporter;
-use super::{Outcome, answered, flags, json, output, rejected, select, written};
+use super::{Outcome, answered, json, output, rejected, select, written};
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::explore::{Count, Found, Query, Variant, Which};
+use cuvee::explore::{Count, Found, Query, Variant, Which, flags};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::fmt::Write;

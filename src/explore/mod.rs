@@ -17,6 +17,7 @@
 mod analyze;
 mod configure;
 mod explain;
+mod flags;
 mod inputs;
 mod space;
 mod variants;
@@ -24,6 +25,7 @@ mod variants;
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
 pub use configure::{Clauses, Configurable, Configuration};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
+pub use flags::{flag, flags};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
 pub(crate) use space::{Opened, Space};

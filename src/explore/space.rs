@@ -1,5 +1,6 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
+use super::variants::Assigned;
 use crate::check::{self, Demand};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::enrich::{self, Assertions};
@@ -208,8 +209,32 @@ impl<'s, 'a> Space<'s, 'a> {
         self.best_clauses().chain(requirements)
     }
 
+    /// The valid variants, to be asked for some; nothing where there is none.
+    pub(crate) fn variants_with(&self) -> Option<VariantsWith<'_, 's, 'a>> {
+        let mut models = self.valid_models();
+        models.solve(&[]).then_some(VariantsWith { space: self, models })
+    }
+
+    /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
+    pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Vec<Assigned>)> {
+        let mut models = self.best_models();
+        let ends = [Code::RelationSource, Code::RelationTarget];
+        let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
+            Requirement::Check(code, Some(element)) if ends.contains(&code) => Some((literal, code, element)),
+            _ => None,
+        });
+        let rejected = checks.filter_map(|(literal, code, element)| {
+            let found = models.solve(&[!literal]).then(|| self.assigned(&|literal| models.is_true(literal)))?;
+            let end = if code == Code::RelationSource { "source" } else { "target" };
+            let message = format!("the {end} of {} may be absent while it is present", self.graph().display(element));
+            let help = format!("`{code}` rejects such variants; give the relation the condition of its {end}");
+            Some((Diagnostic::warning(code, message).at(self.graph().element(element).span).help(help), found))
+        });
+        rejected.collect()
+    }
+
     /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.
-    pub(super) fn void(&self) -> Diagnostic {
+    pub(crate) fn void(&self) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
         match solve::solve(&problem, self.prepared.solver, &mut ()) {
             Err(conflict) => variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict),
@@ -244,6 +269,21 @@ impl<'s, 'a> Space<'s, 'a> {
             Default::Follows(cases) => cases.get(case).is_some_and(|&literal| is_true(literal)),
             Default::None => false,
         }
+    }
+}
+
+/// The valid variants, to be asked for some.
+pub(crate) struct VariantsWith<'v, 's, 'a> {
+    space: &'v Space<'s, 'a>,
+    models: Models,
+}
+
+impl VariantsWith<'_, '_, '_> {
+    /// Inputs that give a variant in which all of `when` are present and none of `unless`, where there is one.
+    pub(crate) fn find(&mut self, when: &[ElementId], unless: &[ElementId]) -> Option<Vec<Assigned>> {
+        let wanted = when.iter().map(|&id| literal(id)).chain(unless.iter().map(|&id| !literal(id)));
+        let Self { space, models } = self;
+        models.solve(&wanted.collect::<Vec<_>>()).then(|| space.assigned(&|literal| models.is_true(literal)))
     }
 }
 

@@ -22,9 +22,8 @@ const HOSTED_ON: &str = "tosca.relationships.HostedOn";
 
 /// Builds the graph of a template.
 ///
-/// # Errors
-/// Names that lead nowhere, relationship templates that are not used exactly once, expressions in the wrong place.
-pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>) -> Result<Graph<'a>, Diagnostics> {
+/// Reports names that lead nowhere, and relationship templates that are not used exactly once; what is not found is not linked.
+pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>, diagnostics: &mut Diagnostics) -> Graph<'a> {
     let mut builder = Builder {
         graph: Graph::empty(template),
         types,
@@ -37,7 +36,8 @@ pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>) -
     builder.link_groups_and_policies();
     builder.check_relationships();
     references::link(&mut builder.graph, &mut builder.diagnostics);
-    if builder.diagnostics.has_errors() { Err(builder.diagnostics) } else { Ok(builder.graph) }
+    diagnostics.0.append(&mut builder.diagnostics.0);
+    builder.graph
 }
 
 struct Builder<'a, 't> {

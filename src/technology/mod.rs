@@ -22,16 +22,15 @@ struct Candidate<'a> {
 
 /// Adds the technologies that rules find for managed nodes, and completes those that authors wrote.
 ///
-/// # Errors
-/// `required-technology` for each managed node that no rule fits; a node with more candidates than can be meant.
+/// Reports `required-technology` for each managed node that no rule fits, and a node with more candidates than can be meant.
 pub fn assign<'a>(
     mut graph: Graph<'a>,
     types: &TypeHierarchy<'_>,
     rules: &'a [TechnologyRule<'a>],
     options: &Options,
-) -> Result<Graph<'a>, Diagnostics> {
+    diagnostics: &mut Diagnostics,
+) -> Graph<'a> {
     let rules = Rules::of(rules);
-    let mut diagnostics = Diagnostics::default();
     for node in (0..graph.nodes.len() as u32).map(NodeId) {
         let element = graph.node(node);
         let by_rules = element.technologies.is_empty();
@@ -51,7 +50,7 @@ pub fn assign<'a>(
             complete(&mut graph, types, node, &candidates, options);
         }
     }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(graph) }
+    graph
 }
 
 fn required(graph: &Graph<'_>, node: &NodeElement<'_>) -> Diagnostic {

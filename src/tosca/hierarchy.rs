@@ -5,6 +5,7 @@ use super::effective::{self, EffectiveType};
 use super::value::Primitive;
 use super::{grammar, profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::source::Span;
 use crate::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
@@ -17,7 +18,8 @@ const LEVELS: usize = 256;
 pub struct TypeId(u32);
 
 impl TypeId {
-    fn index(self) -> usize {
+    /// Its position among [`Types::ids`].
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -177,19 +179,29 @@ impl<'a> Types<'a> {
     pub(super) fn reference(&self, families: &[Family], node: Node<'_>) -> Result<TypeRef, Diagnostic> {
         let name = node.text().unwrap_or_default();
         let found = families.iter().find_map(|family| self.resolve(*family, name));
-        found.ok_or_else(|| {
-            let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
-            let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{name}`", wanted.join(" or ")));
-            let section = families.first().map_or("3.7", |family| family.section());
-            let error = error.at(node.span()).section(section);
-            match Family::ALL.into_iter().find(|family| self.resolve(*family, name).is_some()) {
-                Some(other) => error.help(format!("`{name}` is a {}", other.noun())),
-                None if families.iter().any(|family| profile::is_non_normative(*family, name)) => {
-                    error.help("it is a non-normative type of chapter 9, which is there only where it is asked for")
-                }
-                None => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(*family)))),
+        found.ok_or_else(|| self.unknown(families, name, node.span()))
+    }
+
+    /// The type of this family that a name at this place stands for.
+    ///
+    /// # Errors
+    /// `unknown-type`
+    pub(crate) fn named(&self, family: Family, name: &str, span: Span) -> Result<TypeId, Diagnostic> {
+        self.find(family, name).ok_or_else(|| self.unknown(&[family], name, span))
+    }
+
+    /// What to say of a name that no type of these families has.
+    fn unknown(&self, families: &[Family], name: &str, span: Span) -> Diagnostic {
+        let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
+        let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{name}`", wanted.join(" or ")));
+        let error = error.at(span).section(families.first().map_or("3.7", |family| family.section()));
+        match Family::ALL.into_iter().find(|family| self.resolve(*family, name).is_some()) {
+            Some(other) => error.help(format!("`{name}` is a {}", other.noun())),
+            None if families.iter().any(|family| profile::is_non_normative(*family, name)) => {
+                error.help("it is a non-normative type of chapter 9, which is there only where it is asked for")
             }
-        })
+            None => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(*family)))),
+        }
     }
 
     fn known(&self, family: Family) -> impl Iterator<Item = &str> {

@@ -210,10 +210,7 @@ impl<'t, 'a> Checker<'t, 'a> {
                 None => self.unknown(key, name, definitions, owner, section),
             }
         }
-        let missing = |definition: &&Definition<'_>| {
-            let provided = definition.default.is_some() || definition.value.is_some();
-            definition.required && !provided && !assigned.contains(definition.name)
-        };
+        let missing = |definition: &&Definition<'_>| definition.needs_value() && !assigned.contains(definition.name);
         for definition in definitions.iter().filter(missing) {
             let message = format!("{owner} needs a value of the property `{}`", definition.name);
             let error = Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");

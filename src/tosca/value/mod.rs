@@ -85,7 +85,7 @@ pub enum Reason<'t> {
 }
 
 impl Undecided<'_> {
-    /// A warning that says so.
+    /// A note that says so.
     pub fn diagnostic(&self) -> Diagnostic {
         let (because, section) = match self.reason {
             Reason::Function(name) => (format!("the result of `{name}` is not known here"), "4.1"),
@@ -96,7 +96,7 @@ impl Undecided<'_> {
             Reason::Definition => ("what it is compared with is not valid itself".to_owned(), "3.6.3"),
         };
         let message = format!("whether the value fits cannot be decided: {because}");
-        Diagnostic::warning(Code::Undecidable, message).at(self.node.span()).section(section)
+        Diagnostic::note(Code::Undecidable, message).at(self.node.span()).section(section)
     }
 }
 

@@ -110,6 +110,11 @@ impl<'a> Definition<'a> {
         definition
     }
 
+    /// Whether a value has to be assigned: it is required, and nothing gives it one.
+    pub fn needs_value(&self) -> bool {
+        self.required && self.default.is_none() && self.value.is_none()
+    }
+
     fn named(key: Node<'a>) -> Self {
         let name = key.text().unwrap_or_default();
         Self { name, span: key.span(), schema: None, required: true, default: None, value: None }

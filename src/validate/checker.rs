@@ -1,0 +1,101 @@
+//! What every check has at hand, and how it reports.
+
+use super::finding::Finding;
+use super::schemas::Schemas;
+use crate::diagnostic::Diagnostic;
+use crate::graph::{ElementId, Graph};
+use crate::presence::Presence;
+use crate::resolver::Prepared;
+use crate::tosca::value::Findings;
+use crate::tosca::{Family, TypeId, TypeRef, Types};
+use crate::yaml::Node;
+use std::cell::RefCell;
+
+/// Checks a template against its types.
+pub(super) struct Checker<'c, 'a> {
+    pub prepared: &'c Prepared<'c, 'a>,
+    pub graph: &'c Graph<'a>,
+    pub types: &'c Types<'c>,
+    pub schemas: Schemas<'c>,
+    /// The variant that counts; nothing where all do.
+    pub presence: Option<&'c Presence>,
+    pub findings: RefCell<Vec<Finding>>,
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    pub fn new(prepared: &'c Prepared<'c, 'a>, types: &'c Types<'c>, presence: Option<&'c Presence>) -> Self {
+        Self { prepared, graph: prepared.graph, types, schemas: Schemas::new(types), presence, findings: RefCell::default() }
+    }
+
+    /// Checks everything.
+    pub fn all(&self) {
+        self.nodes();
+    }
+
+    /// Whether an element counts.
+    pub fn counts(&self, id: ElementId) -> bool {
+        self.presence.is_none_or(|presence| presence.is(id))
+    }
+
+    /// Those of these that count.
+    pub fn counting<'i>(&self, ids: &'i [ElementId]) -> impl Iterator<Item = ElementId> + use<'i, 'c> {
+        let presence = self.presence;
+        ids.iter().copied().filter(move |&id| presence.is_none_or(|presence| presence.is(id)))
+    }
+
+    /// Reports what is wrong wherever this element is present.
+    pub fn report(&self, id: ElementId, diagnostic: Diagnostic) {
+        self.report_when(&[id], &[], diagnostic);
+    }
+
+    /// Reports what is wrong wherever all of `when` are present and none of `unless`.
+    pub fn report_when(&self, when: &[ElementId], unless: &[ElementId], diagnostic: Diagnostic) {
+        if let Some(presence) = self.presence {
+            let happens = when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none();
+            if !happens {
+                return;
+            }
+        }
+        self.findings.borrow_mut().push(Finding { diagnostic, when: when.to_vec(), unless: unless.to_vec() });
+    }
+
+    /// Reports what was found out about values, with what cannot be told.
+    pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
+        let undecided = found.undecided.iter().map(|undecided| undecided.diagnostic());
+        for diagnostic in found.diagnostics.into_iter().chain(undecided) {
+            self.report_when(when, &[], diagnostic);
+        }
+    }
+
+    /// The types of an element that count and are defined, each with the elements on whose presence what it says depends: itself where it is
+    /// one of several. Those that are not defined are reported.
+    pub fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
+        let graph = self.graph;
+        let assigned: Vec<_> = self.counting(graph.types_of(id)).collect();
+        let several = assigned.len() > 1;
+        let mut found = Vec::new();
+        for assignment in assigned {
+            match self.types.named(family, graph.element(assignment).name, graph.element(assignment).span) {
+                Ok(defined) => found.push((defined, several.then_some(assignment).into_iter().collect())),
+                Err(error) => self.report(assignment, error),
+            }
+        }
+        found
+    }
+
+    /// The type of a name in a definition or an assignment; what is not defined is reported for the element that names it.
+    pub fn type_at(&self, id: ElementId, family: Family, name: Node<'_>) -> Option<TypeId> {
+        match self.types.named(family, name.text().unwrap_or_default(), name.span()) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                self.report(id, error);
+                None
+            }
+        }
+    }
+
+    /// Whether a type is another, or derives from it.
+    pub fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
+        self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+    }
+}

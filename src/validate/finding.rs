@@ -1,0 +1,74 @@
+//! What is wrong only in some variants: a finding says when, and the variants say whether that happens.
+
+use crate::check;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::explore::{Assigned, Opened, Space, flags};
+use crate::graph::ElementId;
+use crate::resolver::Prepared;
+
+/// Something that is wrong in the variants in which all of `when` are present and none of `unless` is.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub diagnostic: Diagnostic,
+    pub when: Vec<ElementId>,
+    pub unless: Vec<ElementId>,
+}
+
+impl Finding {
+    /// Whether it takes more than the presence of one element: then it may not happen in any variant.
+    fn is_doubtful(&self) -> bool {
+        self.when.len() > 1 || !self.unless.is_empty()
+    }
+}
+
+/// Reports what is wrong in some variant, and for what depends on how elements come together, in which.
+pub(super) fn in_all_variants(prepared: &Prepared<'_, '_>, findings: Vec<Finding>, diagnostics: &mut Diagnostics) {
+    let (mut doubtful, certain): (Vec<_>, Vec<_>) = findings.into_iter().partition(Finding::is_doubtful);
+    diagnostics.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
+    check::mentions(prepared.graph, &mut |mention| {
+        if let Some(diagnostic) = mention.dangles(prepared.graph) {
+            let when = mention.from.into_iter().collect();
+            doubtful.push(Finding { diagnostic, when, unless: mention.targets.to_vec() });
+        }
+    });
+    let space = Opened::new(prepared, true, &mut ()).and_then(|opened| Space::new(prepared, opened, &mut ()));
+    match space {
+        Ok(space) => ask(&space, doubtful, diagnostics),
+        Err(errors) => undecided(errors, doubtful, diagnostics),
+    }
+}
+
+fn ask(space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
+    let Some(mut variants) = space.variants_with() else {
+        return diagnostics.push(space.void());
+    };
+    for Finding { diagnostic, when, unless } in doubtful {
+        if let Some(inputs) = variants.find(&when, &unless) {
+            diagnostics.push(in_variant(diagnostic, &inputs));
+        }
+    }
+    for (diagnostic, inputs) in space.rejected_references() {
+        diagnostics.push(in_variant(diagnostic, &inputs));
+    }
+}
+
+/// Says with which inputs it happens; where every input has its default, that goes without saying.
+fn in_variant(mut diagnostic: Diagnostic, inputs: &[Assigned]) -> Diagnostic {
+    if inputs.iter().any(|input| !input.default) {
+        diagnostic.message = format!("{}, for example with `{}`", diagnostic.message, flags(inputs));
+    }
+    diagnostic
+}
+
+/// Where inputs have to be assigned first, that is all there is to say; other errors are errors.
+fn undecided(errors: Diagnostics, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
+    let is_open = |error: &Diagnostic| error.code == Code::OpenInput;
+    if !errors.0.iter().any(is_open) {
+        return diagnostics.0.extend(errors.0);
+    }
+    for finding in doubtful.into_iter().filter(|finding| !finding.when.is_empty()) {
+        let message = format!("whether there is a variant with this cannot be decided: {}", finding.diagnostic.message);
+        let note = Diagnostic::note(Code::Undecidable, message).at(finding.diagnostic.span);
+        diagnostics.push(note.help("validate a variant with `--preset` or `--input`"));
+    }
+}

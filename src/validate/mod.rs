@@ -1,0 +1,92 @@
+//! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a variable template, at once.
+//!
+//! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
+//! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
+
+mod checker;
+mod finding;
+mod node;
+mod property;
+mod schemas;
+
+use crate::check;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::expression::Evaluator;
+use crate::inputs::Openness;
+use crate::resolver::{Prepared, Resolver};
+use crate::source::SourceMap;
+use crate::tosca::Types;
+use crate::yaml::{self, Document, Limits};
+use checker::Checker;
+
+/// What validation found.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    /// Everything, in the order of the files.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that were read.
+    pub sources: SourceMap,
+}
+
+impl Validation {
+    /// Whether nothing is wrong; with `strict` not even a warning is given.
+    pub fn is_valid(&self, strict: bool) -> bool {
+        let worst = if strict { Severity::Note } else { Severity::Warning };
+        self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
+    }
+}
+
+impl Resolver {
+    /// Validates the template in all its variants; where a preset or inputs are given, their variant alone.
+    ///
+    /// ```
+    /// let validation = cuvee::Resolver::new("examples/shop").non_normative_types().validate();
+    /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
+    /// ```
+    pub fn validate(&self) -> Validation {
+        let mut sources = SourceMap::default();
+        let one = self.chooses();
+        let openness = if one { Openness::Closed } else { Openness::Open };
+        let resolver = self.clone().tolerant();
+        let validated = resolver.with_prepared(openness, &mut sources, &mut (), |prepared, sources, diagnostics, _| {
+            validate(&resolver, prepared, one, sources, diagnostics);
+            Ok(())
+        });
+        let Diagnostics(mut diagnostics) = validated.map_or_else(|errors| errors, |((), diagnostics)| diagnostics);
+        let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
+        diagnostics.sort_by(|a, b| (place(a), a.section.is_none(), &a.message).cmp(&(place(b), b.section.is_none(), &b.message)));
+        // What resolving and the type system both notice is one mistake, of which the latter knows the section.
+        diagnostics.dedup_by(|next, kept| {
+            *next == *kept || place(next) == place(kept) && next.section.is_none() && kept.section.is_some()
+        });
+        Validation { diagnostics, sources }
+    }
+}
+
+fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources: &SourceMap, diagnostics: &mut Diagnostics) {
+    // Of all but the template only what resolving needs was kept.
+    let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
+    let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
+    let types = Types::of(resolver.profiles().chain(&documents));
+    diagnostics.0.append(&mut types.validate().0);
+    let presence = if one { variant(prepared, diagnostics) } else { None };
+    if one && presence.is_none() {
+        return;
+    }
+    let checker = Checker::new(prepared, &types, presence.as_ref());
+    checker.all();
+    let findings = checker.findings.into_inner();
+    match &presence {
+        Some(_) => diagnostics.0.extend(findings.into_iter().map(|finding| finding.diagnostic)),
+        None => finding::in_all_variants(prepared, findings, diagnostics),
+    }
+}
+
+/// What is present in the variant of the inputs, with what its checks say; nothing where there is no variant.
+fn variant(prepared: &Prepared<'_, '_>, diagnostics: &mut Diagnostics) -> Option<crate::presence::Presence> {
+    diagnostics.0.extend(prepared.violations.0.iter().cloned());
+    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let presence = diagnostics.all_ok(prepared.resolve(&mut evaluator, &mut ()))?;
+    diagnostics.0.append(&mut check::check(prepared.graph, prepared.options, &presence).0);
+    Some(presence)
+}

@@ -1,0 +1,86 @@
+//! From definitions of the type system to what values are checked against.
+
+use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
+use crate::tosca::{Constraint, Family, Parts, PropertyDefinition, SchemaDefinition, TypeId, TypeRef, Types};
+use crate::yaml::Node;
+use std::cell::OnceCell;
+
+/// What values of types have to be, worked out when it is asked for, and once.
+pub(super) struct Schemas<'t> {
+    types: &'t Types<'t>,
+    of: Vec<OnceCell<TypeSchema<'t>>>,
+}
+
+/// What a type says about values.
+pub(super) struct TypeSchema<'t> {
+    /// Its properties.
+    pub properties: Vec<Definition<'t>>,
+    /// Its attributes.
+    pub attributes: Vec<Definition<'t>>,
+    base: Option<Primitive>,
+    schema: Schema<'t>,
+}
+
+impl<'t> Schemas<'t> {
+    /// Those of these types.
+    pub fn new(types: &'t Types<'t>) -> Self {
+        Self { types, of: types.ids().map(|_| OnceCell::new()).collect() }
+    }
+
+    /// What a type says about values.
+    pub fn of(&self, id: TypeId) -> &TypeSchema<'t> {
+        self.of[id.index()].get_or_init(|| {
+            let effective = self.types.effective(id);
+            TypeSchema {
+                properties: definitions(&effective.properties),
+                attributes: definitions(&effective.attributes),
+                base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
+                schema: schema(&effective.schema),
+            }
+        })
+    }
+}
+
+impl<'t> DataTypes<'t> for Schemas<'t> {
+    fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 't>> {
+        let found = self.of(self.types.find(Family::Data, name)?);
+        Some(DataTypeView {
+            base: found.base,
+            properties: &found.properties,
+            constraints: &found.schema.constraints,
+            key_schema: found.schema.key_schema.as_deref(),
+            entry_schema: found.schema.entry_schema.as_deref(),
+        })
+    }
+}
+
+/// What properties, attributes or parameters have to be.
+pub(super) fn definitions<'t>(parts: &Parts<'t, PropertyDefinition<'t>>) -> Vec<Definition<'t>> {
+    parts.values().map(|part| definition(&part.definition)).collect()
+}
+
+/// What a property, an attribute or a parameter has to be; what is wrong with its definition has been reported with it.
+pub(super) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<'t> {
+    Definition {
+        name: definition.named.name,
+        span: definition.named.key.span(),
+        schema: definition.schema.kind.map(|_| schema(&definition.schema)),
+        required: definition.is_required(),
+        default: definition.default,
+        value: definition.value,
+    }
+}
+
+fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
+    let part = |part: &Option<Box<SchemaDefinition<'t>>>| part.as_deref().map(|part| Box::new(schema(part)));
+    Schema {
+        type_name: definition.kind.and_then(Node::text).unwrap_or(Primitive::String.name()),
+        constraints: definition.constraints.iter().filter_map(clause).collect(),
+        key_schema: part(&definition.key_schema),
+        entry_schema: part(&definition.entry_schema),
+    }
+}
+
+fn clause<'t>(constraint: &Constraint<'t>) -> Option<Clause<'t>> {
+    Clause::new(constraint.operator, constraint.operand, constraint.clause.span()).ok()
+}
