@@ -74,6 +74,7 @@ mod presence;
 pub mod progress;
 pub mod report;
 mod resolver;
+mod scope;
 pub mod solve;
 pub mod source;
 mod technology;

@@ -99,6 +99,9 @@ pub struct SelectArgs {
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
+    /// Local file or directory that stands for a URL and all below it, for imports; may be repeated, the longest URL wins
+    #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
+    pub mappings: Vec<(String, PathBuf)>,
     /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
@@ -483,6 +486,14 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A URL may have a `=` of its own.
+fn mapping(text: &str) -> Result<(String, PathBuf), String> {
+    match text.rsplit_once('=') {
+        Some((url, path)) if !url.is_empty() && !path.is_empty() => Ok((url.to_owned(), path.into())),
+        _ => Err("a URL and a path are needed, such as `https://example.com/types=vendor/types`".into()),
+    }
+}
+
 fn date(text: &str) -> Result<Zoned, jiff::Error> {
     cuvee::clock::parse(text, TimeZone::system())
 }
@@ -537,6 +548,18 @@ mod tests {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ValueValidation, "{line}");
             assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn mappings_are_split_at_the_last_sign() {
+        let args = resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
+        assert_eq!(
+            args.select.mappings,
+            [("https://a.example/t?v=1".into(), "vendor/t".into()), ("profile".into(), "p.yaml".into())]
+        );
+        for line in ["--map https://a.example", "--map =t", "--map https://a.example="] {
+            assert_eq!(parse(&format!("cuvee resolve t {line}")).unwrap_err().kind(), ErrorKind::ValueValidation, "{line}");
         }
     }
 

@@ -26,6 +26,9 @@ pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
     for (name, value) in &args.options {
         resolver = resolver.option(name, value);
     }
+    for (url, path) in &args.mappings {
+        resolver = resolver.map(url, path);
+    }
     Ok(resolver)
 }
 

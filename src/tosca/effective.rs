@@ -547,11 +547,11 @@ impl<'a> Refining<'_, 'a> {
     }
 
     fn known(&self, family: Family, node: Node<'_>) -> Option<TypeRef> {
-        self.types.resolve(family, node.text()?)
+        self.types.resolve(Some(node.document().file()), family, node.text()?)
     }
 
     fn defined(&self, family: Family, node: Node<'_>) -> Option<TypeId> {
-        self.types.find(family, node.text()?)
+        self.types.find_in(Some(node.document().file()), family, node.text()?)
     }
 
     fn missing(&mut self, named: Named<'a>, message: &str, section: &'static str) {

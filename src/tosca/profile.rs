@@ -6,6 +6,12 @@ use crate::source::{FileId, SourceFile};
 use crate::yaml::{self, Document, Limits, Node};
 use std::sync::OnceLock;
 
+/// The namespace of the normative types (section 3.1).
+pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
+
+/// The name by which it goes as a version, and as what is imported (section 3.1).
+pub const ALIAS: &str = "tosca_simple_yaml_1_3";
+
 /// A file that is part of the program.
 struct BuiltIn {
     id: FileId,

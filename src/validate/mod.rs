@@ -67,7 +67,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     // Of all but the template only what resolving needs was kept.
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
-    let types = Types::of(resolver.profiles().chain(&documents));
+    let types = Types::linked(resolver.profiles().chain(&documents), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {

@@ -77,7 +77,7 @@ impl<'t, 'a> Checker<'t, 'a> {
 
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
         let primitive = Primitive::from_name(schema.type_name);
-        let data_type = if primitive.is_none() { self.types.data_type(schema.type_name) } else { None };
+        let data_type = if primitive.is_none() { self.types.data_type_in(schema.file, schema.type_name) } else { None };
         Kind { base: primitive.or_else(|| data_type?.base), data_type, schema }
     }
 
