@@ -198,7 +198,7 @@ impl<'a> Types<'a> {
         match Family::ALL.into_iter().find(|family| self.resolve(*family, name).is_some()) {
             Some(other) => error.help(format!("`{name}` is a {}", other.noun())),
             None if families.iter().any(|family| profile::is_non_normative(*family, name)) => {
-                error.help("it is a non-normative type of chapter 9, which is there only where it is asked for")
+                error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`")
             }
             None => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(*family)))),
         }

@@ -231,7 +231,7 @@ impl Resolver {
     fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
         let mut sources = SourceMap::default();
         let answer = self.documents(&mut sources).and_then(|documents: Vec<Document>| {
-            let types = Types::of(self.profiles().chain(&documents));
+            let types = Types::of(self.beside_profiles(&documents, &sources));
             Ok((ask(&types, &sources)?, types.validate()))
         });
         match answer {

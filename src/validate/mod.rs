@@ -34,6 +34,13 @@ impl Validation {
         let worst = if strict { Severity::Note } else { Severity::Warning };
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
+
+    /// Takes warnings for errors; notes stay notes.
+    pub fn strict(mut self) -> Self {
+        let warnings = self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+        warnings.for_each(|warning| warning.severity = Severity::Error);
+        self
+    }
 }
 
 impl Resolver {
@@ -67,7 +74,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     // Of all but the template only what resolving needs was kept.
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
-    let types = Types::of(resolver.profiles().chain(&documents));
+    let types = Types::of(resolver.beside_profiles(&documents, sources));
     diagnostics.0.append(&mut types.validate().0);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {
