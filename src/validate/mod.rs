@@ -47,7 +47,7 @@ impl Resolver {
     /// Validates the template in all its variants; where a preset or inputs are given, their variant alone.
     ///
     /// ```
-    /// let validation = cuvee::Resolver::new("examples/shop").non_normative_types().validate();
+    /// let validation = cuvee::Resolver::new("examples/shop").validate();
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
