@@ -118,8 +118,7 @@ pub fn document(found: &[(&Path, Found<'_>)]) -> String {
     let results = found.iter().map(|&(template, (diagnostic, sources))| finding(diagnostic, sources, template)).collect();
     let run = Run { tool: Tool { driver }, column_kind: "utf16CodeUnits", results };
     // Texts and numbers always serialise.
-    let mut text =
-        serde_json::to_string_pretty(&Log { schema: SCHEMA, version: "2.1.0", runs: [run] }).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&Log { schema: SCHEMA, version: "2.1.0", runs: [run] }).unwrap_or_default();
     text.push('\n');
     text
 }
