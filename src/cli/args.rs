@@ -354,7 +354,9 @@ pub enum MatrixFormat {
 /// What is compared.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
-#[command(mut_arg("template", |template| template.required(false)), mut_group("ChooseArgs", |choose| choose.requires("template")))]
+// clap leaves the group of arguments that flatten others empty, and by the group it knows whether they are there.
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
+#[command(mut_arg("template", |template| template.required(false)))]
 pub struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
