@@ -4,7 +4,7 @@
 //! of `...` stands for any lines, and where no output is shown, any will do. `exit-1` behind the language says how the commands exit. A
 //! block of the language `yaml` with a name behind it is a file of that name.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot read its files has failed")]
 
 mod shell;
 

@@ -1,6 +1,6 @@
 //! `cuvee validate`, as a user types it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot run the binary has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run the binary has failed")]
 
 use cuvee::Resolver;
 use cuvee::csar::Archive;

@@ -1,7 +1,7 @@
 //! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a variable template, at once.
 //!
 //! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
-//! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
+//! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
 
 mod checker;
 mod finding;
