@@ -214,6 +214,18 @@ impl Resolver {
             .map(|document| -> &'d _ { document })
     }
 
+    /// Documents behind the profiles. One that is a copy of a profile is that profile, whether it was asked for or not.
+    pub(crate) fn beside_profiles<'d>(&self, documents: &'d [Document], sources: &SourceMap) -> Vec<&'d Document> {
+        let mut all: Vec<_> = self.profiles().collect();
+        for document in documents {
+            let document = profile::of_text(sources.file(document.file()).text()).unwrap_or(document);
+            if !all.iter().any(|there| there.file() == document.file()) {
+                all.push(document);
+            }
+        }
+        all
+    }
+
     /// Resolves.
     ///
     /// # Errors

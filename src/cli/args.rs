@@ -59,6 +59,8 @@ pub enum Command {
     Import(ImportArgs),
     /// List the types of a template, or show what one effectively is, and where each part comes from
     Types(TypesArgs),
+    /// Report everything that is wrong with templates, in all their variants
+    Validate(ValidateArgs),
 }
 
 /// How diagnostics are shown.
@@ -87,6 +89,13 @@ pub enum MessageFormat {
 pub struct SelectArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
     pub template: PathBuf,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+}
+
+/// What is chosen of a template.
+#[derive(Debug, Args)]
+pub struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
@@ -348,7 +357,9 @@ pub enum MatrixFormat {
 /// What is compared.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
-#[command(mut_arg("template", |template| template.required(false)), mut_group("SelectArgs", |select| select.requires("template")))]
+// clap leaves the group of arguments that flatten others empty, and by the group it knows whether they are there.
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
+#[command(mut_arg("template", |template| template.required(false)))]
 pub struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
@@ -439,6 +450,31 @@ pub struct TypesArgs {
     pub format: ListFormat,
 }
 
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Service templates, archives (CSAR), directories that hold a template under its usual name, or `-` for standard input
+    #[arg(required = true, value_name = "TEMPLATE")]
+    pub templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    #[arg(long)]
+    pub non_normative: bool,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub strict: bool,
+    /// Format of what is found; all but human goes to standard output, json as one object a line
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: FindingsFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FindingsFormat {
+    Human,
+    Json,
+    Sarif,
+}
+
 impl Arguments {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
     pub fn from_command_line() -> Self {
@@ -458,9 +494,18 @@ impl Arguments {
 
     /// What clap has no words for.
     fn misuse(&self) -> Option<&'static str> {
-        let Command::Resolve(args) = &self.command else { return None };
-        let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
-        (archive && args.format == ResultFormat::Json).then_some("an archive holds YAML, so `--format json` does not go with it")
+        match &self.command {
+            Command::Resolve(args) => {
+                let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
+                let json = archive && args.format == ResultFormat::Json;
+                json.then_some("an archive holds YAML, so `--format json` does not go with it")
+            }
+            Command::Validate(args) => {
+                let twice = args.templates.iter().filter(|template| template.as_os_str() == "-").count() > 1;
+                twice.then_some("standard input can be read only once, so `-` cannot be given twice")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -535,15 +580,15 @@ mod tests {
 
     #[test]
     fn presets_are_repeated_or_separated() {
-        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.presets, ["a", "b", "c"]);
+        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.choose.presets, ["a", "b", "c"]);
         assert!(parse("cuvee resolve t --preset a,,b").is_err());
     }
 
     #[test]
     fn assignments_are_split_at_the_first_sign() {
         let args = resolve("cuvee resolve t -i a=b=c --input d= --option mode=manual");
-        assert_eq!(args.select.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
-        assert_eq!(args.select.options, [("mode".into(), "manual".into())]);
+        assert_eq!(args.select.choose.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
+        assert_eq!(args.select.choose.options, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ValueValidation, "{line}");

@@ -33,6 +33,13 @@ pub struct ServiceTemplate<'a> {
     pub policies: Vec<Policy<'a>>,
 }
 
+impl ServiceTemplate<'_> {
+    /// Whether it is plain TOSCA, in which nothing is an alternative of anything.
+    pub fn is_plain(&self) -> bool {
+        entity::is_plain(self.root)
+    }
+}
+
 /// An import ("Import Definition").
 #[derive(Clone, Debug)]
 pub struct Import<'a> {

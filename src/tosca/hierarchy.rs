@@ -269,7 +269,7 @@ impl<'a> Types<'a> {
             return error.help(format!("`{name}` is a {}", other.noun()));
         }
         if families.iter().any(|family| profile::is_non_normative(*family, name)) {
-            return error.help("it is a non-normative type of chapter 9, which is there only where it is asked for");
+            return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
         }
         let known = |family: &Family| self.names[*family as usize].get(name).into_iter().flatten();
         let prefix = families.iter().flat_map(known).find_map(|(document, _)| self.scopes.prefix_for(file, *document));

@@ -59,9 +59,16 @@ pub fn non_normative() -> &'static Document {
     NON_NORMATIVE.document()
 }
 
-/// Whether this is the full name of a type of chapter 9.
+/// Whether this is a name of a type of chapter 9.
 pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
-    non_normative().root().get(family.keyword()).and_then(|types| types.get(name)).is_some()
+    let mut types = non_normative().root().get(family.keyword()).into_iter().flat_map(Node::entries);
+    types.any(|(key, definition)| key.as_str() == Some(name) || other_names(definition).any(|other| other == name))
+}
+
+/// The profile of which this is a copy, as it lies beside templates whose other tools know no types without a file.
+pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
+    let copied = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.text == text)?;
+    Some(copied.document())
 }
 
 /// Whether a file is one of the profiles.

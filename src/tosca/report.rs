@@ -231,7 +231,7 @@ impl Resolver {
     fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
         let mut sources = SourceMap::default();
         let answer = self.documents(&mut sources).and_then(|(documents, links)| {
-            let types = Types::linked(self.profiles().chain(&documents), &links);
+            let types = Types::linked(self.beside_profiles(&documents, &sources), &links);
             Ok((ask(&types, &sources)?, types.validate()))
         });
         match answer {

@@ -1,7 +1,7 @@
 //! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a variable template, at once.
 //!
 //! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
-//! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
+//! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
 
 mod checker;
 mod finding;
@@ -34,13 +34,20 @@ impl Validation {
         let worst = if strict { Severity::Note } else { Severity::Warning };
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
+
+    /// Takes warnings for errors; notes stay notes.
+    pub fn strict(mut self) -> Self {
+        let warnings = self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+        warnings.for_each(|warning| warning.severity = Severity::Error);
+        self
+    }
 }
 
 impl Resolver {
     /// Validates the template in all its variants; where a preset or inputs are given, their variant alone.
     ///
     /// ```
-    /// let validation = cuvee::Resolver::new("examples/shop").non_normative_types().validate();
+    /// let validation = cuvee::Resolver::new("examples/shop").validate();
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
@@ -67,7 +74,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     // Of all but the template only what resolving needs was kept.
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
-    let types = Types::linked(resolver.profiles().chain(&documents), prepared.links);
+    let types = Types::linked(resolver.beside_profiles(&documents, sources), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {
