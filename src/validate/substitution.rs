@@ -121,12 +121,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         section: &'static str,
     ) {
         let text = name.text().unwrap_or_default();
-        let (code, message) = match ids {
-            [] => (Code::UnknownElement, format!("there is no {what} `{text}`")),
-            _ => (Code::DanglingReference, format!("this refers to the {what} `{text}`, which is absent")),
+        let found = match ids {
+            [] => Diagnostic::error(Code::UnknownElement, format!("there is no {what} `{text}`")),
+            _ => {
+                let message = format!("this refers to the {what} `{text}`, which is absent");
+                Diagnostic::warning(Code::DanglingReference, message)
+            }
         };
-        let error = Diagnostic::error(code, message).at(name.span()).section(section);
-        self.report_when(&[], ids, error.help_opt(did_you_mean(text, known.filter(|known| *known != text))));
+        let help = did_you_mean(text, known.filter(|known| *known != text));
+        self.report_when(&[], ids, found.at(name.span()).section(section).help_opt(help));
     }
 
     /// The node of a mapping, where there is one.

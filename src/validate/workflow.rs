@@ -112,7 +112,10 @@ impl<'a> Checker<'_, 'a> {
         let found = cycles(&edges);
         let deadlocks = !found.is_empty();
         for (cycle, span) in found {
-            let message = format!("the steps {} wait for each other", names(steps, &cycle));
+            let message = match cycle.as_slice() {
+                [_] => format!("the step {} waits for itself", names(steps, &cycle)),
+                _ => format!("the steps {} wait for each other", names(steps, &cycle)),
+            };
             let error = Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("7.3.1.1");
             self.report_when(&[], &[], error);
         }
@@ -120,7 +123,10 @@ impl<'a> Checker<'_, 'a> {
             edges.extend(follow(&step.on_failure));
         }
         for (cycle, span) in cycles(&edges).into_iter().filter(|_| !deadlocks) {
-            let message = format!("the steps {} may follow each other without end", names(steps, &cycle));
+            let message = match cycle.as_slice() {
+                [_] => format!("the step {} may follow itself without end", names(steps, &cycle)),
+                _ => format!("the steps {} may follow each other without end", names(steps, &cycle)),
+            };
             let warning = Diagnostic::warning(Code::CyclicWorkflow, message).at(span).section("7.3.7");
             self.report_when(&[], &[], warning);
         }
