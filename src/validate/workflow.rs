@@ -202,3 +202,44 @@ fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+    use proptest::prelude::*;
+
+    /// Whether a way leads from one to the other: by squaring what one edge leads to.
+    fn reachable(edges: &[Vec<Edge>]) -> Vec<Vec<bool>> {
+        let count = edges.len();
+        let mut leads: Vec<Vec<bool>> =
+            edges.iter().map(|edges| (0..count).map(|to| edges.iter().any(|edge| edge.0 == to)).collect()).collect();
+        for through in 0..count {
+            for from in 0..count {
+                for to in 0..count {
+                    leads[from][to] |= leads[from][through] && leads[through][to];
+                }
+            }
+        }
+        leads
+    }
+
+    proptest! {
+        #[test]
+        fn cycles_are_found_where_there_are_any(edges in prop::collection::vec(prop::collection::vec(0usize..9, 0..3), 9)) {
+            let span = |at| Span { file: FileId(0), start: at, end: at };
+            let edges: Vec<Vec<Edge>> = edges.into_iter().map(|to| to.into_iter().map(|to| (to, span(to as u32))).collect()).collect();
+            let (found, leads) = (cycles(&edges), reachable(&edges));
+            prop_assert_eq!(found.is_empty(), (0..edges.len()).all(|index| !leads[index][index]));
+            let mut parts = std::collections::BTreeSet::new();
+            for (cycle, closing) in found {
+                let next = cycle.iter().cycle().skip(1);
+                for (from, to) in cycle.iter().zip(next) {
+                    prop_assert!(edges[*from].iter().any(|edge| edge.0 == *to), "{cycle:?}");
+                    prop_assert!(parts.insert(*from), "{cycle:?} shares a part with another");
+                }
+                prop_assert_eq!(closing, span(cycle[0] as u32));
+            }
+        }
+    }
+}
