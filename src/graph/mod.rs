@@ -9,7 +9,7 @@ mod references;
 
 pub use build::build;
 pub use element::{
-    Element, ElementId, Graph, GroupElement, Implementation, NodeElement, NodeId, PropertyElement, RelationElement, RelationId,
-    Requires, Target, TechnologyElement, identifier,
+    Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement, NodeId, PolicyElement, PropertyElement,
+    RelationElement, RelationId, Requires, Target, TechnologyElement, identifier,
 };
 pub use lookup::Step;

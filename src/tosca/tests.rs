@@ -244,6 +244,45 @@ fn any_shape_anywhere_is_survived() {
     }
 }
 
+/// As above, of what templates say in the same grammar.
+#[test]
+fn any_shape_of_workflows_and_mappings_is_survived() {
+    let wrong = ["x", "1", "null", "[]", "{}", "[1, {a: b}]", "{a: {b: c}}", "[[]]", "{and: [{or: 1}]}", "[{equal: [1]}]"];
+    let workflow = ["inputs", "preconditions", "steps", "implementation", "outputs"];
+    let step = ["target", "filter", "activities", "on_success", "on_failure"];
+    let activity = ["delegate", "set_state", "call_operation", "inline", "workflow", "operation", "inputs"];
+    let trigger = ["event", "event_type", "schedule", "target_filter", "condition", "action"];
+    let mapping = ["node_type", "substitution_filter", "properties", "attributes", "capabilities", "requirements", "interfaces"];
+    for shape in wrong {
+        let said = |keynames: &[&str], around: &dyn Fn(String) -> String| -> Vec<_> {
+            keynames.iter().map(|keyname| around(format!("{{{keyname}: {shape}}}"))).collect()
+        };
+        let workflows = [
+            said(&workflow, &|body| format!("{{w: {body}}}")),
+            said(&step, &|body| format!("{{w: {{steps: {{s: {body}}}}}}}")),
+            said(&activity, &|body| format!("{{w: {{steps: {{s: {{activities: [{body}]}}}}}}}}")),
+            vec![shape.to_owned(), format!("{{w: {shape}}}")],
+        ];
+        let triggers = [said(&trigger, &|body| format!("{{t: {body}}}")), vec![shape.to_owned(), format!("{{t: {shape}}}")]];
+        let mappings = [
+            said(&mapping, &|body| body),
+            mapping.iter().map(|keyname| format!("{{{keyname}: {{m: {shape}}}}}")).collect(),
+            vec![shape.to_owned()],
+        ];
+        let mut diagnostics = Diagnostics::default();
+        for text in workflows.concat() {
+            workflow::workflows(document(&text).root(), &mut diagnostics);
+        }
+        for text in triggers.concat() {
+            workflow::triggers(document(&text).root(), &mut diagnostics);
+        }
+        for text in mappings.concat() {
+            substitution::substitution(document(&text).root(), &mut diagnostics);
+        }
+        assert!(diagnostics.has_errors(), "{shape}");
+    }
+}
+
 fn survives(text: &str) {
     let document = document(text);
     Types::of([&document]).validate();

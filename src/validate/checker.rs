@@ -30,6 +30,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks everything.
     pub fn all(&self) {
         self.nodes();
+        let workflows = self.workflows();
+        self.policies(&workflows);
+        self.substitution(&workflows);
     }
 
     /// Whether an element counts.

@@ -3,11 +3,16 @@
 //! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
 //! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
 
+mod activity;
 mod checker;
+mod condition;
 mod finding;
 mod node;
+mod policy;
 mod property;
 mod schemas;
+mod substitution;
+mod workflow;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
