@@ -10,6 +10,7 @@ use crate::template::{
     Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement, ServiceTemplate, Technology,
     TypeAssignment,
 };
+use crate::tosca::{self, profile};
 use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -231,7 +232,8 @@ impl<'a> Builder<'a, '_> {
             return Some(template);
         }
         // TOSCA also lets the name of a relationship type stand here.
-        if !self.types.is_defined(Family::Relationship, text) && !text.starts_with("tosca.relationships.") {
+        let is_type = self.types.is_defined(Family::Relationship, text) || profile::has(tosca::Family::Relationship, text);
+        if !is_type && !text.starts_with("tosca.relationships.") {
             let message = format!("relation `{relation}` uses a relationship template `{text}` that does not exist");
             let help = did_you_mean(text, self.relationships.keys().copied());
             self.diagnostics.push(
@@ -267,7 +269,10 @@ impl<'a> Builder<'a, '_> {
 
     /// `node` may name a type, for an orchestrator to find a node of that type.
     fn is_left_to_an_orchestrator(&self, requirement: &Requirement<'_>, target: &str) -> bool {
-        requirement.filtered || target.starts_with("tosca.nodes.") || self.types.is_defined(Family::Node, target)
+        requirement.filtered
+            || target.starts_with("tosca.nodes.")
+            || self.types.is_defined(Family::Node, target)
+            || profile::has(tosca::Family::Node, target)
     }
 
     fn link_groups_and_policies(&mut self) {

@@ -4,9 +4,11 @@
 //! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
 
 mod checker;
+mod filter;
 mod finding;
 mod node;
 mod property;
+mod relation;
 mod schemas;
 
 use crate::check;
