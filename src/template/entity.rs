@@ -334,7 +334,7 @@ fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Propert
 
 /// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the property's own map, or else a resolved
 /// template could not be resolved again without a change.
-fn is_plain(node: Node<'_>) -> bool {
+pub(super) fn is_plain(node: Node<'_>) -> bool {
     let root = node.document().root();
     let version = root.get("tosca_definitions_version").and_then(Node::text);
     version == Some(PLAIN_VERSION) && root.get("topology_template").is_none_or(|topology| topology.get("variability").is_none())
@@ -408,6 +408,9 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = Entry { key, value: Some(value) };
                 requirement.inline = Some(relationship(inline, diagnostics));
+            }
+            "relationship" if value.kind() == NodeKind::Sequence => {
+                diagnostics.push(invalid(value, "`relationship` is a name or a map"));
             }
             "relationship" => requirement.relationship = Some(value),
             _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}

@@ -32,6 +32,13 @@ pub struct ServiceTemplate<'a> {
     pub policies: Vec<Policy<'a>>,
 }
 
+impl ServiceTemplate<'_> {
+    /// Whether it is plain TOSCA, without anything of variability.
+    pub fn is_plain(&self) -> bool {
+        entity::is_plain(self.root)
+    }
+}
+
 /// An import ("Import Definition").
 #[derive(Clone, Debug)]
 pub struct Import<'a> {

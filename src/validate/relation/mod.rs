@@ -72,10 +72,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             };
             let names_relationship = !named.is_empty();
             let relationships = if names_relationship { named.clone() } else { self.defined_relationship(definition) };
-            if let ([(kind, _)], true, false) = (&*relationships, relation.relationship.is_some(), names_relationship) {
+            // In place, a relationship may leave its type to the definition.
+            if let ([(kind, _)], true) = (&*relationships, relation.types.is_empty() && !names_relationship) {
                 self.relationship_values(relation, *kind, &of_type);
             }
-            self.assignment(&Case { relation, definition, source, when, relationships, names_relationship, node_type });
+            self.assignment(Case { relation, definition, source, when, relationships, names_relationship, node_type });
         }
     }
 
@@ -91,12 +92,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.defined(Family::Relationship, definition.relationship).map(|kind| (kind, Vec::new())).into_iter().collect()
     }
 
-    fn assignment(&self, case: &Case<'_, 'c, 'a>) {
-        self.refined_occurrences(case);
+    fn assignment(&self, mut case: Case<'_, 'c, 'a>) {
+        self.refined_occurrences(&case);
         if case.names_relationship {
-            self.refined_relationship(case);
+            case.relationships = self.refined_relationships(&case);
         }
-        self.targets(case);
+        self.targets(&case);
     }
 
     /// The range of an assignment lies in that of the definition.
@@ -108,25 +109,27 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !own.is_within(&allowed) {
             let name = case.definition.named.name;
             let message = format!("the occurrences {own} of the requirement `{name}` are not within {allowed}");
-            let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(own.node.span()).section("3.8.2.2.3");
+            let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(own.node.span()).section("3.8.2.2");
             self.report_when(&case.when, &[], error.label(at.span(), "the occurrences of the definition"));
         }
     }
 
-    fn refined_relationship(&self, case: &Case<'_, '_, 'a>) {
-        let Some(wanted) = self.defined(Family::Relationship, case.definition.relationship) else { return };
-        for (kind, when) in case.relationships.iter().filter(|(kind, _)| !self.derives(*kind, wanted)) {
+    fn refined_relationships(&self, case: &Case<'_, '_, 'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+        let Some(wanted) = self.defined(Family::Relationship, case.definition.relationship) else {
+            return case.relationships.clone();
+        };
+        let is_refined = |(kind, _): &&(TypeId, Vec<ElementId>)| self.derives(*kind, wanted);
+        let (refined, others): (Vec<_>, Vec<_>) = case.relationships.iter().partition(is_refined);
+        for (kind, when) in others {
             let (own, wanted) = (self.types.definition(*kind).name, self.types.definition(wanted).name);
             let name = case.definition.named.name;
             let message = format!("`{own}` does not derive from `{wanted}`, the relationship type of the requirement `{name}`");
             let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(case.at("relationship"));
             let label = case.definition.relationship.unwrap_or(case.definition.named.key).span();
-            self.report_when(
-                &case.with(when),
-                &[],
-                error.section("3.7.3.1").label(label, "the relationship type is required here"),
-            );
+            let error = error.section("3.7.3.1").label(label, "the relationship type is required here");
+            self.report_when(&case.with(when), &[], error);
         }
+        refined.into_iter().cloned().collect()
     }
 
     /// The node type that stands where a node template could; the graph reports names of neither, but for those that look like types.

@@ -1,8 +1,8 @@
 //! How often requirements are assigned (section 3.7.3.3) and capabilities used (section 3.7.2.1).
 //!
-//! An upper bound `m` is broken where more than `m` relations are present together. What is wrong in some variants is said by elements that
-//! are present, so a relation beyond the bound is asked for together with `m` others: with those that have no conditions, and where `m` is 1
-//! with each one.
+//! An upper bound `m` is broken where more than `m` relations are present together. Which `m + 1` of them that could be are too many sets to
+//! ask for; so a relation that has conditions is asked for together with those that have none, and with one more where that fills the bound.
+//! In one variant all that are present count.
 
 use super::super::checker::Checker;
 use super::grammar::occurrences;
@@ -83,7 +83,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (display, name) = (self.graph.display(node.id), definition.named.name);
         let message = match unless.len() {
             _ if min == 1 => format!("{display} does not assign the requirement `{name}`"),
-            count => format!("{display} assigns the requirement `{name}` {count} times, and it occurs at least {min} times"),
+            count => {
+                let (assigned, needed) = (times(count as u64), times(min));
+                format!("{display} assigns the requirement `{name}` {assigned}, and it occurs {needed} at least")
+            }
         };
         let warning = Diagnostic::warning(Code::MissingRequirement, message).at(self.graph.element(node.id).span);
         let warning = warning.section("3.7.3.3").label(at.span(), "how often it occurs is defined here");
@@ -94,7 +97,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn surplus_assignments(&self, definition: &RequirementDefinition<'c>, assigned: &[&RelationElement<'a>], when: &[ElementId]) {
         let (_, Some(max), at) = bounds(definition) else { return };
         // Where that is checked, no variant has two of one name.
-        if self.presence.is_none() && max > 0 && self.prepared.options.check(Check::AmbiguousRelation) {
+        let checked = self.prepared.options.check(Check::AmbiguousRelation) && !self.graph.template.is_plain();
+        if self.presence.is_none() && max > 0 && checked {
             return;
         }
         let optional = |relation: &&RelationElement<'_>| {
@@ -104,7 +108,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let counted: Vec<_> = assigned.iter().filter(|relation| !optional(relation)).map(|relation| relation.id).collect();
         self.surplus(&counted, max, when, |id| {
             let name = definition.named.name;
-            let message = format!("the requirement `{name}` occurs {max} times at most, and is assigned more often");
+            let message = format!("the requirement `{name}` occurs {} at most, and is assigned more often", times(max));
             let error = Diagnostic::error(Code::TooManyRelations, message).at(self.graph.element(id).span);
             error.section("3.7.3.3").label(at.span(), "how often it occurs is defined here")
         });
@@ -121,7 +125,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let uses: Vec<_> = uses.map(|&relation| self.graph.relation(relation).id).collect();
         self.surplus(&uses, max, when, |id| {
             let display = self.graph.display(node.id);
-            let message = format!("the capability `{name}` of {display} can be used {max} times at most");
+            let message = format!("the capability `{name}` of {display} can be used {} at most", times(max));
             let error = Diagnostic::error(Code::TooManyRelations, message).section("3.7.2.1");
             let relation = &self.graph.relations[self.graph.element(id).slot as usize].requirement;
             error.at(relation.target.unwrap_or(relation.declared.key).span())
@@ -150,22 +154,31 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn surplus(&self, relations: &[ElementId], max: u64, when: &[ElementId], wrong: impl Fn(ElementId) -> Diagnostic) {
         let max = usize::try_from(max).unwrap_or(usize::MAX);
         let is_certain = |id: &ElementId| self.presence.is_some() || self.is_unconditional(*id);
-        let mut certain = Vec::new();
-        for (position, id) in relations.iter().enumerate().filter(|(_, id)| self.counts(**id)) {
-            if certain.len() >= max {
-                self.report_when(&[when, &certain[..max], &[*id]].concat(), &[], wrong(*id));
-            } else if max == 1 {
-                for other in &relations[..position] {
-                    self.report_when(&[when, &[*other, *id]].concat(), &[], wrong(*id));
-                }
+        let (certain, doubtful): (Vec<_>, Vec<_>) = self.counting(relations).partition(is_certain);
+        let (within, beyond) = certain.split_at(max.min(certain.len()));
+        for (position, id) in doubtful.iter().enumerate() {
+            let others = match max - within.len() {
+                0 => &[],
+                1 => &doubtful[..position],
+                _ => return,
+            };
+            for other in others {
+                self.report_when(&[when, within, &[*other, *id]].concat(), &[], wrong(*id));
             }
-            if is_certain(id) {
-                certain.push(*id);
+            if others.is_empty() && within.len() == max {
+                self.report_when(&[when, within, &[*id]].concat(), &[], wrong(*id));
             }
+        }
+        for id in beyond {
+            self.report_when(&[when, within, &[*id]].concat(), &[], wrong(*id));
         }
     }
 
     fn is_unconditional(&self, id: ElementId) -> bool {
         self.graph.element(id).conditional.is_none_or(|conditional| conditional.conditions.is_none())
     }
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

@@ -20,7 +20,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 if let Some(filter) = filter {
                     self.node_filter(&case.when, filter, None);
                     let message = "a `node_filter` chooses among nodes of a type, and `node` names a node template";
-                    let error = Diagnostic::error(Code::InvalidTemplate, message).at(filter.span()).section("3.8.2.2.3");
+                    let error = Diagnostic::error(Code::InvalidTemplate, message).at(filter.span()).section("3.8.2.2");
                     self.report_when(&case.when, &[], error.help("name a node type, or leave out one of them"));
                 }
                 for (kind, when) in self.types_of(node.id, Family::Node) {
@@ -101,10 +101,13 @@ impl<'c, 'a> Checker<'c, 'a> {
             left.retain(|(_, capability)| self.is_a(Family::Capability, capability.kind, wanted));
             if left.is_empty() {
                 let wanted = self.types.definition(wanted).name;
-                let which = case.relation.requirement.declared.value.get("capability").and_then(Node::text);
-                let which = which.map_or_else(String::new, |which| format!(" that is `{which}`"));
-                let message =
-                    format!("`{owner}` has no capability of type `{wanted}`{which}, which the requirement `{name}` needs");
+                let named = case.relation.requirement.declared.value.get("capability").and_then(Node::text);
+                let message = match named {
+                    Some(named) => {
+                        format!("the capability `{named}` of `{owner}` is no `{wanted}`, which the requirement `{name}` needs")
+                    }
+                    None => format!("`{owner}` has no capability of type `{wanted}`, which the requirement `{name}` needs"),
+                };
                 let at = case.definition.capability.unwrap_or(case.definition.named.key).span();
                 return Err(error(message).section("3.8.2.2.1").label(at, "the capability type is required here"));
             }
