@@ -80,6 +80,7 @@ codes! {
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
@@ -94,6 +95,7 @@ codes! {
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
     MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
     MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
+    MissingRequirement "missing-requirement" "A node does not assign a requirement of its type, so that an orchestrator has to find a target. Assign the requirement, or let its definition occur from 0 times on.";
     MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
@@ -105,9 +107,11 @@ codes! {
     ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
+    TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";
     TypeClash "type-clash" "Two files define a type of one name, and the later definition would have no effect. Rename one of them.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
+    UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
     UnknownElement "unknown-element" "An expression, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";

@@ -600,7 +600,7 @@ mod tests {
     fn mappings_are_split_at_the_last_sign() {
         let args = resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
         assert_eq!(
-            args.select.mappings,
+            args.select.choose.mappings,
             [("https://a.example/t?v=1".into(), "vendor/t".into()), ("profile".into(), "p.yaml".into())]
         );
         for line in ["--map https://a.example", "--map =t", "--map https://a.example="] {

@@ -10,6 +10,7 @@ use crate::template::{
     Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement, ServiceTemplate, Technology,
     TypeAssignment,
 };
+use crate::tosca::{self, profile};
 use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -271,7 +272,10 @@ impl<'a> Builder<'a, '_> {
 
     /// `node` may name a type, for an orchestrator to find a node of that type.
     fn is_left_to_an_orchestrator(&self, requirement: &Requirement<'_>, target: &str) -> bool {
-        requirement.filtered || target.starts_with("tosca.nodes.") || self.types.is_defined(Family::Node, target)
+        requirement.filtered
+            || target.starts_with("tosca.nodes.")
+            || self.types.is_defined(Family::Node, target)
+            || profile::has(tosca::Family::Node, target)
     }
 
     fn link_groups_and_policies(&mut self) {

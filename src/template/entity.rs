@@ -407,7 +407,10 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = Entry { key, value: Some(value) };
-                requirement.inline = Some(relationship_template(inline, diagnostics));
+                requirement.inline = Some(relationship(inline, diagnostics));
+            }
+            "relationship" if value.kind() == NodeKind::Sequence => {
+                diagnostics.push(invalid(value, "`relationship` is a name or a map"));
             }
             "relationship" => requirement.relationship = Some(value),
             _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}
@@ -419,6 +422,16 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
 }
 
 pub(super) fn relationship_template<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> RelationshipTemplate<'a> {
+    let template = relationship(entry, diagnostics);
+    // A copy takes what it does not say from the template that it copies (section 3.8.4.1).
+    if template.value.get("copy").is_none() {
+        require_type(&template.types, "relationship template", entry.key, diagnostics);
+    }
+    template
+}
+
+/// In place, a relationship may leave its type to the definition of the requirement.
+fn relationship<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> RelationshipTemplate<'a> {
     let mut template = RelationshipTemplate {
         name: entry.key.text().unwrap_or_default(),
         key: entry.key,
@@ -438,7 +451,6 @@ pub(super) fn relationship_template<'a>(entry: Entry<'a>, diagnostics: &mut Diag
             _ => unknown("a relationship template", key, RELATIONSHIP_KEYS, diagnostics),
         }
     }
-    require_type(&template.types, "relationship template", entry.key, diagnostics);
     template
 }
 

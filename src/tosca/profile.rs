@@ -71,6 +71,13 @@ pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
     Some(copied.document())
 }
 
+/// Whether a normative type goes by this name.
+pub(crate) fn has(family: Family, name: &str) -> bool {
+    let types = normative().root().get(family.keyword());
+    let mut types = types.into_iter().flat_map(Node::entries);
+    types.any(|(key, definition)| key.text() == Some(name) || other_names(definition).any(|other| other == name))
+}
+
 /// Whether a file is one of the profiles.
 pub fn is_built_in(file: FileId) -> bool {
     source(file).is_some()

@@ -33,6 +33,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let workflows = self.workflows();
         self.policies(&workflows);
         self.substitution(&workflows);
+        self.relations();
     }
 
     /// Whether an element counts.

@@ -6,10 +6,12 @@
 mod activity;
 mod checker;
 mod condition;
+mod filter;
 mod finding;
 mod node;
 mod policy;
 mod property;
+mod relation;
 mod schemas;
 mod substitution;
 mod workflow;

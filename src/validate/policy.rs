@@ -24,7 +24,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for policy in self.graph.policies.iter().filter(|policy| self.counts(policy.id)) {
             for (kind, when) in self.types_of(policy.id, Family::Policy) {
                 self.properties(policy.id, &policy.properties, kind, &when);
-                self.targets(policy, kind, &when);
+                self.policy_targets(policy, kind, &when);
             }
             if let Some(node) = policy.policy.declared.value.get("triggers") {
                 self.triggers(policy, node, workflows);
@@ -33,7 +33,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What a policy targets is what its type admits.
-    fn targets(&self, policy: &PolicyElement<'a>, kind: TypeId, of_type: &[ElementId]) {
+    fn policy_targets(&self, policy: &PolicyElement<'a>, kind: TypeId, of_type: &[ElementId]) {
         let Some(valid) = self.valid_targets(kind) else { return };
         let when: Vec<_> = of_type.iter().copied().chain([policy.id]).collect();
         for &(name, target) in &policy.targets {

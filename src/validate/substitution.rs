@@ -28,7 +28,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn substitutes(&self, substitution: &Substitution<'a>, kind: TypeId, workflows: &Workflows<'a>) {
         let schema = self.schemas.of(kind);
         for mapping in &substitution.properties {
-            match self.defined(mapping, &schema.properties, kind, "property", "3.8.8.1") {
+            match self.mapped(mapping, &schema.properties, kind, "property", "3.8.8.1") {
                 Some(definition) => self.property_mapping(mapping, definition),
                 None => continue,
             }
@@ -36,7 +36,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for mapping in &substitution.attributes {
             // What properties reflect are attributes as well (section 3.6.10.1).
             if self.attribute(kind, mapping.named.name).is_none() {
-                self.defined(mapping, &schema.attributes, kind, "attribute", "3.8.9.1");
+                self.mapped(mapping, &schema.attributes, kind, "attribute", "3.8.9.1");
             }
             self.attribute_mapping(mapping);
         }
@@ -48,7 +48,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What the node type defines under this name; reported where it does not.
-    fn defined<'d>(
+    fn mapped<'d>(
         &self,
         mapping: &Mapping<'a>,
         definitions: &'d [Definition<'c>],

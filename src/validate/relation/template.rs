@@ -1,0 +1,104 @@
+//! Relationship templates (section 3.8.4), and the values of relationships wherever they are written.
+
+use super::super::checker::Checker;
+use super::grammar::{Grammar, Value};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::graph::{ElementId, RelationElement};
+use crate::template::RelationshipTemplate;
+use crate::tosca::TypeId;
+use crate::tosca::value::check_value;
+use crate::yaml::Node;
+use rustc_hash::FxHashMap;
+
+const TEMPLATE: Grammar = Grammar {
+    what: "a relationship template",
+    section: "3.8.4.1",
+    keynames: &[
+        ("type", Value::Other),
+        ("description", Value::Text),
+        ("metadata", Value::Map),
+        ("properties", Value::Other),
+        ("attributes", Value::Map),
+        ("interfaces", Value::Map),
+        ("copy", Value::Text),
+    ],
+};
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks the shape of all relationship templates: for their relations, and where they have none, always.
+    pub(super) fn relationship_templates(&self) {
+        let named = self.graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation.id))).collect();
+        for template in &self.graph.template.relationships {
+            let when: Vec<_> = users.get(template.name).copied().into_iter().collect();
+            self.grammar(&when, template.value, &TEMPLATE);
+            self.copy(&when, template);
+        }
+    }
+
+    /// What is copied exists and is no copy itself, so that there is no cycle (section 3.8.4.3).
+    fn copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>) {
+        let Some((copy, name)) = template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?))) else { return };
+        let templates = &self.graph.template.relationships;
+        let error = match templates.iter().find(|template| template.name == name) {
+            None => {
+                let message = format!("there is no relationship template `{name}` to copy");
+                let help = did_you_mean(name, templates.iter().map(|template| template.name));
+                let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message).section("3.8.4.1");
+                error.help_opt(help)
+            }
+            Some(source) => {
+                let Some(again) = source.value.get("copy") else { return };
+                let message = format!("`{name}` is a copy itself, and cannot be copied");
+                let error = Diagnostic::error(Code::InvalidTemplate, message).section("3.8.4.3");
+                error.label(again.span(), "here it copies")
+            }
+        };
+        self.report_when(when, &[], error.at(copy.span()));
+    }
+
+    /// The relation whose relationship template this one's is a copy of.
+    pub(super) fn copied(&self, relation: &RelationElement<'a>) -> Option<&RelationElement<'a>> {
+        let name = relation.relationship?.value.get("copy")?.as_str()?;
+        let is_source = |other: &&RelationElement<'_>| {
+            other.requirement.relationship.is_some() && other.relationship.is_some_and(|template| template.name == name)
+        };
+        self.graph.relations.iter().find(is_source)
+    }
+
+    /// Checks the properties and attributes of a relationship against one of its types, while `of_type` are present.
+    pub(super) fn relationship_values(&self, relation: &RelationElement<'a>, kind: TypeId, of_type: &[ElementId]) {
+        let Some(template) = relation.relationship else { return };
+        let is_own = |id: &&ElementId| {
+            let name = self.graph.element(**id).name;
+            relation.properties.iter().any(|own| self.graph.element(*own).name == name)
+        };
+        let copied = self.copied(relation).map(|source| &*source.properties).unwrap_or_default();
+        let copied = copied.iter().filter(|id| !is_own(id));
+        let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
+        self.properties(relation.id, &properties, kind, of_type);
+        let when = [of_type, &[relation.id]].concat();
+        for (key, value) in template.value.get("attributes").into_iter().flat_map(Node::entries) {
+            self.relationship_attribute(kind, key, value, &when);
+        }
+    }
+
+    /// Attributes are those of the type, and its properties, which are reflected as attributes (section 3.6.10.1).
+    fn relationship_attribute(&self, kind: TypeId, key: Node<'_>, value: Node<'_>, when: &[ElementId]) {
+        let name = key.text().unwrap_or_default();
+        let of_type = self.schemas.of(kind);
+        let mut known = of_type.attributes.iter().chain(&of_type.properties);
+        let Some(definition) = known.clone().find(|definition| definition.name == name) else {
+            let message = format!("`{}` has no attribute `{name}`", self.types.definition(kind).name);
+            let error = Diagnostic::error(Code::UnknownProperty, message).at(key.span()).section("3.6.13");
+            let help = did_you_mean(name, known.by_ref().map(|definition| definition.name));
+            return self.report_when(when, &[], error.help_opt(help));
+        };
+        // The extended notation (section 3.6.13.2.2) is a map of a description and the value.
+        let is_extended = |(key, _): (Node<'_>, Node<'_>)| matches!(key.text(), Some("description" | "value"));
+        let extended = value.get("value").filter(|_| value.entries().all(is_extended));
+        if let Some(schema) = &definition.schema {
+            self.report_values(when, check_value(extended.unwrap_or(value), schema, &self.schemas));
+        }
+    }
+}
