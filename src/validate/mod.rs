@@ -5,6 +5,7 @@
 
 mod checker;
 mod finding;
+mod function;
 mod node;
 mod property;
 mod schemas;
