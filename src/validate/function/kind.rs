@@ -106,9 +106,13 @@ impl<'c> Checker<'c, '_> {
 
     /// A type for messages.
     pub(super) fn described(&self, kind: &ValueType) -> String {
-        match kind.kind {
-            TypeRef::Primitive(name) => format!("`{name}`"),
-            TypeRef::Defined(id) => format!("`{}`", self.types.definition(id).name),
+        let name = match kind.kind {
+            TypeRef::Primitive(name) => name,
+            TypeRef::Defined(id) => self.types.definition(id).name,
+        };
+        match &kind.entry {
+            Some(entry) => format!("`{name}` of {}", self.described(entry)),
+            None => format!("`{name}`"),
         }
     }
 

@@ -166,7 +166,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if hosting.peek().is_none() {
             let name = asked.path.first().and_then(|name| name.text()).unwrap_or_default();
             let first = graph.display(graph.node(way[0]).id);
-            let message = format!("no host of {first} has a {} `{name}`", asked.noun());
+            let message = format!("none of what hosts {first} has the {} `{name}`", asked.noun());
             return answers.push(Answer { when: when.to_vec(), outcome: Err(asked.unknown(message)) });
         }
         for relation in hosting {
