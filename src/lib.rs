@@ -64,6 +64,7 @@ pub mod exchange;
 pub mod explore;
 mod expression;
 pub mod formula;
+mod function;
 mod graph;
 mod inputs;
 mod load;

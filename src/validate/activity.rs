@@ -63,7 +63,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 ActivityKind::SetState => {}
                 ActivityKind::Delegate => self.delegate(activity, workflows, &subject.when),
                 ActivityKind::Inline => self.inline(activity, workflows, &subject.when),
-                ActivityKind::CallOperation => self.call(activity, subject),
+                ActivityKind::CallOperation => self.call_operation(activity, subject),
             }
         }
     }
@@ -99,17 +99,17 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.report_when(when, &[], error.section(activity.kind.section()).help_opt(help));
                 continue;
             };
-            self.input(*input, definition, when);
+            self.activity_input(*input, definition, when);
         }
     }
 
-    fn input(&self, input: Named<'a>, definition: &PropertyDefinition<'_>, when: &[ElementId]) {
+    fn activity_input(&self, input: Named<'a>, definition: &PropertyDefinition<'_>, when: &[ElementId]) {
         if let Some(schema) = schemas::definition(definition).schema {
             self.report_values(when, check_value(input.value, &schema, &self.schemas));
         }
     }
 
-    fn call(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {
+    fn call_operation(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {
         let text = activity.name.text().unwrap_or_default();
         let operation = match text.rsplit_once('.') {
             Some((interface, name)) => Operation { interface: Some(interface), name },
@@ -177,7 +177,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for definition in own.chain(all) {
             let mut inputs = activity.inputs.iter();
             if let Some(input) = inputs.find(|input| input.name == definition.named.name) {
-                self.input(*input, definition, when);
+                self.activity_input(*input, definition, when);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What every check has at hand, and how it reports.
 
 use super::finding::Finding;
+use super::function::FunctionChecks;
 use super::schemas::Schemas;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{ElementId, Graph};
@@ -20,11 +21,21 @@ pub(super) struct Checker<'c, 'a> {
     /// The variant that counts; nothing where all do.
     pub presence: Option<&'c Presence>,
     pub findings: RefCell<Vec<Finding>>,
+    /// What is expected of functions, and what they name.
+    pub functions: FunctionChecks<'a>,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub fn new(prepared: &'c Prepared<'c, 'a>, types: &'c Types<'c>, presence: Option<&'c Presence>) -> Self {
-        Self { prepared, graph: prepared.graph, types, schemas: Schemas::new(types), presence, findings: RefCell::default() }
+        Self {
+            prepared,
+            graph: prepared.graph,
+            types,
+            schemas: Schemas::new(types),
+            presence,
+            findings: RefCell::default(),
+            functions: FunctionChecks::default(),
+        }
     }
 
     /// Checks everything.
@@ -34,6 +45,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.policies(&workflows);
         self.substitution(&workflows);
         self.relations();
+        // Last, when it is known what is expected of them.
+        self.check_functions();
     }
 
     /// Whether an element counts.
@@ -63,9 +76,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.findings.borrow_mut().push(Finding { diagnostic, when: when.to_vec(), unless: unless.to_vec() });
     }
 
-    /// Reports what was found out about values, with what cannot be told.
+    /// Reports what was found out about values, with what cannot be told; functions are checked later.
     pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
-        let undecided = found.undecided.iter().map(|undecided| undecided.diagnostic());
+        let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
+        let undecided = undecided.map(|undecided| undecided.diagnostic());
         for diagnostic in found.diagnostics.into_iter().chain(undecided) {
             self.report_when(when, &[], diagnostic);
         }

@@ -8,6 +8,7 @@ mod checker;
 mod condition;
 mod filter;
 mod finding;
+mod function;
 mod node;
 mod policy;
 mod property;

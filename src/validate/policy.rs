@@ -152,10 +152,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             let help = did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
             self.report(policy, error.at(name.span()).section("3.6.21.1").help_opt(help));
         }
-        Subject::of(kind.into_iter().map(Self::of_type))
+        Subject::of(kind.into_iter().map(Self::entity_of))
     }
 
-    fn of_type(kind: TypeId) -> Entity<'c, 'a> {
+    fn entity_of(kind: TypeId) -> Entity<'c, 'a> {
         Entity { kind, when: Vec::new(), body: None, given: &[] }
     }
 
@@ -189,7 +189,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         if found.entities.is_empty() {
             let kinds = by_definition.iter().filter_map(|node| self.types.find(Family::Node, node.text()?));
-            found.entities.extend(kinds.map(Self::of_type));
+            found.entities.extend(kinds.map(Self::entity_of));
         }
         found
     }

@@ -38,7 +38,7 @@ mod truth;
 
 pub use crate::inputs::Dimension;
 pub use clause::{Clause, Operator};
-pub use function::{FUNCTIONS, function};
+pub use function::{FUNCTIONS, function, function_not_map};
 pub use primitive::Primitive;
 pub use schema::{DataTypeView, DataTypes, Definition, Schema};
 
