@@ -72,12 +72,14 @@ codes! {
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
     DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
+    Deprecated "deprecated" "Something is used that TOSCA has replaced, and that its next version need not have. Write what the message names instead.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    IncompatibleType "incompatible-type" "An element is of a type that does not fit where it is used. Use another element, or a type that derives from one that fits.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
@@ -105,6 +107,7 @@ codes! {
     TypeClash "type-clash" "Two files define a type of one name, and the later definition would have no effect. Rename one of them.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
+    UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
     UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";

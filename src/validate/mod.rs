@@ -3,11 +3,19 @@
 //! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
 //! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
 
+mod artifact;
+mod assignment;
+mod capability;
 mod checker;
 mod finding;
+mod group;
+mod interface;
 mod node;
+mod parameter;
 mod property;
 mod schemas;
+mod service;
+mod syntax;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -73,7 +81,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     if one && presence.is_none() {
         return;
     }
-    let checker = Checker::new(prepared, &types, presence.as_ref());
+    let checker = Checker::new(prepared, &types, presence.as_ref(), sources, &documents);
     checker.all();
     let findings = checker.findings.into_inner();
     match &presence {
