@@ -54,7 +54,7 @@ impl<'a> Checker<'_, 'a> {
         let is_image = types.iter().any(|(kind, _)| self.is_image(*kind));
         // Of a type that is not defined nobody knows what its files are.
         if body.get("repository").is_none() && !types.is_empty() && !is_image {
-            self.file(&[id], file, &format!("the file of {}", self.graph.display(id)));
+            self.artifact_file(id, file);
         }
     }
 
@@ -122,22 +122,25 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Reports a file that should be there and is not. For a template alone that is a warning: nobody says that all its files are at hand.
-    pub(super) fn file(&self, when: &[ElementId], name: Node<'_>, what: &str) {
-        let Some(text) = name.as_str() else {
-            if function(name).is_none() {
-                self.wrong(when, name, "file", "the name of a file", ARTIFACT.section);
+    /// Checks that the file of an artifact is there.
+    fn artifact_file(&self, id: ElementId, file: Node<'_>) {
+        match file.as_str() {
+            Some(name) if self.is_there(file, name) => {}
+            Some(name) => {
+                let message = format!("the file `{name}` of {} is not there", self.graph.display(id));
+                self.missing_file(&[id], file, message, ARTIFACT.section);
             }
-            return;
-        };
-        if self.is_there(name, text) {
-            return;
+            None if function(file).is_some() => {}
+            None => self.wrong(&[id], file, "file", "the name of a file", ARTIFACT.section),
         }
-        let message = format!("{what}, `{text}`, is not there");
+    }
+
+    /// Reports a file that should be there. For a template alone that is a warning: nobody says that all its files are at hand.
+    pub(super) fn missing_file(&self, when: &[ElementId], at: Node<'_>, message: String, section: &'static str) {
         let whole = self.prepared.package.root().is_some();
         let diagnostic = if whole { Diagnostic::error(Code::File, message) } else { Diagnostic::warning(Code::File, message) };
         let help = "relative names start at the file that names them, at the template, or at the root of the archive";
-        self.report_when(when, &[], diagnostic.at(name.span()).section(ARTIFACT.section).help(help));
+        self.report_when(when, &[], diagnostic.at(at.span()).section(section).help(help));
     }
 
     /// Whether a file is there, or is one of the network, where nobody looks.

@@ -42,7 +42,9 @@ impl<'a> Checker<'_, 'a> {
         self.attribute_assignments(when, body, &format!("the capability `{name}`"), [&attributes, &properties]);
         let Some(node) = body.get("occurrences") else { return };
         let Some(own) = occurrences(node) else {
-            return self.wrong(when, node, "occurrences", "a lower and an upper bound, such as `[0, 2]`", CAPABILITY.section);
+            let message = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(node.span()).section(CAPABILITY.section);
+            return self.report_when(when, &[], error);
         };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
             let message = format!("the occurrences {own} of the capability `{name}` are not within {outer}");

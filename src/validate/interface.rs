@@ -49,7 +49,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.interface(of, value, defined, artifacts);
             }
         }
-        self.implemented_by_type(of, body, artifacts);
+        self.operations_of_type(of, body, artifacts);
     }
 
     /// What a type says of an interface: by its name, by the name of its type, or as the type of one that the template adds.
@@ -214,7 +214,13 @@ impl<'c, 'a> Checker<'c, 'a> {
             match artifact.kind() {
                 NodeKind::Mapping => self.inline_artifact(of, artifact),
                 NodeKind::Scalar if artifact.as_str().is_some() => {}
-                _ => self.wrong(of.when, artifact, "an artifact", "its name or its definition", IMPLEMENTATION.section),
+                _ => self.wrong(
+                    of.when,
+                    artifact,
+                    "implementation",
+                    "made of names and definitions of artifacts",
+                    IMPLEMENTATION.section,
+                ),
             }
         }
         if let Some(timeout) =
@@ -238,19 +244,54 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks what a type implements its operations with, where the template does not implement them itself.
-    fn implemented_by_type(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
+    /// Checks what a type says of its operations: that what implements them is there, where the template does not implement them itself, and
+    /// that those which are implemented have the inputs that they need.
+    fn operations_of_type(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
         let assigned = body.get("interfaces");
-        for (interface, part) in self.types.effective(of.kind).interfaces.iter() {
-            let own = assigned.and_then(|interfaces| interfaces.get(interface));
-            for (operation, part) in part.definition.operations.iter() {
-                let Some(implementation) = part.definition.implementation else { continue };
-                let own = own.and_then(|own| operations(own).find(|(key, _)| key.text() == Some(operation)));
-                if own.is_none_or(|(_, own)| implementations(own).next().is_none()) {
-                    named_by(implementation).for_each(|file| self.implementing(of, file, artifacts));
+        for (name, interface) in self.types.effective(of.kind).interfaces.iter() {
+            let own_interface = assigned.and_then(|interfaces| interfaces.get(name));
+            for (name, operation) in interface.definition.operations.iter() {
+                let own = own_interface.and_then(|own| operations(own).find(|(key, _)| key.text() == Some(name)));
+                let implemented = own.is_some_and(|(_, own)| implementations(own).next().is_some());
+                let by_type = operation.definition.implementation.filter(|_| !implemented);
+                by_type.into_iter().flat_map(named_by).for_each(|file| self.implementing(of, file, artifacts));
+                if (implemented || by_type.is_some()) && !self.is_called_elsewhere() {
+                    let inputs = interface.definition.inputs.values().map(|part| &part.definition);
+                    let given = [own_interface, own.map(|(_, own)| own)];
+                    self.missing_inputs(of, name, given, operation.definition.inputs.iter().chain(inputs));
                 }
             }
         }
+    }
+
+    /// Reports the inputs that an operation needs, and that nothing gives it.
+    fn missing_inputs<'d>(
+        &self,
+        of: Typed<'_>,
+        operation: &str,
+        given: [Option<Node<'a>>; 2],
+        inputs: impl Iterator<Item = &'d PropertyDefinition<'c>>,
+    ) where
+        'c: 'd,
+    {
+        let is_given =
+            |name: &str| given.into_iter().flatten().any(|body| body.get("inputs").is_some_and(|it| it.get(name).is_some()));
+        for input in inputs.filter(|input| input.is_required() && input.default.is_none() && input.value.is_none()) {
+            let name = input.named.name;
+            if !is_given(name) {
+                let element = self.graph.display(of.id);
+                let message = format!("the operation `{operation}` of {element} needs a value of the input `{name}`");
+                let error = Diagnostic::error(Code::MissingProperty, message).at(self.graph.element(of.id).span);
+                let error = error.label(input.named.key.span(), "the input is defined here").section("3.6.14.3");
+                self.report_when(of.when, &[], error);
+            }
+        }
+    }
+
+    /// Whether workflows or the triggers of policies may call operations, and give them inputs as they do.
+    fn is_called_elsewhere(&self) -> bool {
+        let topology = self.graph.template.root.get("topology_template");
+        topology.is_some_and(|topology| topology.get("workflows").is_some()) || !self.graph.policies.is_empty()
     }
 
     /// What implements an operation is the name of an artifact, of the template or its type, or that of a file (section 3.6.16.2.1).
@@ -261,7 +302,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let named: Vec<_> = artifacts.iter().copied().filter(|&id| self.graph.element(id).name == text).collect();
         if named.is_empty() {
-            return self.file(of.when, name, "what implements an operation");
+            let message = format!("what implements an operation, `{text}`, is neither an artifact nor a file that is there");
+            return self.missing_file(of.when, name, message, "3.6.16.2.1");
         }
         let message =
             format!("an operation of {} is implemented by the artifact `{text}`, which is absent", self.graph.display(of.id));

@@ -58,7 +58,9 @@ impl<'a> Checker<'_, 'a> {
             when.push(node.id);
             let of = Typed { id: node.id, kind, when: &when };
             if !is_selected(node) {
-                self.missing_properties(of, &properties);
+                // Where what is copied is absent, that is what is wrong.
+                let when: Vec<_> = when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
+                self.missing_properties(Typed { when: &when, ..of }, &properties);
             }
             self.attributes(of, body);
             self.capabilities(of, node);

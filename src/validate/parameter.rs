@@ -68,7 +68,8 @@ impl<'a> Checker<'_, 'a> {
         self.about(&[id], body, PARAMETER.section);
         let status = body.get("status").filter(|status| !status.text().is_some_and(|status| STATUS.contains(&status)));
         if let Some(status) = status {
-            self.wrong(&[id], status, "status", &format!("one of {}", STATUS.join(", ")), "3.6.10.3");
+            let error = Diagnostic::error(Code::InvalidTemplate, format!("`status` is one of {}", STATUS.join(", ")));
+            self.report(id, error.at(status.span()).section("3.6.10.3"));
         }
         let mut diagnostics = Diagnostics::default();
         let definition = Definition::parameter(key, body, &mut diagnostics);
