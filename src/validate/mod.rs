@@ -16,6 +16,8 @@ mod property;
 mod schemas;
 mod service;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -9,6 +9,7 @@ use crate::graph::{ElementId, NodeElement};
 use crate::tosca::{Family, TypeId};
 use crate::yaml::{Node, NodeKind};
 
+/// With `occurrences` and `instance_count`, which templates of section 2.20 have.
 const NODE: Shape = Shape {
     what: "a node template",
     section: "3.8.3.1",
@@ -25,6 +26,8 @@ const NODE: Shape = Shape {
         "artifacts",
         "node_filter",
         "copy",
+        "occurrences",
+        "instance_count",
     ],
 };
 
