@@ -15,8 +15,8 @@ use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
 
-/// The group types whose conditions go to their members ("Normative Group Types").
-const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
+/// The group types whose conditions go to their members ("Normative Group Types"); nobody has to define them.
+pub(crate) const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
 
 /// Builds the graph of a template.
 ///

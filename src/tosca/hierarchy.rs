@@ -5,6 +5,7 @@ use super::effective::{self, EffectiveType};
 use super::value::Primitive;
 use super::{grammar, profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::graph::VARIABILITY_GROUPS;
 use crate::scope::{Links, Scopes};
 use crate::source::{FileId, Span};
 use crate::yaml::{Document, Node};
@@ -140,6 +141,9 @@ impl<'a> Types<'a> {
             let family = self.definitions[index].family;
             let parent =
                 parent.filter(|parent| !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some());
+            // Groups that only carry conditions are of types that nobody defines, and that derive from nothing.
+            let is_variability = |name: &str| family == Family::Group && VARIABILITY_GROUPS.contains(&name);
+            let parent = parent.filter(|parent| !parent.text().is_some_and(is_variability));
             let found = parent.filter(|parent| parent.text().is_some()).map(|parent| self.reference(&[family], parent));
             let found = found.and_then(|found| self.diagnostics.ok(found));
             self.parents.push(found);
@@ -257,6 +261,11 @@ impl<'a> Types<'a> {
     /// `unknown-type`
     pub(crate) fn named(&self, family: Family, name: &str, span: Span) -> Result<TypeId, Diagnostic> {
         self.find_in(Some(span.file), family, name).ok_or_else(|| self.unknown(&[family], name, span))
+    }
+
+    /// What to say of a name that no data type has.
+    pub(crate) fn unknown_data(&self, name: &str, span: Span) -> Diagnostic {
+        self.unknown(&[Family::Data], name, span)
     }
 
     /// What to say of a name that no type of these families has.

@@ -4,13 +4,17 @@ use super::finding::Finding;
 use super::function::FunctionChecks;
 use super::schemas::Schemas;
 use crate::diagnostic::Diagnostic;
+use crate::expression::Evaluator;
 use crate::graph::{ElementId, Graph};
 use crate::presence::Presence;
 use crate::resolver::Prepared;
+use crate::source::SourceMap;
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
-use crate::yaml::Node;
+use crate::yaml::{Document, Node};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 /// Checks a template against its types.
 pub(super) struct Checker<'c, 'a> {
@@ -18,6 +22,14 @@ pub(super) struct Checker<'c, 'a> {
     pub graph: &'c Graph<'a>,
     pub types: &'c Types<'c>,
     pub schemas: Schemas<'c>,
+    /// The files that were read.
+    pub sources: &'c SourceMap,
+    /// Library, imports and template.
+    pub documents: &'c [Document],
+    /// Files that something names, and whether they are there.
+    pub files: RefCell<FxHashMap<PathBuf, bool>>,
+    /// Where one variant counts, what computes the values in it.
+    pub evaluator: Option<RefCell<Evaluator<'c, 'a>>>,
     /// The variant that counts; nothing where all do.
     pub presence: Option<&'c Presence>,
     pub findings: RefCell<Vec<Finding>>,
@@ -26,12 +38,27 @@ pub(super) struct Checker<'c, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    pub fn new(prepared: &'c Prepared<'c, 'a>, types: &'c Types<'c>, presence: Option<&'c Presence>) -> Self {
+    pub fn new(
+        prepared: &'c Prepared<'c, 'a>,
+        types: &'c Types<'c>,
+        presence: Option<&'c Presence>,
+        sources: &'c SourceMap,
+        documents: &'c [Document],
+    ) -> Self {
+        let evaluator = presence.map(|presence| {
+            let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+            evaluator.decide(presence);
+            RefCell::new(evaluator)
+        });
         Self {
             prepared,
             graph: prepared.graph,
             types,
             schemas: Schemas::new(types),
+            sources,
+            documents,
+            files: RefCell::default(),
+            evaluator,
             presence,
             findings: RefCell::default(),
             functions: FunctionChecks::default(),
@@ -41,6 +68,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks everything.
     pub fn all(&self) {
         self.nodes();
+        self.groups();
+        self.parameters();
+        self.service_templates();
         let workflows = self.workflows();
         self.policies(&workflows);
         self.substitution(&workflows);

@@ -167,11 +167,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
             Arguments::Token(parts) => parts.iter().for_each(|part| self.string(site, *part)),
-            Arguments::Input(input, path) => return self.input(*input, path),
+            Arguments::Input(input, path) => return self.input_call(*input, path),
             Arguments::Path(entity, path) => return self.value(site, call, *entity, path),
-            Arguments::Output(names) => return self.operation(site, call, *names),
+            Arguments::Output(names) => return self.output_call(site, call, *names),
             Arguments::NodeType(name) => return vec![Answer::always(self.node_type(*name))],
-            Arguments::Artifact(entity, artifact) => return self.artifact(site, call, *entity, *artifact),
+            Arguments::Artifact(entity, artifact) => return self.artifact_call(site, call, *entity, *artifact),
         }
         vec![Answer::always(Ok(Outcome::Text))]
     }
@@ -199,7 +199,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What `get_input` gives.
-    fn input(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<Answer> {
+    fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<Answer> {
         let graph = self.graph;
         let ids = match operand.scalar() {
             // A position that does not exist has been reported.

@@ -4,18 +4,28 @@
 //! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
 
 mod activity;
+mod artifact;
+mod assignment;
+mod capability;
 mod checker;
 mod condition;
 mod filter;
 mod finding;
 mod function;
+mod group;
+mod interface;
 mod node;
+mod parameter;
 mod policy;
 mod property;
 mod relation;
 mod schemas;
+mod service;
 mod substitution;
+mod syntax;
 mod workflow;
+#[cfg(test)]
+mod tests;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -88,7 +98,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     if one && presence.is_none() {
         return;
     }
-    let checker = Checker::new(prepared, &types, presence.as_ref());
+    let checker = Checker::new(prepared, &types, presence.as_ref(), sources, &documents);
     checker.all();
     let findings = checker.findings.into_inner();
     match &presence {

@@ -39,7 +39,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
         for input in &workflow.inputs {
-            self.schema_types(&input.schema);
+            self.input_types(&input.schema);
             self.report_values(&[], check_definition(&schemas::definition(input), &self.schemas));
         }
         for precondition in &workflow.preconditions {
@@ -50,22 +50,22 @@ impl<'a> Checker<'_, 'a> {
             let subject = step.target.map(|target| self.subject(target, step.relationship, "3.6.27.1")).unwrap_or_default();
             self.assertions(&step.filter, &subject);
             self.activities(&step.activities, &subject, workflows);
-            self.operation_host(step, &subject);
+            self.step_host(step, &subject);
         }
         self.order(&workflow.steps);
         workflow.outputs.iter().for_each(|output| self.workflow_output(*output));
     }
 
     /// The types that a schema and those in it name.
-    fn schema_types(&self, schema: &SchemaDefinition<'a>) {
+    fn input_types(&self, schema: &SchemaDefinition<'a>) {
         let name = schema.kind.filter(|kind| self.types.find_data(kind.text().unwrap_or_default()).is_none());
         let unknown = name.and_then(|kind| self.types.named(Family::Data, kind.text()?, kind.span()).err());
         unknown.into_iter().for_each(|error| self.report_when(&[], &[], error));
-        [&schema.key_schema, &schema.entry_schema].into_iter().flatten().for_each(|part| self.schema_types(part));
+        [&schema.key_schema, &schema.entry_schema].into_iter().flatten().for_each(|part| self.input_types(part));
     }
 
     /// Of a relationship the source or the target, of a group a node or a node type.
-    fn operation_host(&self, step: &Step<'a>, subject: &Subject<'_, 'a>) {
+    fn step_host(&self, step: &Step<'a>, subject: &Subject<'_, 'a>) {
         let calls = step.activities.iter().any(|activity| activity.kind == ActivityKind::CallOperation);
         let related = step.relationship.is_some();
         let error = |at: Node<'_>, message: String| {

@@ -219,7 +219,7 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 
     /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
-    fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
+    pub(super) fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
         let Some(schema) = &definition.schema else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };

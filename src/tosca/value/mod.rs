@@ -107,6 +107,13 @@ pub fn check_value<'t, 'a>(value: Node<'t>, schema: &'t Schema<'t>, types: &'t d
     checker.findings
 }
 
+/// Checks a value that is assigned to what has this definition: as [`check_value`], and that what is fixed stays as it is.
+pub fn check_assignment<'t, 'a>(value: Node<'t>, definition: &'t Definition<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.assignment(value, definition);
+    checker.findings
+}
+
 /// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are, and `at` where it is, for what is
 /// missing.
 pub fn check_assignments<'t, 'a>(

@@ -285,7 +285,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What `get_artifact` takes from: an artifact of the node or of its type.
-    pub(super) fn artifact(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, artifact: Name<'a>) -> Vec<Answer> {
+    pub(super) fn artifact_call(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, artifact: Name<'a>) -> Vec<Answer> {
         let Ok(Entity::Element(id)) = self.entity(site, call, entity) else {
             let error = self.entity(site, call, entity).err();
             return error.map(|error| Answer::always(Err(error))).into_iter().collect();
@@ -307,7 +307,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What `get_operation_output` takes from: an operation that an interface has. An operation that declares no outputs may have any.
-    pub(super) fn operation(&self, site: &Site, call: &Call<'a>, [entity, interface, operation, output]: [Name<'a>; 4]) -> Vec<Answer> {
+    pub(super) fn output_call(&self, site: &Site, call: &Call<'a>, [entity, interface, operation, output]: [Name<'a>; 4]) -> Vec<Answer> {
         let id = match self.entity(site, call, entity) {
             Err(error) => return vec![Answer::always(Err(error))],
             Ok(Entity::Element(id)) => id,

@@ -148,7 +148,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn relationship_types(&self, relation: &RelationElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
         if relation.relationship.is_some() {
             let own = self.types_of(relation.id, Family::Relationship);
-            return match self.copied(relation).filter(|_| relation.types.is_empty()) {
+            return match self.copied_relationship(relation).filter(|_| relation.types.is_empty()) {
                 Some(source) => self.types_of(source.id, Family::Relationship),
                 None => own,
             };
