@@ -25,8 +25,9 @@ fn every_example_has_tests_that_pass() {
 }
 
 /// Codes that resolving never gives, for it knows all inputs and checks no types; each with what expects it.
-const ELSEWHERE: [(Code, &str); 12] = [
+const ELSEWHERE: [(Code, &str); 13] = [
     (Code::DeadElement, "tests/inputs_cases.rs"),
+    (Code::Deprecated, "tests/diagnostics/namespace-reserved.yaml"),
     (Code::InvalidConstraint, "src/tosca/value/tests.rs"),
     (Code::InvalidDefinition, "tests/diagnostics/data-type.yaml"),
     (Code::InvalidRefinement, "tests/diagnostics/refine-property.yaml"),

@@ -30,6 +30,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks everything.
     pub fn all(&self) {
         self.nodes();
+        self.imported_types();
     }
 
     /// Whether an element counts.

@@ -5,6 +5,7 @@
 
 mod checker;
 mod finding;
+mod import;
 mod node;
 mod property;
 mod schemas;
@@ -69,6 +70,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
     let types = Types::linked(resolver.profiles().chain(&documents), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
+    import::check(&documents, &types, diagnostics);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {
         return;
