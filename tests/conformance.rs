@@ -50,7 +50,8 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
     for (code, test) in ELSEWHERE {
         assert!(!expected.contains(code.as_str()), "a case expects {code}, so it belongs to resolving");
         let text = std::fs::read_to_string(root.join(test))?;
-        let expects = text.contains(&format!("Code::{code:?}")) || text.contains(&format!("# error[{code}]"));
+        let reported = ["error", "warning"].iter().any(|severity| text.contains(&format!("# {severity}[{code}]")));
+        let expects = reported || text.contains(&format!("Code::{code:?}"));
         assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());
     }
