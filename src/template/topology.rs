@@ -36,7 +36,7 @@ pub struct ServiceTemplate<'a> {
 }
 
 impl ServiceTemplate<'_> {
-    /// Whether it is plain TOSCA, in which nothing is an alternative of anything.
+    /// Whether it is plain TOSCA, without anything of variability.
     pub fn is_plain(&self) -> bool {
         entity::is_plain(self.root)
     }
