@@ -177,15 +177,15 @@ fn rule(path: &Path) -> Rule {
         .and_then(|line| line.split_once(" (section ").or_else(|| line.split_once(" (sections ")))
         .unwrap_or_else(|| panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`"));
     let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{part}` is no section"));
-    let sections: Vec<_> = sections.split(", ").flat_map(|some| some.split(" and ")).collect();
-    let mut numbers: Vec<Vec<u32>> = sections.iter().map(|section| section.split('.').map(number).collect()).collect();
+    let numbers = sections.split([' ', ',']).filter(|word| !["", "and", "to"].contains(word));
+    let mut numbers: Vec<Vec<u32>> = numbers.map(|section| section.split('.').map(number).collect()).collect();
     let reported = text.split(" # ").filter_map(|comment| {
         let rest = ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;
         rest.split_once("]:")
     });
     let codes: BTreeSet<_> = reported.map(|(code, _)| format!("`{code}`")).collect();
     let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-    let row = format!("| {} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n", sections.join(", "));
+    let row = format!("| {sections} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
     (numbers.swap_remove(0), row)
 }
 
