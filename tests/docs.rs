@@ -165,31 +165,28 @@ fn codes_are_up_to_date() {
     assert!(fs::read_to_string(&path).unwrap_or_default() == codes(), "run `UPDATE_DOCS=1 cargo test --test docs`");
 }
 
-/// A rule that a fixture shows.
-struct Rule {
-    section: Vec<u32>,
-    row: String,
-}
+/// A rule that a fixture shows, with its section, by which it is sorted.
+type Rule = (Vec<u32>, String);
 
 /// The rule that a fixture says it is about in its first line, with the codes that it expects.
 fn rule(path: &Path) -> Rule {
     let name = path.file_name().unwrap().to_str().unwrap();
     let text = fs::read_to_string(path).unwrap();
     let first = text.lines().next().and_then(|line| line.strip_prefix("# ")?.strip_suffix(")."));
-    let (sentence, section) = first
+    let (sentence, sections) = first
         .and_then(|line| line.split_once(" (section ").or_else(|| line.split_once(" (sections ")))
         .unwrap_or_else(|| panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`"));
-    let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{section}` is no section"));
+    let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{part}` is no section"));
+    let numbers = sections.split([' ', ',']).filter(|word| !["", "and", "to"].contains(word));
+    let mut numbers: Vec<Vec<u32>> = numbers.map(|section| section.split('.').map(number).collect()).collect();
     let reported = text.split(" # ").filter_map(|comment| {
         let rest = ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;
         rest.split_once("]:")
     });
     let codes: BTreeSet<_> = reported.map(|(code, _)| format!("`{code}`")).collect();
     let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-    let row = format!("| {section} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
-    // Of several sections, the first says where the rule is in the index.
-    let first = section.split(' ').next().unwrap_or_default();
-    Rule { section: first.split('.').map(number).collect(), row }
+    let row = format!("| {sections} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
+    (numbers.swap_remove(0), row)
 }
 
 /// All rules, in the order of the specification.
@@ -197,8 +194,8 @@ fn rules() -> String {
     let fixtures = fs::read_dir(root().join("tests/diagnostics")).unwrap().map(|entry| entry.unwrap().path());
     let mut rules: Vec<_> = fixtures.filter(|path| path.is_file()).map(|path| rule(&path)).collect();
     assert!(rules.len() > 10, "only {} rules", rules.len());
-    rules.sort_by(|a, b| (&a.section, &a.row).cmp(&(&b.section, &b.row)));
-    let rows: String = rules.into_iter().map(|rule| rule.row).collect();
+    rules.sort();
+    let rows: String = rules.into_iter().map(|(_, row)| row).collect();
     format!("\n| Section | Rule | Codes | Fixture |\n| --- | --- | --- | --- |\n{rows}\n")
 }
 
