@@ -9,6 +9,8 @@ mod grammar;
 mod occurrence;
 mod target;
 mod template;
+#[cfg(test)]
+mod tests;
 
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
