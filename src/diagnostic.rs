@@ -4,7 +4,7 @@ use crate::source::{SourceMap, Span};
 use std::fmt;
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing is wrong as far as can be told here.
@@ -70,8 +70,10 @@ codes! {
     Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
+    CyclicWorkflow "cyclic-workflow" "Steps of a workflow follow one another in a circle, or a workflow inlines itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
     DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
+    Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
@@ -79,16 +81,18 @@ codes! {
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
+    IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
-    InvalidInput "invalid-input" "A variability input is undeclared, or its value has the wrong type or violates a constraint of the input.";
+    InvalidFunction "invalid-function" "A function of TOSCA is called with arguments that it does not take, names by a keyword what there is not at its place, or cannot be evaluated. Put right what the message names.";
+    InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
     InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
-    MissingInput "missing-input" "A variability input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
+    MissingInput "missing-input" "A variability input or a deployment input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
     MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
     MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
@@ -109,11 +113,11 @@ codes! {
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
     UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
-    UnknownElement "unknown-element" "An expression, relation, group or policy names an element that does not exist.";
+    UnknownElement "unknown-element" "An expression, a function, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
     UnknownPreset "unknown-preset" "A variability preset does not exist.";
-    UnknownProperty "unknown-property" "A value is given for a property that is not defined. Correct its name, or define it.";
+    UnknownProperty "unknown-property" "A property that is not defined is given a value, or asked for one. Correct its name, or define it.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";

@@ -2,14 +2,17 @@
 //!
 //! The library is read once, by as many threads as there are cores, and only what resolving needs of it is kept.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::source::{FileId, FileSystem, SourceMap, Span};
-use crate::template::Import;
+mod imports;
+mod mapping;
+
+pub use imports::{Importing, import_names};
+pub use mapping::Mapping;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, FileSystem, SourceMap};
 use crate::types;
-use crate::yaml::{self, Document, Limits, Node};
+use crate::yaml::{self, Document, Limits};
 use memchr::memmem;
-use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -179,89 +182,6 @@ fn parse_all(jobs: &[(FileId, Arc<str>)], whole: impl Fn(usize) -> bool + Sync) 
     });
     done.sort_by_key(|&(index, _)| index);
     done.into_iter().map(|(_, document)| document).collect()
-}
-
-/// Reads what the template imports, and what that imports, for its types; what is in `library` is there already.
-///
-/// A file that does not exist is a `file` error at the import's place; where only a file of the library that nothing imports asks for it, a
-/// warning. `syntax` errors are as everywhere.
-pub fn imports<'i>(
-    files: &dyn FileSystem,
-    sources: &mut SourceMap,
-    base: &Path,
-    wanted: impl Iterator<Item = &'i Import<'i>>,
-    library: &[Document],
-    diagnostics: &mut Diagnostics,
-) -> Vec<Document> {
-    let seen = sources.files().map(|file| normalize(file.path())).collect();
-    let place = |document: &Document| (normalize(sources.file(document.file()).path()), imported(document, sources));
-    let library = library.iter().map(place).collect();
-    let mut imports = Imports { files, sources, seen, library, documents: Vec::new() };
-    let local = wanted.filter(|import| !import.remote);
-    let open = local.map(|import| (base.join(import.file), import.declared.span())).collect();
-    let mut found = imports.follow(open);
-    diagnostics.0.append(&mut found.0);
-    let left = std::mem::take(&mut imports.library).into_values().flatten().collect();
-    for mut diagnostic in imports.follow(left).0 {
-        diagnostic.severity = Severity::Warning;
-        diagnostics.push(diagnostic);
-    }
-    imports.documents
-}
-
-/// A file that is imported, and where that is said.
-type ImportedFile = (PathBuf, Span);
-
-struct Imports<'f> {
-    files: &'f dyn FileSystem,
-    sources: &'f mut SourceMap,
-    seen: FxHashSet<PathBuf>,
-    /// What files of the library import, until an import leads to them.
-    library: BTreeMap<PathBuf, Vec<ImportedFile>>,
-    documents: Vec<Document>,
-}
-
-impl Imports<'_> {
-    /// Reads these files and what they import, wave by wave.
-    fn follow(&mut self, mut open: Vec<ImportedFile>) -> Diagnostics {
-        let mut diagnostics = Diagnostics::default();
-        while !open.is_empty() {
-            let mut jobs = Vec::new();
-            let mut next = Vec::new();
-            for (path, span) in open {
-                let normal = normalize(&path);
-                next.extend(self.library.remove(&normal).into_iter().flatten());
-                // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
-                let foreign = !is_yaml(&path) && !self.files.is_file(&path);
-                if foreign || !self.seen.insert(normal) {
-                    continue;
-                }
-                let text = read_text(self.files, &path);
-                let text = text.map_err(|error| error.at(span).help("relative names start at the importing file"));
-                jobs.extend(diagnostics.ok(text).map(|text| (self.sources.add(path, Arc::clone(&text)), text)));
-            }
-            for document in parse_all(&jobs, |_| false).into_iter().filter_map(|document| diagnostics.ok(document)) {
-                next.extend(imported(&document, self.sources));
-                self.documents.push(document);
-            }
-            open = next;
-        }
-        diagnostics
-    }
-}
-
-/// The files that a library imports from beside itself.
-fn imported(document: &Document, sources: &SourceMap) -> Vec<ImportedFile> {
-    let directory = sources.file(document.file()).path().parent().map(Path::to_owned).unwrap_or_default();
-    import_names(document.root()).map(|(file, span)| (directory.join(file), span)).collect()
-}
-
-/// What a service template imports from beside itself, and where it says so.
-pub fn import_names(root: Node<'_>) -> impl Iterator<Item = (&str, Span)> {
-    let items = root.get("imports").into_iter().flat_map(Node::items);
-    let local = items.filter(|item| item.get("repository").is_none());
-    let named = local.filter_map(|item| Some((item.as_str().or_else(|| item.get("file")?.as_str())?, item.span())));
-    named.filter(|(file, _)| !file.contains("://"))
 }
 
 /// Without `.` and `..`, so that one file has one name.

@@ -5,7 +5,7 @@ mod cli;
 use cli::args::{Arguments, Command};
 use cli::{
     analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, report,
-    resolve, test, types, variants,
+    resolve, test, types, validate, variants,
 };
 use std::process::ExitCode;
 
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Types(args) => types::run(args, &reporter),
+        Command::Validate(args) => validate::run(args, &reporter),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

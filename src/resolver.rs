@@ -6,10 +6,11 @@ use crate::expression::Evaluator;
 use crate::formula::Formula;
 use crate::graph::{self, Graph};
 use crate::inputs::{self, Assignment, Declarations, Inputs, Openness, VariabilityPresets};
-use crate::load::{self, Opened};
+use crate::load::{self, Importing, Mapping, Opened};
 use crate::options::{self, Kind, Options};
 use crate::presence::Presence;
 use crate::progress::Progress;
+use crate::scope::Links;
 use crate::solve::SolverKind;
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
 use crate::template::{self, Import, ServiceTemplate, TypeSpecificConditions};
@@ -62,6 +63,7 @@ pub struct Resolver {
     inputs: Vec<InputSource>,
     options: Vec<(String, String)>,
     conditions: Vec<String>,
+    mapping: Mapping,
     now: Option<jiff::Zoned>,
     solver: SolverKind,
     non_normative: bool,
@@ -89,6 +91,7 @@ impl Resolver {
             inputs: Vec::new(),
             options: Vec::new(),
             conditions: Vec::new(),
+            mapping: Mapping::default(),
             now: None,
             solver: SolverKind::default(),
             non_normative: false,
@@ -152,6 +155,29 @@ impl Resolver {
         self
     }
 
+    /// Lets a local file or directory stand for a URL and everything below it, so that imports find their files; the longest URL wins.
+    ///
+    /// Nothing is ever fetched: resolving leaves an import of a URL that nothing stands for to an orchestrator, validating rejects it. The
+    /// name of a profile can be mapped as well.
+    ///
+    /// ```
+    /// use cuvee::source::MemoryFiles;
+    /// let shop = "\
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// imports: [ 'https://example.com/types/shop.yaml' ]
+    /// topology_template: { node_templates: { shop: { type: Shop } } }
+    /// ";
+    /// let types = "{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: { Shop: {} } }";
+    /// let files = MemoryFiles::from([("shop.yaml", shop), ("vendor/shop.yaml", types)]);
+    /// let shop = cuvee::Resolver::new("shop.yaml").files(files);
+    /// assert!(!shop.clone().validate().is_valid(false));
+    /// assert!(shop.map("https://example.com/types", "vendor").validate().is_valid(true));
+    /// ```
+    pub fn map(mut self, url: impl AsRef<str>, path: impl Into<PathBuf>) -> Self {
+        self.mapping.add(url.as_ref(), path.into());
+        self
+    }
+
     /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for it.
     pub fn now(mut self, now: jiff::Zoned) -> Self {
         self.now = Some(now);
@@ -186,6 +212,18 @@ impl Resolver {
         std::iter::once(profile::normative())
             .chain(self.non_normative.then(profile::non_normative))
             .map(|document| -> &'d _ { document })
+    }
+
+    /// Documents behind the profiles. One that is a copy of a profile is that profile, whether it was asked for or not.
+    pub(crate) fn beside_profiles<'d>(&self, documents: &'d [Document], sources: &SourceMap) -> Vec<&'d Document> {
+        let mut all: Vec<_> = self.profiles().collect();
+        for document in documents {
+            let document = profile::of_text(sources.file(document.file()).text()).unwrap_or(document);
+            if !all.iter().any(|there| there.file() == document.file()) {
+                all.push(document);
+            }
+        }
+        all
     }
 
     /// Resolves.
@@ -323,15 +361,15 @@ impl Resolver {
         let nothing = Graph::empty(&template);
         let no_types = TypeHierarchy::default();
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
-        let wanted: Vec<_> = template.imports.iter().map(|import| is_wanted(import, &mut early)).collect();
+        let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
         let violations = check_features(&inputs, &mut early);
-        let wanted = template.imports.iter().zip(wanted).filter_map(|(import, wanted)| wanted.then_some(import));
-        let imported = self.phase(warnings, |diagnostics| {
-            load::imports(&*package.files, sources, &opened.base, wanted, &opened.library, diagnostics)
+        let (imported, links) = self.phase(warnings, |diagnostics| {
+            let wanted = wanted.iter().map(|import| import.definition);
+            self.importing(&package).read(sources, &opened, wanted, diagnostics)
         })?;
 
         progress.phase("building");
-        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library));
+        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library), &links);
         let types = self.or_else(warnings, types, || Ok(TypeHierarchy::default()))?;
         let files = &*package.files;
         let read = |definition, defaults, sources: &mut SourceMap| referenced(files, definition, defaults, &opened.base, sources);
@@ -363,6 +401,7 @@ impl Resolver {
             now: self.now.as_ref(),
             solver: self.solver,
             documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
+            links: &links,
         };
         then(&prepared, sources, warnings, progress)
     }
@@ -388,21 +427,29 @@ impl Resolver {
         }
     }
 
-    /// Library, imports and template as whole documents, in the order in which their types count.
-    pub(crate) fn documents(&self, sources: &mut SourceMap) -> Result<Vec<Document>, Diagnostics> {
+    fn importing<'p>(&'p self, package: &'p Package) -> Importing<'p> {
+        Importing { files: &*package.files, outside: &*self.files, mapping: &self.mapping, strict: self.tolerant }
+    }
+
+    /// Library, imports and template as whole documents, in the order in which their types count, and which of them imports which.
+    pub(crate) fn documents(&self, sources: &mut SourceMap) -> Result<(Vec<Document>, Links), Diagnostics> {
         let (opened, package) = self.open(sources)?;
         // What is wrong with the template is for resolving to say.
         let template = template::parse(opened.template.root(), &mut Diagnostics::default());
-        let imports = template.imports.iter();
-        let imported = checked(&mut Diagnostics::default(), |diagnostics| {
-            load::imports(&*package.files, sources, &opened.base, imports, &opened.library, diagnostics)
+        let openness = if self.chooses() { Openness::Closed } else { Openness::Open };
+        let inputs = self.clone().tolerant().inputs(&template, openness, sources, &mut Diagnostics::default())?;
+        let (nothing, no_types) = (Graph::empty(&template), TypeHierarchy::default());
+        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
+        let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
+        let (imported, links) = checked(&mut Diagnostics::default(), |diagnostics| {
+            self.importing(&package).read(sources, &opened, wanted.iter().map(|import| import.definition), diagnostics)
         })?;
         // Of all but the template only what resolving needs was kept.
         let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
         let others = opened.library.iter().chain(&imported).map(|document| whole(document.file()));
         let mut documents = others.collect::<Result<Vec<_>, _>>()?;
         documents.push(opened.template);
-        Ok(documents)
+        Ok((documents, links))
     }
 
     fn open(&self, sources: &mut SourceMap) -> Result<(Opened, Package), Diagnostics> {
@@ -479,6 +526,8 @@ pub(crate) struct Prepared<'p, 'a> {
     pub solver: SolverKind,
     /// Library, imports and template, in the order in which their types count.
     pub documents: Vec<FileId>,
+    /// Which of them imports which.
+    pub links: &'p Links,
 }
 
 impl<'p, 'a> Prepared<'p, 'a> {

@@ -159,6 +159,7 @@ Commands:
   import        Write variability inputs and constraints for a feature model
   types         List the types of a template, or show what one effectively is, and where each part
                 comes from
+  validate      Report everything that is wrong with templates, in all their variants
   help          Print this message or the help of the given subcommand(s)
 
 Options:
@@ -205,6 +206,45 @@ Options:
                             standard output; as an archive where it ends in `.csar` or `.zip`
       --format <FORMAT>     Format of the result; in an archive it is always yaml [default: yaml]
                             [possible values: yaml, json]
+  -h, --help                Print help
+
+Messages:
+      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+                                 [default: human] [possible values: human, json]
+      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
+                                 always, never]
+  -q, --quiet                    Show neither warnings nor progress
+
+"#]]);
+}
+
+#[test]
+fn help_names_every_flag_of_validate() {
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+Report everything that is wrong with templates, in all their variants
+
+Usage: cuvee validate [OPTIONS] <TEMPLATE>...
+
+Arguments:
+  <TEMPLATE>...  Service templates, archives (CSAR), directories that hold a template under its
+                 usual name, or `-` for standard input
+
+Options:
+      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
+                            win [env: CUVEE_PRESETS]
+      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML); may
+                            be repeated, wins over presets
+  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
+                            files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
+      --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
+                            matter
+      --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
+                            variant [possible values: varisat, batsat]
+      --non-normative       With the non-normative types of chapter 9 of TOSCA Simple Profile
+      --strict              Take warnings for errors
+      --format <FORMAT>     Format of what is found; all but human goes to standard output, json as
+                            one object a line [default: human] [possible values: human, json, sarif]
   -h, --help                Print help
 
 Messages:

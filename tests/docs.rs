@@ -1,14 +1,16 @@
 //! Documentation is true: every command in it is run, and what it shows is what comes out.
 //!
 //! A block of the language `console` holds commands behind `$ ` and their output, on standard output and standard error together. A line
-//! of `...` stands for any lines, and where no output is shown, any will do. `exit-1` behind the language says how the commands exit.
+//! of `...` stands for any lines, and where no output is shown, any will do. `exit-1` behind the language says how the commands exit. A
+//! block of the language `yaml` with a name behind it is a file of that name.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot read its files has failed")]
 
 mod shell;
 
 use cuvee::diagnostic::Code;
 use snapbox::cmd::{Command, cargo_bin};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,6 +56,12 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
     commands
 }
 
+/// The files of a page, with their names.
+fn files(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let blocks = page.split("\n```yaml ").skip(1);
+    blocks.map(|block| block.split_once('\n').unwrap()).map(|(name, rest)| (name, rest.split("```").next().unwrap()))
+}
+
 /// What to run: variables of the environment, and what stands behind `cuvee`.
 struct Call {
     variables: Vec<(String, String)>,
@@ -93,6 +101,7 @@ fn commands_do_what_is_shown() {
         let directory = tempfile::tempdir().unwrap();
         copy(&root().join("examples"), &directory.path().join("examples"));
         let page = fs::read_to_string(&path).unwrap();
+        files(&page).for_each(|(name, text)| fs::write(directory.path().join(name), text).unwrap());
         for command in commands(&page) {
             println!("{}: {}", path.display(), command.line);
             command.run(directory.path());
@@ -156,6 +165,55 @@ fn codes_are_up_to_date() {
     assert!(fs::read_to_string(&path).unwrap_or_default() == codes(), "run `UPDATE_DOCS=1 cargo test --test docs`");
 }
 
+/// A rule that a fixture shows.
+struct Rule {
+    section: Vec<u32>,
+    row: String,
+}
+
+/// The rule that a fixture says it is about in its first line, with the codes that it expects.
+fn rule(path: &Path) -> Rule {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    let first = text.lines().next().and_then(|line| line.strip_prefix("# ")?.strip_suffix(")."));
+    let (sentence, section) = first
+        .and_then(|line| line.split_once(" (section "))
+        .unwrap_or_else(|| panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`"));
+    let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{section}` is no section"));
+    let reported = text.split(" # ").filter_map(|comment| {
+        let rest = ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;
+        rest.split_once("]:")
+    });
+    let codes: BTreeSet<_> = reported.map(|(code, _)| format!("`{code}`")).collect();
+    let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
+    let row = format!("| {section} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
+    Rule { section: section.split('.').map(number).collect(), row }
+}
+
+/// All rules, in the order of the specification.
+fn rules() -> String {
+    let fixtures = fs::read_dir(root().join("tests/diagnostics")).unwrap().map(|entry| entry.unwrap().path());
+    let mut rules: Vec<_> = fixtures.filter(|path| path.is_file()).map(|path| rule(&path)).collect();
+    assert!(rules.len() > 10, "only {} rules", rules.len());
+    rules.sort_by(|a, b| (&a.section, &a.row).cmp(&(&b.section, &b.row)));
+    let rows: String = rules.into_iter().map(|rule| rule.row).collect();
+    format!("\n| Section | Rule | Codes | Fixture |\n| --- | --- | --- | --- |\n{rows}\n")
+}
+
+#[test]
+fn rules_are_up_to_date() {
+    let path = root().join("docs/validation.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (start, end) = ("<!-- Rules: UPDATE_DOCS=1 cargo test --test docs -->\n", "<!-- End of rules -->\n");
+    let (before, rest) = page.split_once(start).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    let expected = format!("{before}{start}{}{end}{after}", rules());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert!(fs::read_to_string(&path).unwrap() == expected, "run `UPDATE_DOCS=1 cargo test --test docs`");
+}
+
 #[test]
 fn commands_are_found_with_their_output() {
     let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit-2\n$ cargo run --release -- c\n$ ls\n```\n";
@@ -166,4 +224,5 @@ fn commands_are_found_with_their_output() {
     assert_eq!((call.variables, call.words), (vec![("X".to_owned(), "1".to_owned())], vec!["b".to_owned()]));
     assert_eq!(commands[2].call().unwrap().words, ["c"]);
     assert!(commands[3].call().is_none());
+    assert_eq!(files("a\n```yaml b.yaml\nc: 1\n```\n```yaml\nd\n```\n").collect::<Vec<_>>(), [("b.yaml", "c: 1\n")]);
 }

@@ -83,12 +83,11 @@ impl Checker<'_, '_> {
         for node in &graph.nodes {
             let artifacts = node.artifacts.iter().copied();
             self.unique(Check::AmbiguousArtifact, Code::AmbiguousArtifact, true, Some(node.id), artifacts);
-            if graph.template.is_plain() {
-                // There, relations of one name are no alternatives: a requirement may occur more than once.
-                continue;
+            // In plain TOSCA a requirement may be assigned as often as its type allows.
+            if !graph.template.is_plain() {
+                let relations = node.relations.iter().map(|&id| graph.relation(id).id);
+                self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, Some(node.id), relations);
             }
-            let relations = node.relations.iter().map(|&id| graph.relation(id).id);
-            self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, Some(node.id), relations);
         }
     }
 

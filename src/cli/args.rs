@@ -59,6 +59,8 @@ pub enum Command {
     Import(ImportArgs),
     /// List the types of a template, or show what one effectively is, and where each part comes from
     Types(TypesArgs),
+    /// Report everything that is wrong with templates, in all their variants
+    Validate(ValidateArgs),
 }
 
 /// How diagnostics are shown.
@@ -87,6 +89,13 @@ pub enum MessageFormat {
 pub struct SelectArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
     pub template: PathBuf,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+}
+
+/// What is chosen of a template.
+#[derive(Debug, Args)]
+pub struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
@@ -99,6 +108,9 @@ pub struct SelectArgs {
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
+    /// Local file or directory that stands for a URL and all below it, for imports; may be repeated, the longest URL wins
+    #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
+    pub mappings: Vec<(String, PathBuf)>,
     /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
@@ -345,7 +357,9 @@ pub enum MatrixFormat {
 /// What is compared.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
-#[command(mut_arg("template", |template| template.required(false)), mut_group("SelectArgs", |select| select.requires("template")))]
+// clap leaves the group of arguments that flatten others empty, and by the group it knows whether they are there.
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
+#[command(mut_arg("template", |template| template.required(false)))]
 pub struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
@@ -436,6 +450,31 @@ pub struct TypesArgs {
     pub format: ListFormat,
 }
 
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Service templates, archives (CSAR), directories that hold a template under its usual name, or `-` for standard input
+    #[arg(required = true, value_name = "TEMPLATE")]
+    pub templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    #[arg(long)]
+    pub non_normative: bool,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub strict: bool,
+    /// Format of what is found; all but human goes to standard output, json as one object a line
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: FindingsFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FindingsFormat {
+    Human,
+    Json,
+    Sarif,
+}
+
 impl Arguments {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
     pub fn from_command_line() -> Self {
@@ -455,9 +494,18 @@ impl Arguments {
 
     /// What clap has no words for.
     fn misuse(&self) -> Option<&'static str> {
-        let Command::Resolve(args) = &self.command else { return None };
-        let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
-        (archive && args.format == ResultFormat::Json).then_some("an archive holds YAML, so `--format json` does not go with it")
+        match &self.command {
+            Command::Resolve(args) => {
+                let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
+                let json = archive && args.format == ResultFormat::Json;
+                json.then_some("an archive holds YAML, so `--format json` does not go with it")
+            }
+            Command::Validate(args) => {
+                let twice = args.templates.iter().filter(|template| template.as_os_str() == "-").count() > 1;
+                twice.then_some("standard input can be read only once, so `-` cannot be given twice")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -480,6 +528,14 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         Some(_) => Err("the name in front of `=` is missing".into()),
         None => Err(format!("a name and a value are needed, such as `{text}=true`")),
+    }
+}
+
+/// A URL may have a `=` of its own.
+fn mapping(text: &str) -> Result<(String, PathBuf), String> {
+    match text.rsplit_once('=') {
+        Some((url, path)) if !url.is_empty() && !path.is_empty() => Ok((url.to_owned(), path.into())),
+        _ => Err("a URL and a path are needed, such as `https://example.com/types=vendor/types`".into()),
     }
 }
 
@@ -524,19 +580,31 @@ mod tests {
 
     #[test]
     fn presets_are_repeated_or_separated() {
-        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.presets, ["a", "b", "c"]);
+        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.choose.presets, ["a", "b", "c"]);
         assert!(parse("cuvee resolve t --preset a,,b").is_err());
     }
 
     #[test]
     fn assignments_are_split_at_the_first_sign() {
         let args = resolve("cuvee resolve t -i a=b=c --input d= --option mode=manual");
-        assert_eq!(args.select.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
-        assert_eq!(args.select.options, [("mode".into(), "manual".into())]);
+        assert_eq!(args.select.choose.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
+        assert_eq!(args.select.choose.options, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ValueValidation, "{line}");
             assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn mappings_are_split_at_the_last_sign() {
+        let args = resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
+        assert_eq!(
+            args.select.choose.mappings,
+            [("https://a.example/t?v=1".into(), "vendor/t".into()), ("profile".into(), "p.yaml".into())]
+        );
+        for line in ["--map https://a.example", "--map =t", "--map https://a.example="] {
+            assert_eq!(parse(&format!("cuvee resolve t {line}")).unwrap_err().kind(), ErrorKind::ValueValidation, "{line}");
         }
     }
 

@@ -13,7 +13,7 @@ pub fn run(args: &ExplainCodeArgs) -> Outcome {
 }
 
 /// The first sentence says what a code means, the rest what to do.
-fn parts(code: Code) -> (&'static str, &'static str) {
+pub fn parts(code: Code) -> (&'static str, &'static str) {
     let text = code.description();
     text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
 }

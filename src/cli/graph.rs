@@ -1,6 +1,6 @@
 //! `cuvee graph`
 
-use super::args::{DrawingFormat, GraphArgs, SelectArgs};
+use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
 use super::render::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use cuvee::draw::{Drawing, Svg};
@@ -27,8 +27,8 @@ pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
             [] => "only without a preset".to_owned(),
             _ => format!("only with {}", presets.join(", ")),
         };
-        Drawing::of_difference(&topology, &first, &second).named(only(&args.select.presets), only(&args.compare_to))
-    } else if args.present_only || chooses(&args.select) {
+        Drawing::of_difference(&topology, &first, &second).named(only(&args.select.choose.presets), only(&args.compare_to))
+    } else if args.present_only || chooses(&args.select.choose) {
         Drawing::of_variant(&topology, &resolve(&resolver)?)
     } else {
         Drawing::of(&topology)
@@ -49,6 +49,6 @@ pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
 }
 
 /// Whether the command line chooses a variant.
-fn chooses(select: &SelectArgs) -> bool {
-    !(select.presets.is_empty() && select.inputs_files.is_empty() && select.inputs.is_empty())
+fn chooses(choose: &ChooseArgs) -> bool {
+    !(choose.presets.is_empty() && choose.inputs_files.is_empty() && choose.inputs.is_empty())
 }

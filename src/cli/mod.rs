@@ -17,9 +17,11 @@ mod progress;
 pub mod render;
 pub mod report;
 pub mod resolve;
+mod sarif;
 mod select;
 pub mod test;
 pub mod types;
+pub mod validate;
 pub mod variants;
 
 use self::args::ListFormat;

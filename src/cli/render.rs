@@ -15,6 +15,9 @@ use std::process::ExitCode;
 /// Places further apart get excerpts of their own, so that only this many lines are looked at between two.
 const APART: usize = 100;
 
+/// A diagnostic, and the files that it points into.
+pub type Found<'d> = (&'d Diagnostic, &'d SourceMap);
+
 /// Whoever is told what went wrong.
 pub struct Reporter {
     format: MessageFormat,
@@ -40,13 +43,22 @@ impl Reporter {
         ExitCode::FAILURE
     }
 
+    /// Whether this is worth telling: somebody may want to hear of nothing but errors.
+    pub fn tells(&self, severity: Severity) -> bool {
+        !self.quiet || severity == Severity::Error
+    }
+
     /// Reports all of them, except for warnings that nobody wants to hear.
     pub fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
-        let heard = |diagnostic: &&Diagnostic| !self.quiet || diagnostic.severity == Severity::Error;
-        let diagnostics: Vec<_> = diagnostics.iter().filter(heard).collect();
+        let told = diagnostics.iter().filter(|diagnostic| self.tells(diagnostic.severity));
+        self.tell(&told.map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>());
+    }
+
+    /// Tells all of them.
+    pub fn tell(&self, found: &[Found<'_>]) {
         let text = match self.format {
-            MessageFormat::Human => human(&diagnostics, sources, self.color != ColorChoice::Never),
-            MessageFormat::Json => json(&diagnostics, sources),
+            MessageFormat::Human => human(found, self.color != ColorChoice::Never),
+            MessageFormat::Json => json(found),
         };
         // Whoever closed standard error does not want to know.
         let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
@@ -54,29 +66,29 @@ impl Reporter {
 }
 
 /// All diagnostics, a blank line behind each, and how many there are.
-fn human(diagnostics: &[&Diagnostic], sources: &SourceMap, styled: bool) -> String {
-    if diagnostics.is_empty() {
+fn human(found: &[Found<'_>], styled: bool) -> String {
+    if found.is_empty() {
         return String::new();
     }
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
-    for diagnostic in diagnostics {
+    for (diagnostic, sources) in found {
         text.push_str(&renderer.render(&[group(diagnostic, sources)]));
         text.push_str("\n\n");
     }
-    text.push_str(&renderer.render(&[Group::with_title(summary(diagnostics))]));
+    text.push_str(&renderer.render(&[Group::with_title(summary(found))]));
     text.push('\n');
     text
 }
 
 /// How many there are of each severity, the worst first.
-fn summary<'a>(diagnostics: &[&Diagnostic]) -> annotate_snippets::Title<'a> {
+fn summary<'a>(found: &[Found<'_>]) -> annotate_snippets::Title<'a> {
     let counted = |severity| {
-        let count = diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+        let count = found.iter().filter(|(diagnostic, _)| diagnostic.severity == severity).count();
         (count > 0).then(|| format!("{count} {severity}{}", if count == 1 { "" } else { "s" }))
     };
     let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(counted).collect();
-    let worst = diagnostics.iter().map(|diagnostic| diagnostic.severity).max().unwrap_or(Severity::Note);
+    let worst = found.iter().map(|(diagnostic, _)| diagnostic.severity).max().unwrap_or(Severity::Note);
     level(worst).primary_title(counts.join(", "))
 }
 
@@ -196,8 +208,9 @@ impl JsonPlace {
     }
 }
 
-fn json(diagnostics: &[&Diagnostic], sources: &SourceMap) -> String {
-    let line = |diagnostic: &&Diagnostic| {
+/// One object a line.
+pub fn json(found: &[Found<'_>]) -> String {
+    let line = |&(diagnostic, sources): &Found<'_>| {
         let labels = diagnostic.labels.iter();
         let labels = labels.map(|label| JsonLabel { place: JsonPlace::new(label.span, sources), message: &label.message });
         let object = JsonDiagnostic {
@@ -212,7 +225,7 @@ fn json(diagnostics: &[&Diagnostic], sources: &SourceMap) -> String {
         // Texts and numbers always serialise.
         serde_json::to_string(&object).unwrap_or_default() + "\n"
     };
-    diagnostics.iter().map(line).collect()
+    found.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -230,7 +243,7 @@ mod tests {
     }
 
     fn plain(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-        human(&diagnostics.iter().collect::<Vec<_>>(), sources, false)
+        human(&diagnostics.iter().map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>(), false)
     }
 
     #[test]
@@ -362,11 +375,11 @@ error: 1 error
         let file = sources.add("\u{1b}[4m.yaml", "a\u{1b}[31mb: 1\n");
         let at = Span { file, start: 0, end: 1 };
         let diagnostic = Diagnostic::error(Code::File, "\u{1b}[31m").at(at).label(at, "\u{1b}[1m").help("\u{1b}[2m");
-        assert!(!human(&[&diagnostic], &sources, false).contains('\u{1b}'));
-        let styled = human(&[&diagnostic], &sources, true);
+        assert!(!human(&[(&diagnostic, &sources)], false).contains('\u{1b}'));
+        let styled = human(&[(&diagnostic, &sources)], true);
         assert!(styled.contains("\u{1b}["));
         let stripped = anstream::adapter::strip_str(&styled).to_string();
-        assert_eq!(stripped, human(&[&diagnostic], &sources, false));
+        assert_eq!(stripped, human(&[(&diagnostic, &sources)], false));
     }
 
     #[test]
@@ -386,7 +399,7 @@ error: 1 error
             r#""labels":[],"help":null}"#,
             "\n",
         ];
-        assert_eq!(json(&[&placed, &bare], &sources), lines.concat());
+        assert_eq!(json(&[(&placed, &sources), (&bare, &sources)]), lines.concat());
     }
 
     proptest! {

@@ -19,9 +19,10 @@ pub fn run(args: &ReportArgs) -> Outcome {
 fn command(select: &SelectArgs) -> Vec<String> {
     let mut words = vec!["cuvee".to_owned(), "resolve".to_owned(), select.template.display().to_string()];
     let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    select.presets.iter().for_each(|preset| flag("--preset", preset.clone()));
-    select.inputs_files.iter().for_each(|file| flag("--inputs", file.display().to_string()));
-    select.inputs.iter().for_each(|(name, value)| flag("-i", format!("{name}={value}")));
-    select.options.iter().for_each(|(name, value)| flag("--option", format!("{name}={value}")));
+    let choose = &select.choose;
+    choose.presets.iter().for_each(|preset| flag("--preset", preset.clone()));
+    choose.inputs_files.iter().for_each(|file| flag("--inputs", file.display().to_string()));
+    choose.inputs.iter().for_each(|(name, value)| flag("-i", format!("{name}={value}")));
+    choose.options.iter().for_each(|(name, value)| flag("--option", format!("{name}={value}")));
     words
 }

@@ -1,6 +1,6 @@
 //! From arguments to a resolver: which template, and what is chosen of it.
 
-use super::args::SelectArgs;
+use super::args::{ChooseArgs, SelectArgs};
 use super::rejected;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::yaml::Limits;
@@ -10,7 +10,12 @@ use std::path::Path;
 
 /// The resolver for what the arguments choose.
 pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
-    let mut resolver = template(&args.template)?
+    chosen(&args.template, &args.choose)
+}
+
+/// The resolver for what is chosen of the template of this name.
+pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
+    let mut resolver = template(path)?
         .environment(environment()?)
         .solver(args.solver.map(Into::into).unwrap_or_default())
         .now(args.now.clone().unwrap_or_else(jiff::Zoned::now));
@@ -25,6 +30,9 @@ pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
     }
     for (name, value) in &args.options {
         resolver = resolver.option(name, value);
+    }
+    for (url, path) in &args.mappings {
+        resolver = resolver.map(url, path);
     }
     Ok(resolver)
 }

@@ -171,7 +171,7 @@ fn imports(text: &str) -> Vec<String> {
 }
 
 fn imports_of(template: Node<'_>) -> Vec<String> {
-    load::import_names(template).map(|(file, _)| file.to_owned()).collect()
+    load::import_names(template).map(str::to_owned).collect()
 }
 
 /// The metadata of the archive: as they were, or what the template says of itself.

@@ -107,6 +107,11 @@ impl Package {
         Err(Diagnostic::error(Code::Csar, message).at(at).help(format!("add `{missing}` to its `metadata`, or a `{META}`")))
     }
 
+    /// With which the paths of all that belongs to the template begin; nothing for a template alone.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_ref().map(|root| root.path.as_path())
+    }
+
     /// The file on a disk that holds a file which was read.
     pub fn on_disk<'p>(&'p self, path: &'p Path) -> &'p Path {
         let packed = self.root.as_ref().filter(|root| path.starts_with(&root.path));

@@ -15,11 +15,8 @@ use crate::types::{Family, TypeHierarchy};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
 
-/// The group types whose conditions go to their members ("Normative Group Types").
-const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
-
-/// The relationship type of hosting.
-const HOSTED_ON: &str = "tosca.relationships.HostedOn";
+/// The group types whose conditions go to their members ("Normative Group Types"); nobody has to define them.
+pub(crate) const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
 
 /// Builds the graph of a template.
 ///
@@ -197,7 +194,8 @@ impl<'a> Builder<'a, '_> {
         // Where there is no template of that name, it is that of a type.
         let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
-        let hosting = self.is_hosting(requirement.declared.name, typed.or(name));
+        let hosting =
+            self.is_hosting(requirement.declared.name, typed.or(name), &self.graph.template.nodes[source.0 as usize].types);
         self.graph.relations.push(RelationElement {
             id,
             requirement,
@@ -232,8 +230,7 @@ impl<'a> Builder<'a, '_> {
             return Some(template);
         }
         // TOSCA also lets the name of a relationship type stand here.
-        let is_type = self.types.is_defined(Family::Relationship, text) || profile::has(tosca::Family::Relationship, text);
-        if !is_type && !text.starts_with("tosca.relationships.") {
+        if self.types.is_hosting(text).is_none() {
             let message = format!("relation `{relation}` uses a relationship template `{text}` that does not exist");
             let help = did_you_mean(text, self.relationships.keys().copied());
             self.diagnostics.push(
@@ -243,11 +240,17 @@ impl<'a> Builder<'a, '_> {
         None
     }
 
-    /// By type where types tell, by name (`host`, `db_host`, `host_a`) where they do not.
-    fn is_hosting(&self, name: &str, typed: Option<&str>) -> bool {
-        match typed.filter(|name| *name == HOSTED_ON || self.types.is_defined(Family::Relationship, name)) {
-            Some(name) => self.types.is_a(Family::Relationship, name, HOSTED_ON),
-            None => name.split('_').any(|word| word == "host"),
+    /// By the type of the relationship where that is known: its own, or what a type of its source says of the requirement; else by name (`host`,
+    /// `db_host`, `host_a`). With alternatives of the source's type, one is enough.
+    fn is_hosting(&self, requirement: &str, relationship: Option<&str>, source: &[TypeAssignment<'_>]) -> bool {
+        let by_name = requirement.split('_').any(|word| word == "host");
+        let of_type = |assignment: &TypeAssignment<'_>| {
+            self.types.is_hosting_requirement(assignment.declared.name, requirement).unwrap_or(by_name)
+        };
+        match relationship.and_then(|name| self.types.is_hosting(name)) {
+            Some(hosting) => hosting,
+            None if source.is_empty() => by_name,
+            None => source.iter().any(of_type),
         }
     }
 

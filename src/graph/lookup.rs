@@ -21,6 +21,11 @@ pub enum Step {
 pub(super) type Names<'a> = FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
 
 impl<'a> Graph<'a> {
+    /// The node of this name.
+    pub fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
+        self.node_names.get(name).map(|&node| self.node(node))
+    }
+
     /// The element that a name or a position means.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub fn assign<'a>(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Graph<'a> {
-    let rules = Rules::of(rules);
+    let rules = Rules::of(rules, types);
     for node in (0..graph.nodes.len() as u32).map(NodeId) {
         let element = graph.node(node);
         let by_rules = element.technologies.is_empty();
@@ -152,15 +152,18 @@ impl Scenario<'_> {
 }
 
 /// Rules by component.
-struct Rules<'a> {
-    by_component: FxHashMap<&'a str, Vec<&'a TechnologyRule<'a>>>,
+struct Rules<'r, 'a> {
+    by_component: FxHashMap<&'r str, Vec<&'a TechnologyRule<'a>>>,
 }
 
-impl<'a> Rules<'a> {
-    fn of(rules: &'a [TechnologyRule<'a>]) -> Self {
+impl<'r, 'a> Rules<'r, 'a> {
+    fn of(rules: &'a [TechnologyRule<'a>], types: &'r TypeHierarchy<'_>) -> Self
+    where
+        'a: 'r,
+    {
         let mut by_component: FxHashMap<&str, Vec<&TechnologyRule<'_>>> = FxHashMap::default();
         for rule in rules {
-            by_component.entry(rule.component).or_default().push(rule);
+            by_component.entry(types.canonical(Family::Node, rule.component)).or_default().push(rule);
         }
         Self { by_component }
     }

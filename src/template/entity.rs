@@ -281,7 +281,10 @@ pub(super) fn node_template<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics)
             _ => unknown("a node template", key, NODE_KEYS, diagnostics),
         }
     }
-    require_type(&node.types, "node template", entry.key, diagnostics);
+    // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
+    if node.declared.value.get("copy").is_none() {
+        require_type(&node.types, "node template", entry.key, diagnostics);
+    }
     node.declared.conditional = conditional;
     node
 }
@@ -557,7 +560,8 @@ pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Pol
 
 pub(super) fn parameter<'a>(kind: Kind, entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Parameter<'a> {
     let mut conditional = Conditional::default();
-    for (key, value) in entry.body(kind.as_str(), diagnostics) {
+    // What is no map is the parameter's value, in the single-line grammar.
+    for (key, value) in entry.value.into_iter().flat_map(Node::entries) {
         if !conditional.take(kind, key, value, diagnostics) {
             unknown("a parameter", key, PARAMETER_KEYS, diagnostics);
         }

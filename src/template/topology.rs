@@ -2,6 +2,7 @@
 
 use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
 use super::entity::{self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries, list_entries};
+use super::import::{IMPORT_KEYS, ImportDefinition};
 use super::variability::{self, Variability};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::{self, Kind};
@@ -33,7 +34,7 @@ pub struct ServiceTemplate<'a> {
 }
 
 impl ServiceTemplate<'_> {
-    /// Whether it is plain TOSCA, without anything of variability.
+    /// Whether it is plain TOSCA, in which nothing is an alternative of anything.
     pub fn is_plain(&self) -> bool {
         entity::is_plain(self.root)
     }
@@ -44,10 +45,8 @@ impl ServiceTemplate<'_> {
 pub struct Import<'a> {
     /// Name (its file), places, variability.
     pub declared: Declared<'a>,
-    /// The name of its file.
-    pub file: &'a str,
-    /// Whether the file is to be had from a repository or another namespace, so that it is not a path beside the template.
-    pub remote: bool,
+    /// What it imports.
+    pub definition: ImportDefinition<'a>,
 }
 
 /// Parses a service template; what it cannot make sense of is reported and left out.
@@ -186,32 +185,18 @@ fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>>
     node.items().filter_map(|item| import(item, diagnostics)).collect()
 }
 
-/// Short `- file`, long `- file: file`, and TOSCA 1.0's `- name: {file: file}`.
 fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a>> {
-    if let Some(file) = item.as_str() {
-        let declared = Declared { name: file, key: item, value: item, conditional: Conditional::default() };
-        return Some(Import { declared, file, remote: file.contains("://") });
-    }
-    let named = item.entries().next().filter(|(_, value)| item.entries().len() == 1 && value.kind() == NodeKind::Mapping);
-    let body = named.map_or(item, |(_, value)| value);
-    let Some(file) = body.get("file").and_then(Node::as_str) else {
+    let Some(definition) = ImportDefinition::read(item) else {
         diagnostics.push(invalid(item, "an import is the name of a file, or a map with `file`"));
         return None;
     };
     let mut conditional = Conditional::default();
-    let mut remote = file.contains("://");
-    for (key, value) in body.entries() {
-        match key.text().unwrap_or_default() {
-            "file" | "namespace_prefix" | "namespace_uri" => {}
-            "repository" => remote = true,
-            _ if conditional.take(Kind::Import, key, value, diagnostics) => {}
-            _ => unknown_in_closed(
-                "an import",
-                key,
-                &["file", "repository", "namespace_prefix", "namespace_uri", "conditions"],
-                diagnostics,
-            ),
+    for (key, value) in definition.body.entries() {
+        let is_keyname = key.text().is_some_and(|text| IMPORT_KEYS.contains(&text));
+        if !is_keyname && !conditional.take(Kind::Import, key, value, diagnostics) {
+            let known: Vec<_> = IMPORT_KEYS.iter().copied().chain(["conditions"]).collect();
+            unknown_in_closed("an import", key, &known, diagnostics);
         }
     }
-    Some(Import { declared: Declared { name: file, key: item, value: body, conditional }, file, remote })
+    Some(Import { declared: Declared { name: definition.file, key: item, value: definition.body, conditional }, definition })
 }

@@ -5,7 +5,7 @@ use super::definition::{
     PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef, Types};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::yaml::{Node, NodeKind};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -96,6 +96,7 @@ pub(super) fn effective<'a>(types: &Types<'a>, id: TypeId, parent: Option<&Effec
     effective.interface = refining.interface_parts(&effective.interface, &definition.interface);
     effective.valid_types = refining.valid_types(definition, effective.valid_types.as_deref());
     effective.schema = refining.data_type(&definition.schema, &effective.schema);
+    refining.outputs(definition, &effective);
     effective.diagnostics = refining.diagnostics;
     effective
 }
@@ -415,6 +416,46 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
+    /// Section 3.6.15: what operations return goes into attributes of the type, or of its capabilities.
+    fn outputs(&mut self, definition: &TypeDefinition<'a>, effective: &EffectiveType<'a>) {
+        let operations =
+            definition.interfaces.iter().flat_map(|interface| interface.operations.iter().chain(&interface.notifications));
+        for output in operations.flat_map(|operation| &operation.outputs) {
+            let mut parts = output.value.items();
+            let ends = definition.family == Family::Relationship;
+            match (parts.next().and_then(Node::text), parts.next()) {
+                (Some("SELF"), Some(name)) => self.output(name, parts.next(), effective),
+                // Of which types the ends are is known in templates only.
+                (Some("SOURCE" | "TARGET"), Some(_)) if ends => {}
+                _ => {
+                    let first = if ends { "`SELF`, `SOURCE` or `TARGET`" } else { "`SELF`" };
+                    let message =
+                        format!("the output `{}` is mapped by a list of {first} and the name of an attribute", output.name);
+                    self.missing(*output, &message, "3.6.15.1");
+                }
+            }
+        }
+    }
+
+    /// An attribute, or a capability and an attribute of it. Each property is an attribute as well (section 3.6.10.1).
+    fn output(&mut self, name: Node<'a>, attribute: Option<Node<'a>>, effective: &EffectiveType<'a>) {
+        let capability = effective.capabilities.get(name.text().unwrap_or_default()).zip(attribute);
+        let (name, attributes, properties) = match capability {
+            Some((capability, attribute)) => (attribute, &capability.definition.attributes, &capability.definition.properties),
+            None => (name, &effective.attributes, &effective.properties),
+        };
+        let text = name.text().unwrap_or_default();
+        if !attributes.contains_key(text) && !properties.contains_key(text) {
+            let owner = match capability {
+                Some((capability, _)) => format!("the capability `{}`", capability.named.name),
+                None => format!("`{}`", self.types.definition(self.owner).name),
+            };
+            let error = Diagnostic::error(Code::UnknownElement, format!("{owner} has no attribute `{text}`")).at(name.span());
+            let help = did_you_mean(text, attributes.keys().chain(properties.keys()).copied());
+            self.diagnostics.push(error.section("3.6.15.1").help_opt(help));
+        }
+    }
+
     fn artifact(
         &mut self,
         own: &ArtifactDefinition<'a>,
@@ -547,11 +588,11 @@ impl<'a> Refining<'_, 'a> {
     }
 
     fn known(&self, family: Family, node: Node<'_>) -> Option<TypeRef> {
-        self.types.resolve(family, node.text()?)
+        self.types.resolve(Some(node.document().file()), family, node.text()?)
     }
 
     fn defined(&self, family: Family, node: Node<'_>) -> Option<TypeId> {
-        self.types.find(family, node.text()?)
+        self.types.find_in(Some(node.document().file()), family, node.text()?)
     }
 
     fn missing(&mut self, named: Named<'a>, message: &str, section: &'static str) {

@@ -10,13 +10,13 @@ use crate::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// What may be said of something.
-struct Shape {
+pub(super) struct Shape {
     /// What it is, for messages.
-    what: &'static str,
+    pub what: &'static str,
     /// Where its grammar is.
-    section: &'static str,
+    pub section: &'static str,
     /// Its keynames.
-    keynames: &'static [&'static str],
+    pub keynames: &'static [&'static str],
 }
 
 const SCHEMA: Shape = Shape {
@@ -171,7 +171,7 @@ impl Family {
 
 /// Reads all type definitions of a document.
 pub(super) fn definitions<'a>(document: &'a Document, diagnostics: &mut Diagnostics) -> Vec<TypeDefinition<'a>> {
-    let mut grammar = Grammar { diagnostics };
+    let mut grammar = Grammar { code: Code::InvalidDefinition, diagnostics };
     let mut definitions = Vec::new();
     for (key, value) in document.root().entries() {
         if let Some(family) = Family::ALL.into_iter().find(|family| key.text() == Some(family.keyword())) {
@@ -182,21 +182,29 @@ pub(super) fn definitions<'a>(document: &'a Document, diagnostics: &mut Diagnost
     definitions
 }
 
-struct Grammar<'d> {
-    diagnostics: &'d mut Diagnostics,
+/// Reads what is written in this grammar.
+pub(super) struct Grammar<'d> {
+    /// What is said of what does not have its shape.
+    pub code: Code,
+    pub diagnostics: &'d mut Diagnostics,
 }
 
 impl Grammar<'_> {
-    fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
-        self.diagnostics.push(Diagnostic::error(Code::InvalidDefinition, message).at(at.span()).section(section));
+    pub fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
+        self.diagnostics.push(Diagnostic::error(self.code, message).at(at.span()).section(section));
     }
 
-    fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
+    /// Warns of what the next version will not have any more (section 1.6.1).
+    pub fn deprecated(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
+        self.diagnostics.push(Diagnostic::warning(Code::Deprecated, message).at(at.span()).section(section));
+    }
+
+    pub fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
         self.invalid(at, format!("`{what}` is {expected}, not {}", at.describe()), section);
     }
 
     /// The entries of what has to be a map.
-    fn map<'a>(&mut self, node: Node<'a>, what: &str, section: &'static str) -> Vec<Named<'a>> {
+    pub fn map<'a>(&mut self, node: Node<'a>, what: &str, section: &'static str) -> Vec<Named<'a>> {
         if node.kind() != NodeKind::Mapping && !node.is_null() {
             self.wrong(node, what, "a map", section);
         }
@@ -204,12 +212,12 @@ impl Grammar<'_> {
     }
 
     /// The entries of a map below this keyname, where it is there.
-    fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
+    pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
         node.get(keyname).map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
     }
 
     /// Judges the keynames of what has to be a map.
-    fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
+    pub fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
         if node.kind() != NodeKind::Mapping {
             return self.invalid(node, format!("{} is a map, not {}", shape.what, node.describe()), shape.section);
         }
@@ -228,7 +236,7 @@ impl Grammar<'_> {
         }
     }
 
-    fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
+    pub fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
         let value = node.get(keyname)?;
         if value.as_str().is_none() {
             self.wrong(value, keyname, "a string", shape.section);
@@ -243,7 +251,7 @@ impl Grammar<'_> {
         null.or_else(|| self.string(node, keyname, shape))
     }
 
-    fn strings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
+    pub fn strings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
         let list = node.get(keyname)?;
         if list.kind() != NodeKind::Sequence {
             self.wrong(list, keyname, "a list of strings", shape.section);
@@ -292,6 +300,9 @@ impl Grammar<'_> {
             file_ext: self.strings(node, "file_ext", &shape),
             triggers: self.entries(node, "triggers", &shape),
         };
+        if family == Family::Policy {
+            definition.triggers.iter().for_each(|trigger| drop(self.trigger(*trigger)));
+        }
         self.common(&definition, &shape);
         definition
     }
@@ -310,8 +321,23 @@ impl Grammar<'_> {
                 self.wrong(entry.value, entry.name, "a string", "3.7.1.1");
             }
         }
-        if definition.family == Family::Data {
-            self.data_type(definition);
+        match definition.family {
+            Family::Data => self.data_type(definition),
+            Family::Group => self.group_type(definition),
+            _ => {}
+        }
+    }
+
+    /// Section 3.7.11.3: groups have no lifecycle of their own.
+    fn group_type(&mut self, definition: &TypeDefinition<'_>) {
+        // The root of the profile keeps its interface (decision 23 of the profile).
+        if super::profile::is_built_in(definition.key.document().file()) {
+            return;
+        }
+        for (key, _) in definition.value.entries() {
+            if let Some(keyname @ ("interfaces" | "capabilities" | "requirements")) = key.text() {
+                self.deprecated(key, format!("`{keyname}` of a group type is deprecated"), "3.7.11.3");
+            }
         }
     }
 
@@ -331,7 +357,7 @@ impl Grammar<'_> {
         entries.into_iter().map(|named| self.property(named, &PROPERTY)).collect()
     }
 
-    fn inputs<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
+    pub fn inputs<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
         let entries = self.entries(node, "inputs", shape);
         entries.into_iter().map(|named| self.property(named, &PARAMETER)).collect()
     }
@@ -421,7 +447,7 @@ impl Grammar<'_> {
         let operator = key.text().unwrap_or_default();
         if Operator::from_keyname(operator).is_none() {
             let known = Operator::ALL.map(Operator::keyname);
-            let error = Diagnostic::error(Code::InvalidDefinition, format!("`{operator}` is not an operator of constraints"));
+            let error = Diagnostic::error(self.code, format!("`{operator}` is not an operator of constraints"));
             let error = error.at(key.span()).section("3.6.3.1").help(format!("known are {}", known.join(", ")));
             self.diagnostics.push(error.help_opt(did_you_mean(operator, known)));
             return None;
@@ -560,7 +586,12 @@ impl Grammar<'_> {
         let entries = if lists_operations(node) {
             // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names are operations.
             let own = |named: &Named<'_>| !shape.keynames.contains(&named.name) && named.name != "type";
-            node.entries().map(Named::new).filter(own).collect()
+            let operations: Vec<_> = node.entries().map(Named::new).filter(own).collect();
+            if let Some(first) = operations.first() {
+                let section = if shape.section == INTERFACE.section { "3.6.20.3" } else { "3.7.5.5" };
+                self.deprecated(first.key, "operations beside keynames are deprecated: write them below `operations`", section);
+            }
+            operations
         } else {
             self.entries(node, "operations", shape)
         };
@@ -605,7 +636,7 @@ impl Grammar<'_> {
     }
 
     /// A map of artifacts and more, or the definition of the one artifact.
-    fn implementation(&mut self, node: Node<'_>) {
+    pub fn implementation(&mut self, node: Node<'_>) {
         if node.get("file").is_some() {
             return self.keynames(node, &ARTIFACT);
         }

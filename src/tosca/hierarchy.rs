@@ -5,9 +5,12 @@ use super::effective::{self, EffectiveType};
 use super::value::Primitive;
 use super::{grammar, profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::source::Span;
+use crate::graph::VARIABILITY_GROUPS;
+use crate::scope::{Links, Scopes};
+use crate::source::{FileId, Span};
 use crate::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// More levels than this are nobody's design; with a limit, no type costs more than its own definitions times a constant.
@@ -38,50 +41,97 @@ pub enum TypeRef {
 pub struct Types<'a> {
     definitions: Vec<TypeDefinition<'a>>,
     parents: Vec<Option<TypeRef>>,
-    names: [FxHashMap<&'a str, TypeId>; Family::ALL.len()],
-    prefixes: FxHashSet<&'a str>,
+    /// By which names types are defined, with the positions of their documents.
+    names: [FxHashMap<&'a str, Vec<(usize, TypeId)>>; Family::ALL.len()],
+    /// By which other names normative types go.
+    other_names: [FxHashMap<&'a str, TypeId>; Family::ALL.len()],
+    scopes: Scopes,
+    /// The namespaces of the documents.
+    namespaces: Vec<Option<String>>,
+    /// For a type that is defined alike in another file, that one.
+    same: FxHashMap<TypeId, TypeId>,
     effective: Vec<OnceLock<EffectiveType<'a>>>,
     diagnostics: Diagnostics,
 }
 
 impl<'a> Types<'a> {
-    /// Reads the types of these documents: profile, library, imports, template. Of a type defined more than once the first definition counts.
+    /// Reads the types of these documents, which all see each other's.
     ///
     /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose parent is wrong has none.
     pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
+        Self::linked(documents, &Links::default())
+    }
+
+    /// Reads the types of these documents: profile, library, imports, template, which see what they import.
+    pub(crate) fn linked(documents: impl IntoIterator<Item = &'a Document>, links: &Links) -> Self {
         let mut types = Self::default();
-        let mut others = Vec::new();
+        let mut files = Vec::new();
         for document in documents {
             let definitions = grammar::definitions(document, &mut types.diagnostics);
             let built_in = profile::is_built_in(document.file());
             for definition in definitions {
-                let other_names = built_in.then(|| profile::other_names(definition.value));
-                let (family, id) = (definition.family, types.define(definition));
-                others.extend(other_names.into_iter().flatten().map(|name| (family, name, id)));
+                let (family, other_names) = (definition.family as usize, profile::other_names(definition.value));
+                let id = types.define(definition, files.len());
+                other_names.take_while(|_| built_in).for_each(|name| {
+                    types.other_names[family].entry(name).or_insert(id);
+                });
             }
-            let imports = document.root().get("imports").into_iter().flat_map(Node::items);
-            types.prefixes.extend(imports.filter_map(|import| import.get("namespace_prefix")?.as_str()));
+            files.push(document.file());
+            types.namespaces.push(namespace(document, links));
         }
-        // What somebody defines goes before the other names of normative types.
-        for (family, name, id) in others {
-            types.names[family as usize].entry(name).or_insert(id);
-        }
+        types.scopes = Scopes::of(&files, links);
+        types.unite();
         types.effective.resize_with(types.definitions.len(), OnceLock::new);
         types.derive();
         types
     }
 
-    fn define(&mut self, definition: TypeDefinition<'a>) -> TypeId {
+    fn define(&mut self, definition: TypeDefinition<'a>, document: usize) -> TypeId {
         let id = TypeId(self.definitions.len() as u32);
-        let known = *self.names[definition.family as usize].entry(definition.name).or_insert(id);
-        if known != id {
-            let message = format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
-            let error = Diagnostic::error(Code::TypeClash, message).at(definition.key.span());
-            let error = error.label(self.definition(known).key.span(), "this definition counts").section("3.1.3");
-            self.diagnostics.push(error.help("rename one of them"));
-        }
+        self.names[definition.family as usize].entry(definition.name).or_default().push((document, id));
         self.definitions.push(definition);
         id
+    }
+
+    /// Judges types of one name: in one namespace, or where they meet without one, they are defined alike (section 3.1.3.1).
+    fn unite(&mut self) {
+        let several = self.names.iter().flat_map(FxHashMap::values).filter(|known| known.len() > 1);
+        let mut meetings = BTreeSet::new();
+        for known in several {
+            self.scopes.meetings(known, |first, other| {
+                meetings.insert((first, other));
+            });
+            let mut firsts: FxHashMap<&str, _> = FxHashMap::default();
+            for one in known {
+                if let Some(namespace) = &self.namespaces[one.0] {
+                    meetings.extend(firsts.insert(namespace, *one).map(|first| (first, *one)));
+                }
+            }
+        }
+        for (first, other) in meetings {
+            if self.is_one_namespace(first, other) && !self.same.contains_key(&other.1) {
+                self.unite_two(first.1, other.1);
+            }
+        }
+    }
+
+    /// Nobody else defines what the profile does.
+    fn is_one_namespace(&self, (first, id): (usize, TypeId), (other, _): (usize, TypeId)) -> bool {
+        let built_in = profile::is_built_in(self.definition(id).key.document().file());
+        built_in || self.namespaces[first] == self.namespaces[other]
+    }
+
+    fn unite_two(&mut self, first: TypeId, other: TypeId) {
+        let (known, definition) = (self.definition(first), self.definition(other));
+        let is_same = known.value.to_value() == definition.value.to_value();
+        if !is_same {
+            let message = format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
+            let error = Diagnostic::error(Code::TypeClash, message).at(definition.key.span()).section("3.1.3");
+            let error = error.label(known.key.span(), "the other definition");
+            self.diagnostics.push(error.help("rename one of them, or import its file with a `namespace_prefix`"));
+        }
+        // One mistake is enough: what is defined twice counts as defined once.
+        self.same.insert(other, self.same.get(&first).copied().unwrap_or(first));
     }
 
     /// Finds the parents, and takes away those that would make a cycle or too long a chain.
@@ -89,7 +139,11 @@ impl<'a> Types<'a> {
         for index in 0..self.definitions.len() {
             let parent = self.definitions[index].derived_from;
             let family = self.definitions[index].family;
-            let parent = parent.filter(|parent| !is_none(*parent) || self.find(family, "None").is_some());
+            let parent =
+                parent.filter(|parent| !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some());
+            // Groups that only carry conditions are of types that nobody defines, and that derive from nothing.
+            let is_variability = |name: &str| family == Family::Group && VARIABILITY_GROUPS.contains(&name);
+            let parent = parent.filter(|parent| !parent.text().is_some_and(is_variability));
             let found = parent.filter(|parent| parent.text().is_some()).map(|parent| self.reference(&[family], parent));
             let found = found.and_then(|found| self.diagnostics.ok(found));
             self.parents.push(found);
@@ -154,22 +208,41 @@ impl<'a> Types<'a> {
         (0..self.definitions.len() as u32).map(TypeId)
     }
 
-    /// The type of a name: its full name, for normative types their shorthand and qualified names too, and behind the namespace prefix of an
-    /// import, any.
+    /// The type of a name in the template: its full name, for normative types their shorthand and qualified names too, and behind the
+    /// namespace prefix of an import what is imported so.
     pub fn find(&self, family: Family, name: &str) -> Option<TypeId> {
+        self.find_in(None, family, name)
+    }
+
+    /// The type of a name in a file; in the template, where no file is given.
+    pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
         let names = &self.names[family as usize];
-        let unprefixed = || name.split_once(':').filter(|(prefix, _)| self.prefixes.contains(prefix)).map(|(_, name)| name);
-        names.get(name).or_else(|| names.get(unprefixed()?)).copied()
+        let known = |name: &str| names.get(name).map_or(&[][..], Vec::as_slice);
+        let found = self.scopes.find(file, name, known).or_else(|| self.other_names[family as usize].get(name).copied());
+        let found = found.or_else(|| self.scopes.find_around(file, known(name))).or_else(|| self.qualified(family, name));
+        found.map(|found| self.same.get(&found).copied().unwrap_or(found))
     }
 
-    /// The data type of a name, which may be a primitive one.
+    /// The type of a name with the namespace itself in front (section 3.2.1).
+    fn qualified(&self, family: Family, name: &str) -> Option<TypeId> {
+        let (namespace, local) = name.contains("://").then(|| name.rsplit_once(['/', '#']))??;
+        let is_it = |(document, id): &(usize, TypeId)| {
+            let own = self.namespaces[*document].as_deref();
+            own.is_some_and(|own| own.trim_end_matches(['/', '#']) == namespace).then_some(*id)
+        };
+        let found = self.names[family as usize].get(local).and_then(|known| known.iter().find_map(is_it));
+        let normative = || self.other_names[family as usize].get(local).copied().filter(|_| namespace == profile::NAMESPACE);
+        found.or_else(normative)
+    }
+
+    /// The data type of a name in the template, which may be a primitive one.
     pub fn find_data(&self, name: &str) -> Option<TypeRef> {
-        self.resolve(Family::Data, name)
+        self.resolve(None, Family::Data, name)
     }
 
-    pub(super) fn resolve(&self, family: Family, name: &str) -> Option<TypeRef> {
+    pub(super) fn resolve(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeRef> {
         let primitive = || profile::primitive(name).filter(|_| family == Family::Data).map(TypeRef::Primitive);
-        self.find(family, name).map(TypeRef::Defined).or_else(primitive)
+        self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 
     /// What the name at a node stands for, in whichever of these families.
@@ -178,7 +251,7 @@ impl<'a> Types<'a> {
     /// `unknown-type`
     pub(super) fn reference(&self, families: &[Family], node: Node<'_>) -> Result<TypeRef, Diagnostic> {
         let name = node.text().unwrap_or_default();
-        let found = families.iter().find_map(|family| self.resolve(*family, name));
+        let found = families.iter().find_map(|family| self.resolve(Some(file_of(node)), *family, name));
         found.ok_or_else(|| self.unknown(families, name, node.span()))
     }
 
@@ -187,7 +260,12 @@ impl<'a> Types<'a> {
     /// # Errors
     /// `unknown-type`
     pub(crate) fn named(&self, family: Family, name: &str, span: Span) -> Result<TypeId, Diagnostic> {
-        self.find(family, name).ok_or_else(|| self.unknown(&[family], name, span))
+        self.find_in(Some(span.file), family, name).ok_or_else(|| self.unknown(&[family], name, span))
+    }
+
+    /// What to say of a name that no data type has.
+    pub(crate) fn unknown_data(&self, name: &str, span: Span) -> Diagnostic {
+        self.unknown(&[Family::Data], name, span)
     }
 
     /// What to say of a name that no type of these families has.
@@ -195,17 +273,29 @@ impl<'a> Types<'a> {
         let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
         let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{name}`", wanted.join(" or ")));
         let error = error.at(span).section(families.first().map_or("3.7", |family| family.section()));
-        match Family::ALL.into_iter().find(|family| self.resolve(*family, name).is_some()) {
-            Some(other) => error.help(format!("`{name}` is a {}", other.noun())),
-            None if families.iter().any(|family| profile::is_non_normative(*family, name)) => {
-                error.help("it is a non-normative type of chapter 9, which is there only where it is asked for")
+        let file = Some(span.file);
+        if let Some(other) = Family::ALL.into_iter().find(|family| self.resolve(file, *family, name).is_some()) {
+            return error.help(format!("`{name}` is a {}", other.noun()));
+        }
+        if families.iter().any(|family| profile::is_non_normative(*family, name)) {
+            return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
+        }
+        let known = |family: &Family| self.names[*family as usize].get(name).into_iter().flatten();
+        let prefix = families.iter().flat_map(known).find_map(|(document, _)| self.scopes.prefix_for(file, *document));
+        if let Some(prefix) = prefix {
+            return error.help(format!("it is imported as `{prefix}:{name}`"));
+        }
+        match name.split_once(':') {
+            Some((prefix, _)) if prefix != "tosca" && !self.scopes.has_prefix(file, prefix) => {
+                error.help(format!("nothing is imported with the namespace prefix `{prefix}` here"))
             }
-            None => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(*family)))),
+            _ => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(file, *family)))),
         }
     }
 
-    fn known(&self, family: Family) -> impl Iterator<Item = &str> {
-        let mut names: Vec<_> = self.names[family as usize].keys().copied().collect();
+    fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
+        let names = self.names[family as usize].keys().filter(|name| self.find_in(file, family, name).is_some());
+        let mut names: Vec<_> = names.chain(self.other_names[family as usize].keys()).copied().collect();
         names.extend(Primitive::ALL.iter().map(|primitive| primitive.name()).filter(|_| family == Family::Data));
         // Hash order must not decide between two that are equally close.
         names.sort_unstable();
@@ -260,6 +350,19 @@ impl<'a> Types<'a> {
         }
         self.effective[id.index()].get_or_init(|| effective::effective(self, id, None))
     }
+}
+
+/// The file in which a node stands.
+fn file_of(node: Node<'_>) -> FileId {
+    node.document().file()
+}
+
+/// The namespace that a document gives itself, or else, that who imports it first gives it.
+fn namespace(document: &Document, links: &Links) -> Option<String> {
+    let file = document.file();
+    let own = document.root().get("namespace").and_then(Node::as_str).map(str::to_owned);
+    let built_in = || profile::is_built_in(file).then(|| profile::NAMESPACE.to_owned());
+    own.or_else(built_in).or_else(|| links.links.iter().find(|link| link.to == file)?.uri.clone())
 }
 
 /// What section 3.7.1.1 writes where there is no parent.

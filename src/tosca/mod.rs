@@ -23,7 +23,9 @@ mod grammar;
 mod hierarchy;
 pub mod profile;
 mod report;
+pub(crate) mod substitution;
 pub mod value;
+pub(crate) mod workflow;
 
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,

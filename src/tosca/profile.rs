@@ -6,6 +6,12 @@ use crate::source::{FileId, SourceFile};
 use crate::yaml::{self, Document, Limits, Node};
 use std::sync::OnceLock;
 
+/// The namespace of the normative types (section 3.1).
+pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
+
+/// The name by which it goes as a version, and as what is imported (section 3.1).
+pub const ALIAS: &str = "tosca_simple_yaml_1_3";
+
 /// A file that is part of the program.
 struct BuiltIn {
     id: FileId,
@@ -53,9 +59,16 @@ pub fn non_normative() -> &'static Document {
     NON_NORMATIVE.document()
 }
 
-/// Whether this is the full name of a type of chapter 9.
+/// Whether this is a name of a type of chapter 9.
 pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
-    non_normative().root().get(family.keyword()).and_then(|types| types.get(name)).is_some()
+    let mut types = non_normative().root().get(family.keyword()).into_iter().flat_map(Node::entries);
+    types.any(|(key, definition)| key.as_str() == Some(name) || other_names(definition).any(|other| other == name))
+}
+
+/// The profile of which this is a copy, as it lies beside templates whose other tools know no types without a file.
+pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
+    let copied = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.text == text)?;
+    Some(copied.document())
 }
 
 /// Whether a normative type goes by this name.

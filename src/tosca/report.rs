@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::explore::Answer;
 use crate::source::SourceMap;
 use crate::value::Value;
-use crate::yaml::{Document, Node};
+use crate::yaml::Node;
 use crate::{Failure, Resolver};
 use serde::Serialize;
 use std::sync::Arc;
@@ -230,8 +230,8 @@ impl Resolver {
 
     fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
         let mut sources = SourceMap::default();
-        let answer = self.documents(&mut sources).and_then(|documents: Vec<Document>| {
-            let types = Types::of(self.profiles().chain(&documents));
+        let answer = self.documents(&mut sources).and_then(|(documents, links)| {
+            let types = Types::linked(self.beside_profiles(&documents, &sources), &links);
             Ok((ask(&types, &sources)?, types.validate()))
         });
         match answer {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::diagnostic::Code;
+use crate::scope::{Link, Links};
 use crate::source::FileId;
 use crate::yaml::{Limits, parse};
 use proptest::prelude::*;
@@ -47,14 +48,99 @@ fn what_somebody_defines_goes_before_other_names_of_normative_types() {
     assert!(types.diagnostics().0.is_empty());
 }
 
+/// Documents of which the first is the template, and the others those that it imports: file, importing file, prefix.
+fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&Types<'_>)) {
+    let parsed =
+        texts.iter().enumerate().map(|(file, text)| parse(FileId(file as u32), (*text).into(), &Limits::default()).unwrap());
+    let documents: Vec<_> = parsed.collect();
+    let link = |&(from, to, prefix): &(u32, u32, Option<&str>)| Link {
+        from: FileId(from),
+        to: FileId(to),
+        prefix: prefix.map(str::to_owned),
+        uri: None,
+    };
+    let links = Links { top: Some(FileId(0)), library: Vec::new(), links: links.iter().map(link).collect() };
+    ask(&Types::linked(std::iter::once(profile::normative()).chain(&documents), &links));
+}
+
 #[test]
-fn prefixes_of_imports_are_left_out() {
-    let document =
-        document("imports: [{file: a.yaml, namespace_prefix: my}]\nnode_types: {Shop: {}, Store: {derived_from: 'my:Shop'}}");
-    let types = Types::of([&document]);
-    assert_eq!(types.find(Family::Node, "my:Shop"), types.find(Family::Node, "Shop"));
-    assert_eq!(types.find(Family::Node, "your:Shop"), None);
-    assert!(types.diagnostics().0.is_empty());
+fn a_prefix_is_that_of_an_import() {
+    let texts = [
+        "node_types: {Store: {derived_from: 'my:Shop'}}",
+        "node_types: {Shop: {derived_from: Base}}",
+        "node_types: {Base: {derived_from: 'far:Base'}}",
+        "node_types: {Base: {}}",
+    ];
+    linked(&texts, &[(0, 1, Some("my")), (1, 2, None), (2, 3, Some("far"))], |types| {
+        let find =
+            |file, name| types.find_in(Some(FileId(file)), Family::Node, name).map(|id| types.definition(id).key.span().file);
+        assert_eq!(types.diagnostics().0, []);
+        assert_eq!(find(0, "my:Shop"), Some(FileId(1)));
+        assert_eq!(find(0, "my:Base"), Some(FileId(2)));
+        assert_eq!(find(1, "Base"), Some(FileId(2)));
+        assert_eq!(find(2, "far:Base"), Some(FileId(3)));
+        for (file, name) in
+            [(0, "Shop"), (0, "Base"), (0, "far:Base"), (0, "your:Shop"), (1, "my:Shop"), (1, "far:Base"), (3, "Store")]
+        {
+            assert_eq!(find(file, name), None, "{name} in {file}");
+        }
+        assert_eq!(find(0, "my:my:Shop"), None);
+        assert_eq!(types.find(Family::Node, "my:Shop"), types.find_in(Some(FileId(1)), Family::Node, "Shop"));
+    });
+}
+
+#[test]
+fn what_is_imported_twice_or_in_a_circle_is_one() {
+    let texts =
+        ["imports: []", "node_types: {A: {derived_from: C}}", "node_types: {B: {derived_from: C}}", "node_types: {C: {}}"];
+    linked(&texts, &[(0, 1, None), (0, 2, Some("b")), (1, 3, None), (2, 3, None), (3, 0, None)], |types| {
+        assert_eq!(types.diagnostics().0, []);
+        let [a, b] = ["A", "b:B"].map(|name| types.find(Family::Node, name).unwrap());
+        assert_eq!(types.parent(a), types.parent(b));
+        assert!(types.parent(a).is_some());
+    });
+}
+
+#[test]
+fn names_clash_where_they_meet() {
+    let shop = |property: &str| format!("node_types: {{Shop: {{properties: {{{property}: {{type: string}}}}}}}}");
+    let (x, y) = (shop("x"), shop("y"));
+    let of_x = format!("namespace: https://x.example\n{x}");
+    let (also_of_x, of_y) = (format!("namespace: https://x.example\n{y}"), format!("namespace: https://y.example\n{y}"));
+    for (one, other, prefix, clashes) in [
+        (&x, &y, None, true),
+        (&x, &x, None, false),
+        (&x, &y, Some("y"), false),
+        (&of_x, &of_y, None, false),
+        (&of_x, &y, None, false),
+        (&of_x, &also_of_x, None, true),
+        (&of_x, &also_of_x, Some("y"), true),
+        (&of_x, &of_x, Some("y"), false),
+    ] {
+        linked(&["imports: []", one, other], &[(0, 1, None), (0, 2, prefix)], |types| {
+            let codes: Vec<_> = types.validate().0.iter().map(|found| found.code).collect();
+            assert_eq!(codes, if clashes { vec![Code::TypeClash] } else { Vec::new() }, "{one} {other} {prefix:?}");
+        });
+        linked(&[one, other], &[(0, 1, prefix)], |types| {
+            assert_eq!(types.diagnostics().has_errors(), clashes, "{one} {other} {prefix:?}");
+            let own = types.find(Family::Node, "Shop").unwrap();
+            assert_eq!(types.definition(own).key.span().file, FileId(0));
+        });
+    }
+}
+
+#[test]
+fn a_namespace_may_stand_in_front_of_a_name() {
+    let texts = ["imports: []", "namespace: https://x.example/\nnode_types: {Shop: {}}"];
+    linked(&texts, &[(0, 1, Some("x"))], |types| {
+        let shop = types.find(Family::Node, "x:Shop");
+        assert!(shop.is_some());
+        assert_eq!(types.find(Family::Node, "https://x.example/Shop"), shop);
+        assert_eq!(types.find(Family::Node, "https://y.example/Shop"), None);
+        for name in ["Compute", "tosca.nodes.Compute"] {
+            assert_eq!(types.find(Family::Node, &format!("{}/{name}", profile::NAMESPACE)), types.find(Family::Node, "Compute"));
+        }
+    });
 }
 
 #[test]
@@ -155,6 +241,45 @@ fn any_shape_anywhere_is_survived() {
                 survives(&format!("{}: {{T: {{{keyname}: [{{p: {shape}}}]}}}}", family.keyword()));
             }
         }
+    }
+}
+
+/// As above, of what templates say in the same grammar.
+#[test]
+fn any_shape_of_workflows_and_mappings_is_survived() {
+    let wrong = ["x", "1", "null", "[]", "{}", "[1, {a: b}]", "{a: {b: c}}", "[[]]", "{and: [{or: 1}]}", "[{equal: [1]}]"];
+    let workflow = ["inputs", "preconditions", "steps", "implementation", "outputs"];
+    let step = ["target", "filter", "activities", "on_success", "on_failure"];
+    let activity = ["delegate", "set_state", "call_operation", "inline", "workflow", "operation", "inputs"];
+    let trigger = ["event", "event_type", "schedule", "target_filter", "condition", "action"];
+    let mapping = ["node_type", "substitution_filter", "properties", "attributes", "capabilities", "requirements", "interfaces"];
+    for shape in wrong {
+        let said = |keynames: &[&str], around: &dyn Fn(String) -> String| -> Vec<_> {
+            keynames.iter().map(|keyname| around(format!("{{{keyname}: {shape}}}"))).collect()
+        };
+        let workflows = [
+            said(&workflow, &|body| format!("{{w: {body}}}")),
+            said(&step, &|body| format!("{{w: {{steps: {{s: {body}}}}}}}")),
+            said(&activity, &|body| format!("{{w: {{steps: {{s: {{activities: [{body}]}}}}}}}}")),
+            vec![shape.to_owned(), format!("{{w: {shape}}}")],
+        ];
+        let triggers = [said(&trigger, &|body| format!("{{t: {body}}}")), vec![shape.to_owned(), format!("{{t: {shape}}}")]];
+        let mappings = [
+            said(&mapping, &|body| body),
+            mapping.iter().map(|keyname| format!("{{{keyname}: {{m: {shape}}}}}")).collect(),
+            vec![shape.to_owned()],
+        ];
+        let mut diagnostics = Diagnostics::default();
+        for text in workflows.concat() {
+            workflow::workflows(document(&text).root(), &mut diagnostics);
+        }
+        for text in triggers.concat() {
+            workflow::triggers(document(&text).root(), &mut diagnostics);
+        }
+        for text in mappings.concat() {
+            substitution::substitution(document(&text).root(), &mut diagnostics);
+        }
+        assert!(diagnostics.has_errors(), "{shape}");
     }
 }
 

@@ -1,15 +1,20 @@
 //! What every check has at hand, and how it reports.
 
 use super::finding::Finding;
+use super::function::FunctionChecks;
 use super::schemas::Schemas;
 use crate::diagnostic::Diagnostic;
+use crate::expression::Evaluator;
 use crate::graph::{ElementId, Graph};
 use crate::presence::Presence;
 use crate::resolver::Prepared;
+use crate::source::SourceMap;
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
-use crate::yaml::Node;
+use crate::yaml::{Document, Node};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 /// Checks a template against its types.
 pub(super) struct Checker<'c, 'a> {
@@ -17,20 +22,61 @@ pub(super) struct Checker<'c, 'a> {
     pub graph: &'c Graph<'a>,
     pub types: &'c Types<'c>,
     pub schemas: Schemas<'c>,
+    /// The files that were read.
+    pub sources: &'c SourceMap,
+    /// Library, imports and template.
+    pub documents: &'c [Document],
+    /// Files that something names, and whether they are there.
+    pub files: RefCell<FxHashMap<PathBuf, bool>>,
+    /// Where one variant counts, what computes the values in it.
+    pub evaluator: Option<RefCell<Evaluator<'c, 'a>>>,
     /// The variant that counts; nothing where all do.
     pub presence: Option<&'c Presence>,
     pub findings: RefCell<Vec<Finding>>,
+    /// What is expected of functions, and what they name.
+    pub functions: FunctionChecks<'a>,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    pub fn new(prepared: &'c Prepared<'c, 'a>, types: &'c Types<'c>, presence: Option<&'c Presence>) -> Self {
-        Self { prepared, graph: prepared.graph, types, schemas: Schemas::new(types), presence, findings: RefCell::default() }
+    pub fn new(
+        prepared: &'c Prepared<'c, 'a>,
+        types: &'c Types<'c>,
+        presence: Option<&'c Presence>,
+        sources: &'c SourceMap,
+        documents: &'c [Document],
+    ) -> Self {
+        let evaluator = presence.map(|presence| {
+            let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+            evaluator.decide(presence);
+            RefCell::new(evaluator)
+        });
+        Self {
+            prepared,
+            graph: prepared.graph,
+            types,
+            schemas: Schemas::new(types),
+            sources,
+            documents,
+            files: RefCell::default(),
+            evaluator,
+            presence,
+            findings: RefCell::default(),
+            functions: FunctionChecks::default(),
+        }
     }
 
     /// Checks everything.
     pub fn all(&self) {
         self.nodes();
+        self.groups();
+        self.parameters();
+        self.service_templates();
+        let workflows = self.workflows();
+        self.policies(&workflows);
+        self.substitution(&workflows);
         self.relations();
+        // Last, when it is known what is expected of them.
+        self.check_functions();
     }
 
     /// Whether an element counts.
@@ -60,9 +106,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.findings.borrow_mut().push(Finding { diagnostic, when: when.to_vec(), unless: unless.to_vec() });
     }
 
-    /// Reports what was found out about values, with what cannot be told.
+    /// Reports what was found out about values, with what cannot be told; functions are checked later.
     pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
-        let undecided = found.undecided.iter().map(|undecided| undecided.diagnostic());
+        let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
+        let undecided = undecided.map(|undecided| undecided.diagnostic());
         for diagnostic in found.diagnostics.into_iter().chain(undecided) {
             self.report_when(when, &[], diagnostic);
         }

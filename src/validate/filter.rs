@@ -301,7 +301,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return undecided(&format!("the property `{}` has no value yet", filter.name()));
         };
         let constraints = filter.clauses.clone();
-        let schema = Schema { type_name: defined.type_name, constraints, key_schema: None, entry_schema: None };
+        let schema = Schema { constraints, key_schema: None, entry_schema: None, ..Schema::clone(defined) };
         let found = check_value(value, &schema, &self.schemas);
         // What violates the type's own definition is reported with the value.
         let is_own = |label: &crate::diagnostic::Label| filter.clauses.iter().any(|clause| clause.span == label.span);

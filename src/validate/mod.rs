@@ -1,15 +1,31 @@
 //! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a variable template, at once.
 //!
 //! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
-//! come together is asked of the variants ([`finding`]). With a preset or inputs, only what is present in their variant counts.
+//! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
 
+mod activity;
+mod artifact;
+mod assignment;
+mod capability;
 mod checker;
+mod condition;
 mod filter;
 mod finding;
+mod function;
+mod group;
+mod interface;
 mod node;
+mod parameter;
+mod policy;
 mod property;
 mod relation;
 mod schemas;
+mod service;
+mod substitution;
+mod syntax;
+mod workflow;
+#[cfg(test)]
+mod tests;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -36,13 +52,20 @@ impl Validation {
         let worst = if strict { Severity::Note } else { Severity::Warning };
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
+
+    /// Takes warnings for errors; notes stay notes.
+    pub fn strict(mut self) -> Self {
+        let warnings = self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+        warnings.for_each(|warning| warning.severity = Severity::Error);
+        self
+    }
 }
 
 impl Resolver {
     /// Validates the template in all its variants; where a preset or inputs are given, their variant alone.
     ///
     /// ```
-    /// let validation = cuvee::Resolver::new("examples/shop").non_normative_types().validate();
+    /// let validation = cuvee::Resolver::new("examples/shop").validate();
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
@@ -69,13 +92,13 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     // Of all but the template only what resolving needs was kept.
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
-    let types = Types::of(resolver.profiles().chain(&documents));
+    let types = Types::linked(resolver.beside_profiles(&documents, sources), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {
         return;
     }
-    let checker = Checker::new(prepared, &types, presence.as_ref());
+    let checker = Checker::new(prepared, &types, presence.as_ref(), sources, &documents);
     checker.all();
     let findings = checker.findings.into_inner();
     match &presence {

@@ -1,8 +1,39 @@
 //! Node templates (section 3.8.3).
 
+use super::assignment::Typed;
+use super::capability::is_selected;
 use super::checker::Checker;
-use crate::graph::NodeElement;
-use crate::tosca::Family;
+use super::syntax::Shape;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::graph::{ElementId, NodeElement};
+use crate::tosca::{Family, TypeId};
+use crate::yaml::{Node, NodeKind};
+
+/// With `occurrences` and `instance_count`, which templates of section 2.20 have.
+const NODE: Shape = Shape {
+    what: "a node template",
+    section: "3.8.3.1",
+    keynames: &[
+        "type",
+        "description",
+        "metadata",
+        "directives",
+        "properties",
+        "attributes",
+        "requirements",
+        "capabilities",
+        "interfaces",
+        "artifacts",
+        "node_filter",
+        "copy",
+        "occurrences",
+        "instance_count",
+    ],
+};
+
+/// The directives of section 3.4.3, with what replaces those that are deprecated.
+const DIRECTIVES: [(&str, Option<&str>); 4] =
+    [("substitute", None), ("select", None), ("substitutable", Some("substitute")), ("selectable", Some("select"))];
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all node templates.
@@ -13,8 +44,87 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn node(&self, node: &NodeElement<'a>) {
-        for (kind, when) in self.types_of(node.id, Family::Node) {
-            self.properties(node.id, &node.properties, kind, &when);
+        let body = node.template.declared.value;
+        self.keynames(&[node.id], body, &NODE);
+        self.about(&[node.id], body, NODE.section);
+        self.directives(node.id, body);
+        self.copy(node);
+        for &artifact in &node.artifacts {
+            self.artifact(artifact);
+        }
+        let copied = self.copied(node);
+        let both = || std::iter::once(node).chain(copied);
+        let properties: Vec<_> = both().flat_map(|node| &node.properties).copied().collect();
+        let artifacts: Vec<_> = both().flat_map(|node| &node.artifacts).copied().collect();
+        for (kind, mut when) in self.node_types(node) {
+            self.assigned_properties(&node.properties, kind, &when);
+            when.push(node.id);
+            let of = Typed { id: node.id, kind, when: &when };
+            if !is_selected(node) {
+                // Where what is copied is absent, that is what is wrong.
+                let when: Vec<_> = when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
+                self.missing_properties(Typed { when: &when, ..of }, &properties);
+            }
+            self.attributes(of, body);
+            self.capabilities(of, node);
+            self.interfaces(of, body, &artifacts);
+        }
+    }
+
+    /// The types that a node may have; a copy without one has those of the node that it copies.
+    pub(super) fn node_types(&self, node: &NodeElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+        let typed = self.copied(node).filter(|_| node.types.is_empty()).unwrap_or(node);
+        self.types_of(typed.id, Family::Node)
+    }
+
+    /// The node that a node copies.
+    pub(super) fn copied(&self, node: &NodeElement<'a>) -> Option<&NodeElement<'a>> {
+        let name = node.template.declared.value.get("copy")?.text()?;
+        self.graph.node_named(name).filter(|copied| copied.id != node.id)
+    }
+
+    /// Checks that what is copied is there, and complete in itself (section 3.8.3.3).
+    fn copy(&self, node: &NodeElement<'a>) {
+        let Some(name) = node.template.declared.value.get("copy") else { return };
+        let text = name.text().unwrap_or_default();
+        let error = |code, message| Diagnostic::error(code, message).at(name.span());
+        let Some(copied) = self.graph.node_named(text) else {
+            let message = format!("{} copies a node template `{text}` that does not exist", self.graph.display(node.id));
+            let names = self.graph.nodes.iter().map(|node| node.template.declared.name);
+            let error = error(Code::UnknownElement, message).section(NODE.section);
+            return self.report(node.id, error.help_opt(did_you_mean(text, names)));
+        };
+        if let Some(further) = copied.template.declared.value.get("copy") {
+            let message = format!("`{text}` is a copy itself, and cannot be copied");
+            let error = error(Code::InvalidTemplate, message).label(further.span(), "it copies another one here");
+            self.report(node.id, error.section("3.8.3.3"));
+        } else {
+            let message = format!("{} copies {}, which is absent", self.graph.display(node.id), self.graph.display(copied.id));
+            self.report_when(&[node.id], &[copied.id], error(Code::DanglingReference, message).section(NODE.section));
+        }
+    }
+
+    fn directives(&self, id: ElementId, body: Node<'a>) {
+        let Some(list) = body.get("directives") else { return };
+        if list.kind() != NodeKind::Sequence && !list.is_null() {
+            return self.wrong(&[id], list, "directives", "a list of strings", NODE.section);
+        }
+        for directive in list.items() {
+            let text = directive.text().unwrap_or_default();
+            let found = DIRECTIVES.iter().find(|(name, _)| *name == text);
+            let diagnostic = match found {
+                Some((_, None)) => continue,
+                Some((_, Some(new))) => {
+                    let message = format!("the directive `{text}` is deprecated");
+                    Diagnostic::warning(Code::Deprecated, message).help(format!("write `{new}`"))
+                }
+                None => {
+                    let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a directive"));
+                    let help = did_you_mean(text, DIRECTIVES.map(|(name, _)| name));
+                    error.help("known are substitute, select").help_opt(help)
+                }
+            };
+            self.report(id, diagnostic.at(directive.span()).section("3.4.3"));
         }
     }
 }

@@ -1,28 +1,42 @@
 //! Property assignments (section 3.6.11) of elements that have a type.
 
+use super::assignment::Typed;
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::ElementId;
+use crate::source::Span;
 use crate::template::PropertyValue;
 use crate::tosca::TypeId;
-use crate::tosca::value::{Definition, check_value};
+use crate::tosca::value::{Definition, check_assignment};
+use crate::value::Value;
+use crate::yaml::{self, Limits};
 
 impl<'c> Checker<'c, '_> {
     /// Checks the properties of an element against one of its types, while `of_type` are present: each alternative is one that the type has and
     /// fits, and where one is required there is one.
     pub(super) fn properties(&self, owner: ElementId, properties: &[ElementId], kind: TypeId, of_type: &[ElementId]) {
+        self.assigned_properties(properties, kind, of_type);
+        let when: Vec<_> = of_type.iter().copied().chain([owner]).collect();
+        self.missing_properties(Typed { id: owner, kind, when: &when }, properties);
+    }
+
+    /// Checks that each alternative is one that the type has and fits, while `of_type` are present.
+    pub(super) fn assigned_properties(&self, properties: &[ElementId], kind: TypeId, of_type: &[ElementId]) {
         let definitions = &self.schemas.of(kind).properties;
         for id in self.counting(properties) {
             let when: Vec<_> = of_type.iter().copied().chain([id]).collect();
             self.property(id, kind, definitions, &when);
         }
-        let when: Vec<_> = of_type.iter().copied().chain([owner]).collect();
-        for definition in definitions.iter().filter(|definition| definition.needs_value()) {
+    }
+
+    /// Checks that where a property is required, one of these is present.
+    pub(super) fn missing_properties(&self, of: Typed<'_>, properties: &[ElementId]) {
+        for definition in self.schemas.of(of.kind).properties.iter().filter(|definition| definition.needs_value()) {
             let assigned: Vec<_> =
                 properties.iter().copied().filter(|&id| self.graph.element(id).name == definition.name).collect();
-            let message = format!("{} needs a value of the property `{}`", self.graph.display(owner), definition.name);
-            let error = Diagnostic::error(Code::MissingProperty, message).at(self.graph.element(owner).span).section("3.6.10.5");
-            self.report_when(&when, &assigned, error.label(definition.span, "the property is defined here"));
+            let message = format!("{} needs a value of the property `{}`", self.graph.display(of.id), definition.name);
+            let error = Diagnostic::error(Code::MissingProperty, message).at(self.graph.element(of.id).span).section("3.6.10.5");
+            self.report_when(of.when, &assigned, error.label(definition.span, "the property is defined here"));
         }
     }
 
@@ -32,10 +46,28 @@ impl<'c> Checker<'c, '_> {
             let error = undefined(self.types.definition(kind).name, element.name, definitions);
             return self.report_when(when, &[], error.at(element.span));
         };
-        // What an expression comes to is known in a variant only.
-        let PropertyValue::Value(value) = self.graph.properties[element.slot as usize].property.value else { return };
-        if let Some(schema) = &definition.schema {
-            self.report_values(when, check_value(value, schema, &self.schemas));
+        match self.graph.properties[element.slot as usize].property.value {
+            PropertyValue::Value(value) => self.report_values(when, check_assignment(value, definition, &self.schemas)),
+            PropertyValue::Expression(expression) => {
+                // What it comes to is known in a variant only.
+                let value = self.evaluator.as_ref().map(|evaluator| evaluator.borrow_mut().value(expression, Some(id)));
+                match value {
+                    None => {}
+                    Some(Ok(value)) => self.computed(expression.span(), value, definition, when),
+                    Some(Err(error)) => self.report_when(when, &[], error),
+                }
+            }
+        }
+    }
+
+    /// Checks a value that is written nowhere, as if it stood where it is computed.
+    fn computed(&self, at: Span, value: Value, definition: &Definition<'c>, when: &[ElementId]) {
+        let written = yaml::write_json(&yaml::Out::Value(value));
+        let Ok(document) = yaml::parse(at.file, written.into(), &Limits::default()) else { return };
+        let found = check_assignment(document.root(), definition, &self.schemas);
+        let undecided: Vec<_> = found.undecided.iter().map(|undecided| undecided.diagnostic()).collect();
+        for diagnostic in found.diagnostics.into_iter().chain(undecided) {
+            self.report_when(when, &[], diagnostic.at(at));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From definitions of the type system to what values are checked against.
 
+use crate::source::FileId;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
 use crate::tosca::{Constraint, Family, Parts, PropertyDefinition, SchemaDefinition, TypeId, TypeRef, Types};
 use crate::yaml::Node;
@@ -43,7 +44,11 @@ impl<'t> Schemas<'t> {
 
 impl<'t> DataTypes<'t> for Schemas<'t> {
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 't>> {
-        let found = self.of(self.types.find(Family::Data, name)?);
+        self.data_type_in(None, name)
+    }
+
+    fn data_type_in(&self, file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 't>> {
+        let found = self.of(self.types.find_in(file, Family::Data, name)?);
         Some(DataTypeView {
             base: found.base,
             properties: &found.properties,
@@ -75,6 +80,7 @@ fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
     let part = |part: &Option<Box<SchemaDefinition<'t>>>| part.as_deref().map(|part| Box::new(schema(part)));
     Schema {
         type_name: definition.kind.and_then(Node::text).unwrap_or(Primitive::String.name()),
+        file: definition.kind.map(|kind| kind.document().file()),
         constraints: definition.constraints.iter().filter_map(clause).collect(),
         key_schema: part(&definition.key_schema),
         entry_schema: part(&definition.entry_schema),

@@ -78,7 +78,7 @@ impl Iterator for Pieces<'_> {
                 (Piece::Comment(start..start + len), len)
             }
             _ => {
-                let len = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+                let len = rest.iter().position(|byte| b" \t\n\r".contains(byte)).unwrap_or(rest.len());
                 let dash = rest.get(..len) == Some(b"-");
                 (if dash { Piece::Dash(start) } else { Piece::Word(start..start + len) }, len)
             }

@@ -77,7 +77,7 @@ impl<'t, 'a> Checker<'t, 'a> {
 
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
         let primitive = Primitive::from_name(schema.type_name);
-        let data_type = if primitive.is_none() { self.types.data_type(schema.type_name) } else { None };
+        let data_type = if primitive.is_none() { self.types.data_type_in(schema.file, schema.type_name) } else { None };
         Kind { base: primitive.or_else(|| data_type?.base), data_type, schema }
     }
 
@@ -219,7 +219,7 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 
     /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
-    fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
+    pub(super) fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
         let Some(schema) = &definition.schema else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };

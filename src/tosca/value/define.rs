@@ -9,7 +9,8 @@ use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
 
 /// The type of the bounds of a range, and of lengths.
-static INTEGER: Schema<'static> = Schema { type_name: "integer", constraints: Vec::new(), key_schema: None, entry_schema: None };
+static INTEGER: Schema<'static> =
+    Schema { type_name: "integer", file: None, constraints: Vec::new(), key_schema: None, entry_schema: None };
 
 impl<'t> Checker<'t, '_> {
     /// A definition, with the default and the value that it has.

@@ -21,7 +21,7 @@ pub fn function<'a>(node: Node<'a>) -> Option<&'a str> {
 }
 
 /// As [`function`], where a map may be meant as well: arguments that no function takes make it one.
-pub(super) fn function_not_map<'a>(node: Node<'a>) -> Option<&'a str> {
+pub fn function_not_map<'a>(node: Node<'a>) -> Option<&'a str> {
     let (name, arguments) = call(node)?;
     let takes_name = name.starts_with("get_") && arguments.as_str().is_some();
     (takes_name || arguments.kind() == NodeKind::Sequence).then_some(name)

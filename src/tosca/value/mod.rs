@@ -38,7 +38,7 @@ mod truth;
 
 pub use crate::inputs::Dimension;
 pub use clause::{Clause, Operator};
-pub use function::{FUNCTIONS, function};
+pub use function::{FUNCTIONS, function, function_not_map};
 pub use primitive::Primitive;
 pub use schema::{DataTypeView, DataTypes, Definition, Schema};
 
@@ -104,6 +104,13 @@ impl Undecided<'_> {
 pub fn check_value<'t, 'a>(value: Node<'t>, schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
     let mut checker = Checker::new(types);
     checker.value(value, schema);
+    checker.findings
+}
+
+/// Checks a value that is assigned to what has this definition: as [`check_value`], and that what is fixed stays as it is.
+pub fn check_assignment<'t, 'a>(value: Node<'t>, definition: &'t Definition<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+    let mut checker = Checker::new(types);
+    checker.assignment(value, definition);
     checker.findings
 }
 

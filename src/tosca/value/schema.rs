@@ -3,14 +3,16 @@
 
 use super::{Clause, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use crate::yaml::{Node, NodeKind};
 
 /// What is expected of a value.
 #[derive(Clone, Debug)]
 pub struct Schema<'a> {
-    /// The name of its type, as [`DataTypes`] knows it.
+    /// The name of its type.
     pub type_name: &'a str,
+    /// The file in which it is named, where that is known: there the name has its meaning.
+    pub file: Option<FileId>,
     /// What it must fulfil beside being of the type.
     pub constraints: Vec<Clause<'a>>,
     /// What the keys of a map must be; any text where it is not said.
@@ -22,7 +24,7 @@ pub struct Schema<'a> {
 impl<'a> Schema<'a> {
     /// A type, and nothing more.
     pub fn of(type_name: &'a str) -> Self {
-        Self { type_name, constraints: Vec::new(), key_schema: None, entry_schema: None }
+        Self { type_name, file: None, constraints: Vec::new(), key_schema: None, entry_schema: None }
     }
 
     /// Reads a schema definition: a map, or the name of a type alone.
@@ -30,12 +32,12 @@ impl<'a> Schema<'a> {
     /// What is wrong is reported and left out; a type that is not said is `string` (section 3.3.1.1).
     pub fn read(node: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
         if let Some(name) = type_name(node) {
-            return Self::of(name);
+            return Self { file: Some(node.document().file()), ..Self::of(name) };
         }
         if node.kind() != NodeKind::Mapping {
             diagnostics.push(shape(node, "a schema definition is a map or the name of a type", "3.6.9.2"));
         }
-        let mut schema = Self::of(Primitive::String.name());
+        let mut schema = Self { file: Some(node.document().file()), ..Self::of(Primitive::String.name()) };
         for (key, value) in node.entries() {
             match key.text().unwrap_or_default() {
                 "type" => match type_name(value) {
@@ -139,6 +141,11 @@ impl<'a> Definition<'a> {
 pub trait DataTypes<'a> {
     /// The data type of this name, with all that it inherits; nothing where none is defined. Primitive types are not asked for.
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>>;
+
+    /// The data type that a name stands for in a file: where all files see the same types, that of the name.
+    fn data_type_in(&self, _file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 'a>> {
+        self.data_type(name)
+    }
 }
 
 /// A data type as values see it: with what it inherits, and of what it refines the refinement alone.

@@ -150,7 +150,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn relationship_types(&self, relation: &RelationElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
         if relation.relationship.is_some() {
             let own = self.types_of(relation.id, Family::Relationship);
-            return match self.copied(relation).filter(|_| relation.types.is_empty()) {
+            return match self.copied_relationship(relation).filter(|_| relation.types.is_empty()) {
                 Some(source) => self.types_of(source.id, Family::Relationship),
                 None => own,
             };
@@ -172,7 +172,8 @@ impl<'c> Checker<'c, '_> {
 
     /// The type that a definition names; where there is none, that is reported with the definition.
     fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
-        self.types.find(family, name?.text()?)
+        let name = name?;
+        self.types.named(family, name.text()?, name.span()).ok()
     }
 }
 

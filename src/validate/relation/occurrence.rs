@@ -144,7 +144,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let (when, relationships, node_type) = (Vec::new(), Vec::new(), None);
                 let case = Case { relation, definition, source, when, relationships, names_relationship: false, node_type };
                 kinds.iter().all(|(kind, _)| {
-                    let found = self.capabilities(&case, *kind).unwrap_or_default();
+                    let found = self.fitting(&case, *kind).unwrap_or_default();
                     matches!(&*found, [(only, _)] if *only == name)
                 })
             })

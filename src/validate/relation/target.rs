@@ -75,7 +75,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// A target of this type has a capability that the relationship can lead to.
     fn capability_of(&self, case: &Case<'_, 'c, 'a>, target: TypeId, when: &[ElementId]) {
-        let capabilities = match self.capabilities(case, target) {
+        let capabilities = match self.fitting(case, target) {
             Ok(capabilities) => capabilities,
             Err(error) => return self.report_when(when, &[], error),
         };
@@ -93,7 +93,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The capabilities of a target of this type to which the requirement can lead, or why there are none.
-    pub(super) fn capabilities(&self, case: &Case<'_, 'c, 'a>, target: TypeId) -> Result<Vec<Capability<'c>>, Diagnostic> {
+    pub(super) fn fitting(&self, case: &Case<'_, 'c, 'a>, target: TypeId) -> Result<Vec<Capability<'c>>, Diagnostic> {
         let (name, owner) = (case.definition.named.name, self.types.definition(target).name);
         let error = |message| Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case));
         let mut left = self.assigned_capabilities(case, target)?;

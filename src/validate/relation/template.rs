@@ -32,12 +32,12 @@ impl<'a> Checker<'_, 'a> {
         for template in &self.graph.template.relationships {
             let when: Vec<_> = users.get(template.name).copied().into_iter().collect();
             self.grammar(&when, template.value, &TEMPLATE);
-            self.copy(&when, template);
+            self.relationship_copy(&when, template);
         }
     }
 
     /// What is copied exists and is no copy itself, so that there is no cycle (section 3.8.4.3).
-    fn copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>) {
+    fn relationship_copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>) {
         let Some((copy, name)) = template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?))) else { return };
         let templates = &self.graph.template.relationships;
         let error = match templates.iter().find(|template| template.name == name) {
@@ -58,7 +58,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// The relation whose relationship template this one's is a copy of.
-    pub(super) fn copied(&self, relation: &RelationElement<'a>) -> Option<&RelationElement<'a>> {
+    pub(super) fn copied_relationship(&self, relation: &RelationElement<'a>) -> Option<&RelationElement<'a>> {
         let name = relation.relationship?.value.get("copy")?.as_str()?;
         let is_source = |other: &&RelationElement<'_>| {
             other.requirement.relationship.is_some() && other.relationship.is_some_and(|template| template.name == name)
@@ -73,7 +73,7 @@ impl<'a> Checker<'_, 'a> {
             let name = self.graph.element(**id).name;
             relation.properties.iter().any(|own| self.graph.element(*own).name == name)
         };
-        let copied = self.copied(relation).map(|source| &*source.properties).unwrap_or_default();
+        let copied = self.copied_relationship(relation).map(|source| &*source.properties).unwrap_or_default();
         let copied = copied.iter().filter(|id| !is_own(id));
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         self.properties(relation.id, &properties, kind, of_type);

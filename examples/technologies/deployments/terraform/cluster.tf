@@ -1,0 +1,3 @@
+resource "example_cluster" "cluster" {
+  nodes = 3
+}

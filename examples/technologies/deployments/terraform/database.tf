@@ -1,0 +1,3 @@
+resource "example_machine" "database" {
+  user_data = "apt-get install --yes postgresql-16"
+}

@@ -1,0 +1,3 @@
+resource "example_machine" "machine" {
+  memory = "8 GB"
+}

@@ -1,0 +1,3 @@
+resource "example_dns_record" "name" {
+  name = "notes.example.com"
+}

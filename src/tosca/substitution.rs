@@ -1,0 +1,171 @@
+//! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
+
+use super::definition::Named;
+use super::grammar::{Grammar, Shape};
+use super::value::Clause;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::yaml::{Node, NodeKind};
+
+/// A substitution mapping: the topology template implements a node type.
+pub(crate) struct Substitution<'a> {
+    /// What stands behind the keyname.
+    pub node: Node<'a>,
+    /// The name of the node type.
+    pub node_type: Option<Node<'a>>,
+    /// From its properties to inputs.
+    pub properties: Vec<Mapping<'a>>,
+    /// From its attributes to outputs.
+    pub attributes: Vec<Mapping<'a>>,
+    /// From its capabilities to those of nodes.
+    pub capabilities: Vec<Mapping<'a>>,
+    /// From its requirements to those of nodes.
+    pub requirements: Vec<Mapping<'a>>,
+    /// From operations of its interfaces to workflows.
+    pub interfaces: Vec<Named<'a>>,
+}
+
+/// What is mapped, and to what.
+pub(crate) struct Mapping<'a> {
+    /// What the node type calls it.
+    pub named: Named<'a>,
+    /// Names that lead to what it is mapped to.
+    pub path: Vec<Node<'a>>,
+    /// The value of a property.
+    pub value: Option<Node<'a>>,
+    /// Of a capability or a requirement: what is assigned to its properties.
+    pub properties: Option<Node<'a>>,
+    /// Of a capability or a requirement: what is assigned to its attributes.
+    pub attributes: Option<Node<'a>>,
+}
+
+const SUBSTITUTION: Shape = Shape {
+    what: "a substitution mapping",
+    section: "3.8.13.1",
+    keynames: &["node_type", "substitution_filter", "properties", "attributes", "capabilities", "requirements", "interfaces"],
+};
+const PROPERTY: Shape = Shape { what: "a property mapping", section: "3.8.8.1", keynames: &["mapping", "value"] };
+const ATTRIBUTE: Shape = Shape { what: "an attribute mapping", section: "3.8.9.1", keynames: &["mapping"] };
+const CAPABILITY: Shape =
+    Shape { what: "a capability mapping", section: "3.8.10.1", keynames: &["mapping", "properties", "attributes"] };
+const REQUIREMENT: Shape = Shape { what: "a requirement mapping", section: "3.8.11.1", keynames: CAPABILITY.keynames };
+const FILTER: Shape = Shape { what: "a node filter", section: "3.6.5.1", keynames: &["properties", "capabilities"] };
+const CAPABILITY_FILTER: Shape = Shape { what: "the filter of a capability", section: "3.6.5.2", keynames: &["properties"] };
+
+/// Reads the substitution mapping of a topology template.
+pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {
+    let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
+    grammar.keynames(node, &SUBSTITUTION);
+    if node.kind() == NodeKind::Mapping && node.get("node_type").is_none() {
+        grammar.invalid(node, "a substitution mapping has `node_type`", SUBSTITUTION.section);
+    }
+    if let Some(filter) = node.get("substitution_filter") {
+        grammar.node_filter(filter);
+    }
+    Substitution {
+        node,
+        node_type: grammar.string(node, "node_type", &SUBSTITUTION),
+        properties: grammar.mappings(node, "properties", &PROPERTY),
+        attributes: grammar.mappings(node, "attributes", &ATTRIBUTE),
+        capabilities: grammar.mappings(node, "capabilities", &CAPABILITY),
+        requirements: grammar.mappings(node, "requirements", &REQUIREMENT),
+        interfaces: grammar.entries(node, "interfaces", &SUBSTITUTION),
+    }
+}
+
+impl Grammar<'_> {
+    /// A map of mappings; requirements may be a list as they are elsewhere.
+    fn mappings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Mapping<'a>> {
+        let Some(collection) = node.get(keyname) else { return Vec::new() };
+        let named = match collection.kind() {
+            NodeKind::Sequence => collection.items().flat_map(|item| self.map(item, keyname, shape.section)).collect(),
+            _ => self.map(collection, keyname, shape.section),
+        };
+        named.into_iter().map(|named| self.mapping(named, shape)).collect()
+    }
+
+    fn mapping<'a>(&mut self, named: Named<'a>, shape: &Shape) -> Mapping<'a> {
+        let node = named.value;
+        let mut mapping = Mapping { named, path: Vec::new(), value: None, properties: None, attributes: None };
+        let has_value = shape.keynames.contains(&"value");
+        let is_long = || node.entries().any(|(key, _)| key.text().is_some_and(|text| shape.keynames.contains(&text)));
+        match node.kind() {
+            NodeKind::Sequence => mapping.path = self.path(node, shape),
+            NodeKind::Mapping if !has_value || is_long() => {
+                self.keynames(node, shape);
+                mapping.path = node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
+                mapping.value = node.get("value");
+                mapping.properties = node.get("properties");
+                mapping.attributes = node.get("attributes");
+                self.exclusive(node, shape);
+            }
+            _ if has_value => mapping.value = Some(node),
+            _ => self.invalid(node, format!("{} is a list of names, not {}", shape.what, node.describe()), shape.section),
+        }
+        if let Some(value) = mapping.value {
+            let message = "a value in a property mapping is deprecated: map the property, or use a `substitution_filter`";
+            self.deprecated(value, message, "3.8.8.3");
+        }
+        mapping
+    }
+
+    /// `mapping` excludes the others.
+    fn exclusive(&mut self, node: Node<'_>, shape: &Shape) {
+        let other = node.entries().find(|(key, _)| matches!(key.text(), Some("value" | "properties" | "attributes")));
+        if let Some((key, _)) = other.filter(|_| node.get("mapping").is_some()) {
+            let message = format!("{} has either `mapping` or `{}`", shape.what, key.text().unwrap_or_default());
+            self.invalid(key, message, shape.section);
+        }
+    }
+
+    /// Names: one of an input or output, or those of a node and of something that it has.
+    fn path<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<Node<'a>> {
+        let of_node = shape.keynames == CAPABILITY.keynames;
+        let fits = node.kind() == NodeKind::Sequence
+            && match node.items().len() {
+                1 => !of_node,
+                2 => true,
+                _ => false,
+            };
+        if !fits || node.items().any(|item| item.as_str().is_none()) {
+            let expected = if of_node { "names of a node and of what it has" } else { "one name" };
+            self.invalid(node, format!("{} is a list with {expected}", shape.what), shape.section);
+            return Vec::new();
+        }
+        if !of_node && node.items().len() == 2 {
+            let message = format!("{} to what a node has is deprecated: name an input or output", shape.what);
+            self.deprecated(node, message, shape.section);
+        }
+        node.items().collect()
+    }
+
+    /// A node filter (section 3.6.5); maps are taken for lists of maps with one entry.
+    fn node_filter(&mut self, node: Node<'_>) {
+        self.keynames(node, &FILTER);
+        self.property_filters(node);
+        for capability in self.filters(node, "capabilities") {
+            if !capability.value.is_null() {
+                self.keynames(capability.value, &CAPABILITY_FILTER);
+                self.property_filters(capability.value);
+            }
+        }
+    }
+
+    fn property_filters(&mut self, node: Node<'_>) {
+        for property in self.filters(node, "properties") {
+            match property.value.kind() {
+                NodeKind::Sequence => drop(Clause::read_all(property.value, self.diagnostics)),
+                _ => drop(self.diagnostics.ok(Clause::read(property.value))),
+            }
+        }
+    }
+
+    fn filters<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Named<'a>> {
+        let Some(list) = node.get(keyname) else { return Vec::new() };
+        if list.kind() != NodeKind::Sequence {
+            return self.map(list, keyname, FILTER.section);
+        }
+        // A capability may be only named.
+        let maps = list.items().filter(|item| keyname == "properties" || item.as_str().is_none());
+        maps.flat_map(|item| self.map(item, keyname, FILTER.section)).collect()
+    }
+}

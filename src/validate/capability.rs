@@ -1,0 +1,94 @@
+//! Capability assignments (section 3.8.1).
+
+use super::assignment::Typed;
+use super::checker::Checker;
+use super::schemas::definitions;
+use super::syntax::Shape;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::graph::{ElementId, NodeElement};
+use crate::tosca::value::check_assignments;
+use crate::tosca::{EffectiveCapability, Occurrences};
+use crate::yaml::{Node, NodeKind};
+
+const CAPABILITY: Shape =
+    Shape { what: "a capability assignment", section: "3.8.1.1", keynames: &["properties", "attributes", "occurrences"] };
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks what a node assigns to capabilities of one of its types, and that each of those has the values it needs.
+    pub(super) fn capabilities(&self, of: Typed<'_>, node: &NodeElement<'a>) {
+        let body = node.template.declared.value;
+        let defined = &self.types.effective(of.kind).capabilities;
+        for (key, value) in self.map(of.when, body, "capabilities", "3.8.3.1") {
+            let name = key.text().unwrap_or_default();
+            match defined.get(name) {
+                Some(_) if value.kind() != NodeKind::Mapping && !value.is_null() => {
+                    self.wrong(of.when, value, name, "a map", "3.8.1.2");
+                }
+                Some(part) => self.capability(of.when, name, value, &part.definition),
+                None => {
+                    let message = format!("`{}` has no capability `{name}`", self.types.definition(of.kind).name);
+                    self.undefined(of.when, key, message, defined.keys().copied(), "3.8.1");
+                }
+            }
+        }
+        for (name, part) in defined.iter() {
+            self.capability_properties(of, node, name, &part.definition);
+        }
+    }
+
+    fn capability(&self, when: &[ElementId], name: &str, body: Node<'a>, defined: &EffectiveCapability<'_>) {
+        self.keynames(when, body, &CAPABILITY);
+        let (attributes, properties) = (definitions(&defined.attributes), definitions(&defined.properties));
+        self.attribute_assignments(when, body, &format!("the capability `{name}`"), [&attributes, &properties]);
+        let Some(node) = body.get("occurrences") else { return };
+        let Some(own) = occurrences(node) else {
+            let message = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(node.span()).section(CAPABILITY.section);
+            return self.report_when(when, &[], error);
+        };
+        if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
+            let message = format!("the occurrences {own} of the capability `{name}` are not within {outer}");
+            let error = Diagnostic::error(Code::InvalidRefinement, message).at(node.span()).section(CAPABILITY.section);
+            self.report_when(when, &[], error.label(outer.node.span(), "the occurrences that its type defines"));
+        }
+    }
+
+    /// Checks the values of a capability, whether the node says anything of it or not.
+    fn capability_properties(&self, of: Typed<'_>, node: &NodeElement<'a>, name: &str, defined: &EffectiveCapability<'_>) {
+        if defined.properties.is_empty() {
+            return;
+        }
+        let assignment = |node: &NodeElement<'a>| node.template.declared.value.get("capabilities")?.get(name);
+        let own = assignment(node);
+        let is_optional = defined.occurrences.is_some_and(|occurrences| occurrences.min == 0);
+        if own.is_none() && (is_optional || is_selected(node)) {
+            return;
+        }
+        let copied = self.copied(node).and_then(assignment).and_then(|capability| capability.get("properties"));
+        let mut definitions = definitions(&defined.properties);
+        for definition in &mut definitions {
+            definition.required &= copied.is_none_or(|copied| copied.get(definition.name).is_none());
+        }
+        let owner = format!("the capability `{name}` of {}", self.graph.display(of.id));
+        let key = |own: Node<'a>| own.span();
+        let at = own.filter(|own| !own.is_null()).map_or(self.graph.element(of.id).span, key);
+        let values = own.and_then(|own| own.get("properties"));
+        self.report_values(of.when, check_assignments(values, &definitions, &owner, at, &self.schemas));
+    }
+}
+
+/// Whether a node is one that is there already, so that its template need not say all that it has (section 3.4.3).
+pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
+    let directives = node.template.declared.value.get("directives");
+    directives.into_iter().flat_map(Node::items).any(|directive| matches!(directive.text(), Some("select" | "selectable")))
+}
+
+/// A lower and an upper bound.
+fn occurrences(node: Node<'_>) -> Option<Occurrences<'_>> {
+    let bound = |item: Node<'_>| item.text().filter(|_| item.as_str().is_none())?.parse::<u64>().ok();
+    let mut items = node.items();
+    let (min, max) = (bound(items.next()?)?, items.next()?);
+    let max = if max.as_str() == Some("UNBOUNDED") { None } else { Some(bound(max)?) };
+    let in_order = items.next().is_none() && max.is_none_or(|max| min <= max);
+    in_order.then_some(Occurrences { node, min, max })
+}

@@ -1,0 +1,255 @@
+//! What workflows and policies are about, and the conditions (section 3.6.25) that they put on it.
+
+use super::checker::Checker;
+use super::schemas;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::graph::{ElementId, GroupElement, NodeElement, RelationElement, Step, Target};
+use crate::options::Kind;
+use crate::tosca::value::{Definition, check_constraint_definition};
+use crate::tosca::workflow::Assertion;
+use crate::tosca::{Family, InterfaceDefinition, TypeId};
+use crate::yaml::Node;
+
+/// Something that attributes are asserted of, or operations are called on.
+pub(super) struct Entity<'c, 'a> {
+    /// Its type.
+    pub kind: TypeId,
+    /// On whose presence it depends that it is this.
+    pub when: Vec<ElementId>,
+    /// The template, which may have interfaces of its own.
+    pub body: Option<Node<'a>>,
+    /// Interfaces that a requirement definition gives to its relationship.
+    pub given: &'c [InterfaceDefinition<'c>],
+}
+
+/// What a target stands for.
+#[derive(Default)]
+pub(super) struct Subject<'c, 'a> {
+    /// All that it is, or may be in some variant.
+    pub entities: Vec<Entity<'c, 'a>>,
+    /// Types of a group: what one of them has, its members need not have.
+    pub groups: Vec<TypeId>,
+    /// On whose presence it depends that anything is said of it.
+    pub when: Vec<ElementId>,
+}
+
+impl<'c, 'a> Subject<'c, 'a> {
+    /// This and another.
+    pub fn and(mut self, other: Self) -> Self {
+        self.entities.extend(other.entities);
+        self.groups.extend(other.groups);
+        self.when.extend(other.when);
+        self
+    }
+
+    /// Of these, whatever else there is to be said of it.
+    pub fn of(entities: impl Iterator<Item = Entity<'c, 'a>>) -> Self {
+        Self { entities: entities.collect(), ..Self::default() }
+    }
+
+    /// When something is said of one of its entities.
+    pub fn when(&self, entity: &Entity<'c, 'a>) -> Vec<ElementId> {
+        self.when.iter().chain(&entity.when).copied().collect()
+    }
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// What a node is.
+    pub(super) fn node_subject(&self, node: &NodeElement<'a>) -> Subject<'c, 'a> {
+        let body = Some(node.template.declared.value);
+        let entities = self.types_of(node.id, Family::Node).into_iter().map(|(kind, mut when)| {
+            when.push(node.id);
+            Entity { kind, when, body, given: &[] }
+        });
+        Subject::of(entities)
+    }
+
+    /// What a group stands for: its members.
+    fn group_subject(&self, group: &GroupElement<'a>) -> Subject<'c, 'a> {
+        let members = group.members.iter().map(|&(_, member)| member).filter(|&member| self.counts(member));
+        let mut subject = members.map(|member| self.member_subject(member)).fold(Subject::default(), Subject::and);
+        subject.entities.iter_mut().for_each(|entity| entity.when.push(group.id));
+        subject.groups = self.types_of(group.id, Family::Group).into_iter().map(|(kind, _)| kind).collect();
+        subject
+    }
+
+    fn member_subject(&self, member: ElementId) -> Subject<'c, 'a> {
+        let element = self.graph.element(member);
+        match element.kind {
+            Kind::Node => self.node_subject(&self.graph.nodes[element.slot as usize]),
+            Kind::Relation => self.relation_subject(&self.graph.relations[element.slot as usize]),
+            _ => Subject::default(),
+        }
+    }
+
+    /// What the relationship of a relation is: of the type of its template, else of that which its definition names.
+    fn relation_subject(&self, relation: &RelationElement<'a>) -> Subject<'c, 'a> {
+        let source = self.graph.node(relation.source);
+        let mut subject = self.requirement_subject(source, relation.requirement.declared.name);
+        subject.entities.iter_mut().for_each(|entity| entity.when.push(relation.id));
+        let named = relation.requirement.relationship.and_then(|name| self.types.find(Family::Relationship, name.text()?));
+        let own: Vec<_> = match named.filter(|_| relation.relationship.is_none()) {
+            Some(kind) => vec![(kind, Vec::new())],
+            None => self.types_of(relation.id, Family::Relationship),
+        };
+        if own.is_empty() {
+            return subject;
+        }
+        let given = subject.entities.iter().map(|entity| entity.given).find(|given| !given.is_empty()).unwrap_or_default();
+        let body = relation.relationship.map(|template| template.value);
+        let entities = own.into_iter().map(|(kind, mut when)| {
+            when.push(relation.id);
+            Entity { kind, when, body, given }
+        });
+        Subject::of(entities)
+    }
+
+    /// What the relationships of a requirement are by its definition.
+    fn requirement_subject(&self, node: &NodeElement<'a>, name: &str) -> Subject<'c, 'a> {
+        let types = self.types;
+        let defined = self.types_of(node.id, Family::Node).into_iter().filter_map(|(kind, mut when)| {
+            let definition = &types.effective(kind).requirements.get(name)?.definition;
+            let kind = types.find(Family::Relationship, definition.relationship?.text()?)?;
+            when.push(node.id);
+            Some(Entity { kind, when, body: None, given: &definition.interfaces })
+        });
+        Subject::of(defined)
+    }
+
+    /// What policies target.
+    pub(super) fn target_subject(&self, target: Target) -> Subject<'c, 'a> {
+        match target {
+            Target::Node(node) => self.node_subject(self.graph.node(node)),
+            Target::Group(group) => self.group_subject(&self.graph.groups[group.0 as usize]),
+        }
+    }
+
+    /// The node or the group of a name.
+    pub(super) fn target(&self, name: Node<'_>) -> Option<Target> {
+        let node = self.graph.find(Step::Root(Kind::Node), name);
+        let found = node.or_else(|_| self.graph.find(Step::Root(Kind::Group), name)).ok()?;
+        let element = self.graph.element(found);
+        Some(match element.kind {
+            Kind::Node => Target::Node(crate::graph::NodeId(element.slot)),
+            _ => Target::Group(crate::graph::GroupId(element.slot)),
+        })
+    }
+
+    /// What the target of a step or a precondition stands for; what is wrong with it is reported.
+    pub(super) fn subject(&self, name: Node<'a>, relationship: Option<Node<'a>>, section: &'static str) -> Subject<'c, 'a> {
+        let Some(target) = self.target(name) else {
+            let text = name.text().unwrap_or_default();
+            let error = Diagnostic::error(Code::UnknownElement, format!("there is neither a node nor a group `{text}`"));
+            let nodes = self.graph.nodes.iter().map(|node| node.template.declared.name);
+            let known = nodes.chain(self.graph.groups.iter().map(|group| group.group.declared.name));
+            self.report_when(&[], &[], error.at(name.span()).section(section).help_opt(did_you_mean(text, known)));
+            return Subject::default();
+        };
+        match (target, relationship) {
+            (target, None) => self.target_subject(target),
+            (Target::Node(node), Some(relationship)) => self.related(self.graph.node(node), relationship, section),
+            (Target::Group(_), Some(relationship)) => {
+                let error = Diagnostic::error(Code::InvalidTemplate, "only a node has a `target_relationship`, not a group");
+                self.report_when(&[], &[], error.at(relationship.span()).section(section));
+                Subject::default()
+            }
+        }
+    }
+
+    /// The relationships of a requirement of a node.
+    fn related(&self, node: &NodeElement<'a>, name: Node<'a>, section: &'static str) -> Subject<'c, 'a> {
+        let text = name.text().unwrap_or_default();
+        let relations = node.relations.iter().map(|&id| self.graph.relation(id));
+        let relations: Vec<_> =
+            relations.filter(|relation| relation.requirement.declared.name == text && self.counts(relation.id)).collect();
+        if relations.is_empty() {
+            self.requirement_exists(node, name, section);
+            return self.requirement_subject(node, text);
+        }
+        relations.into_iter().map(|relation| self.relation_subject(relation)).fold(Subject::default(), Subject::and)
+    }
+
+    /// Reports a requirement that a type of a node does not have.
+    pub(super) fn requirement_exists(&self, node: &NodeElement<'a>, name: Node<'a>, section: &'static str) {
+        for entity in self.node_subject(node).entities {
+            let requirements = &self.types.effective(entity.kind).requirements;
+            if !requirements.contains_key(name.text().unwrap_or_default()) {
+                let known = requirements.keys().copied();
+                self.report_when(&entity.when, &[], self.lacks(entity.kind, "requirement", name, known).section(section));
+            }
+        }
+    }
+
+    /// A type has nothing of that name.
+    pub(super) fn lacks<'n>(
+        &self,
+        kind: TypeId,
+        what: &str,
+        name: Node<'_>,
+        known: impl IntoIterator<Item = &'n str>,
+    ) -> Diagnostic {
+        let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
+        let error = Diagnostic::error(Code::UnknownElement, format!("`{owner}` has no {what} `{text}`"));
+        error.at(name.span()).help_opt(did_you_mean(text, known))
+    }
+
+    /// The attribute of a type; each property is one as well (section 3.6.10.1).
+    pub(super) fn attribute(&self, kind: TypeId, name: &str) -> Option<&Definition<'c>> {
+        let schema = self.schemas.of(kind);
+        schema.attributes.iter().chain(&schema.properties).find(|definition| definition.name == name)
+    }
+
+    /// Checks the assertions of a condition: the attributes exist, and the clauses make sense for them.
+    pub(super) fn assertions(&self, assertions: &[Assertion<'a>], subject: &Subject<'c, 'a>) {
+        for assertion in assertions {
+            let name = assertion.attribute.text().unwrap_or_default();
+            if let Some(definition) = subject.groups.iter().find_map(|&kind| self.attribute(kind, name)) {
+                self.asserted(assertion, definition, &subject.when);
+                continue;
+            }
+            for entity in &subject.entities {
+                let when = subject.when(entity);
+                match self.attribute(entity.kind, name) {
+                    Some(definition) => self.asserted(assertion, definition, &when),
+                    None => self.no_attribute(entity.kind, assertion.attribute, &when),
+                }
+            }
+        }
+    }
+
+    fn no_attribute(&self, kind: TypeId, name: Node<'_>, when: &[ElementId]) {
+        let schema = self.schemas.of(kind);
+        let known = schema.attributes.iter().chain(&schema.properties).map(|definition| definition.name);
+        self.report_when(when, &[], self.lacks(kind, "attribute", name, known).section("3.6.24.2"));
+    }
+
+    fn asserted(&self, assertion: &Assertion<'a>, definition: &Definition<'c>, when: &[ElementId]) {
+        let Some(schema) = &definition.schema else { return };
+        for clause in &assertion.clauses {
+            self.report_values(when, check_constraint_definition(clause, schema, &self.schemas));
+        }
+    }
+
+    /// Checks the assertions about a capability of a type, while `when` are present.
+    pub(super) fn capability_assertions(&self, assertions: &[Assertion<'a>], name: Node<'a>, kind: TypeId, when: &[ElementId]) {
+        let capabilities = &self.types.effective(kind).capabilities;
+        let Some(capability) = capabilities.get(name.text().unwrap_or_default()) else {
+            let error = self.lacks(kind, "capability", name, capabilities.keys().copied());
+            return self.report_when(when, &[], error.section("3.6.21.1"));
+        };
+        let mut definitions = schemas::definitions(&capability.definition.attributes);
+        definitions.extend(schemas::definitions(&capability.definition.properties));
+        for assertion in assertions {
+            let text = assertion.attribute.text().unwrap_or_default();
+            match definitions.iter().find(|definition| definition.name == text) {
+                Some(definition) => self.asserted(assertion, definition, when),
+                None => {
+                    let message = format!("the capability `{}` has no attribute `{text}`", capability.named.name);
+                    let error = Diagnostic::error(Code::UnknownElement, message).at(assertion.attribute.span());
+                    let known = definitions.iter().map(|definition| definition.name);
+                    self.report_when(when, &[], error.section("3.6.24.2").help_opt(did_you_mean(text, known)));
+                }
+            }
+        }
+    }
+}

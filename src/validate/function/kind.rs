@@ -1,0 +1,185 @@
+//! Types of values, and whether values of one can stand where another is expected.
+
+use super::super::checker::Checker;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::tosca::value::{Primitive, Schema};
+use crate::tosca::{PropertyDefinition, SchemaDefinition, TypeRef};
+use crate::yaml::{Node, Scalar};
+
+/// The type of a value, as its definition declares it.
+#[derive(Clone, Debug)]
+pub(in crate::validate) struct ValueType {
+    kind: TypeRef,
+    /// Whether there are constraints beside those of the type.
+    constrained: bool,
+    /// What the entries are, where the definition says it.
+    entry: Option<Box<Self>>,
+}
+
+/// What is known of a value before there is one.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    /// Its declared type.
+    Typed(ValueType),
+    /// It is text that a function puts together, which may read as a number or whatever else is written as text.
+    Text,
+    /// Nothing before run time.
+    RunTime,
+    /// Nothing, for reasons that are reported where they lie.
+    Unknown,
+}
+
+/// Whether a value can stand where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    Yes,
+    /// Its type fits, and constraints have to hold.
+    Constraints,
+    /// That depends on the value.
+    Undecided,
+    No,
+}
+
+/// So deep no two types are compared that contain themselves.
+const DEPTH: usize = 16;
+
+impl<'c> Checker<'c, '_> {
+    /// The type that a schema asks for; nothing where it is not defined.
+    pub(in crate::validate) fn expected_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
+        let entry = schema.entry_schema.as_deref().and_then(|entry| self.expected_type(entry));
+        let kind = self.types.find_data(schema.type_name)?;
+        Some(ValueType { kind, constrained: !schema.constraints.is_empty(), entry: entry.map(Box::new) })
+    }
+
+    fn declared_type(&self, schema: &SchemaDefinition<'_>) -> Option<ValueType> {
+        let entry = schema.entry_schema.as_deref().and_then(|entry| self.declared_type(entry));
+        let kind = self.types.find_data(schema.kind?.text()?)?;
+        Some(ValueType { kind, constrained: !schema.constraints.is_empty(), entry: entry.map(Box::new) })
+    }
+
+    /// What a part of a property is.
+    pub(super) fn part_of(&self, definition: &PropertyDefinition<'_>, path: &[Node<'_>]) -> Result<Outcome, Diagnostic> {
+        self.part(self.declared_type(&definition.schema), path)
+    }
+
+    /// What a part of a value is: names of entries and properties and indices of items lead to it.
+    pub(super) fn part(&self, whole: Option<ValueType>, path: &[Node<'_>]) -> Result<Outcome, Diagnostic> {
+        let mut current = whole;
+        for step in path {
+            let Some(kind) = current else { return Ok(Outcome::Unknown) };
+            current = self.step(&kind, *step)?;
+        }
+        Ok(current.map_or(Outcome::Unknown, Outcome::Typed))
+    }
+
+    fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
+        let index = matches!(step.scalar(), Some(Scalar::Int(0..)));
+        let name = step.text().unwrap_or_default();
+        let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));
+        match (self.base(kind), kind.kind) {
+            (Some(Primitive::List), _) if index => Ok(self.entry(kind)),
+            (Some(Primitive::List), _) => {
+                wrong(Code::InvalidFunction, format!("the items of a list have an index from 0 up, not `{name}`"))
+            }
+            (Some(Primitive::Map), _) => Ok(self.entry(kind)),
+            (Some(Primitive::Range), _) if index => Ok(None),
+            (None, TypeRef::Defined(id)) => match self.types.effective(id).properties.get(name) {
+                Some(part) => Ok(self.declared_type(&part.definition.schema)),
+                None => wrong(Code::UnknownProperty, format!("{} has no property `{name}`", self.described(kind))),
+            },
+            _ => wrong(Code::InvalidFunction, format!("{} has no part `{name}`", self.described(kind))),
+        }
+    }
+
+    fn base(&self, kind: &ValueType) -> Option<Primitive> {
+        self.types.primitive(kind.kind).and_then(Primitive::from_name)
+    }
+
+    /// What the entries of a list or a map are, where that is said.
+    fn entry(&self, kind: &ValueType) -> Option<ValueType> {
+        let inherited = || match kind.kind {
+            TypeRef::Defined(id) => self.declared_type(self.types.effective(id).schema.entry_schema.as_deref()?),
+            TypeRef::Primitive(_) => None,
+        };
+        kind.entry.as_deref().cloned().or_else(inherited)
+    }
+
+    /// A type for messages.
+    pub(super) fn described(&self, kind: &ValueType) -> String {
+        let name = match kind.kind {
+            TypeRef::Primitive(name) => name,
+            TypeRef::Defined(id) => self.types.definition(id).name,
+        };
+        match &kind.entry {
+            Some(entry) => format!("`{name}` of {}", self.described(entry)),
+            None => format!("`{name}`"),
+        }
+    }
+
+    /// Whether the result of a call can be a part of a string.
+    pub(super) fn is_scalar(&self, kind: &ValueType) -> bool {
+        !matches!(self.base(kind), None | Some(Primitive::List | Primitive::Map | Primitive::Range))
+    }
+
+    /// Whether it is a list.
+    pub(super) fn is_list(&self, kind: &ValueType) -> bool {
+        matches!(self.base(kind), Some(Primitive::List | Primitive::Range))
+    }
+
+    /// Whether what a function gives can stand where something is expected.
+    pub(super) fn fit(&self, outcome: &Outcome, expected: &ValueType) -> Fit {
+        match outcome {
+            Outcome::Unknown => Fit::Yes,
+            Outcome::RunTime => Fit::Undecided,
+            Outcome::Typed(kind) => self.fits(kind, expected, DEPTH),
+            Outcome::Text if self.base(expected) == Some(Primitive::String) => self.constraints(expected),
+            Outcome::Text if self.is_scalar(expected) => Fit::Undecided,
+            Outcome::Text => Fit::No,
+        }
+    }
+
+    fn fits(&self, kind: &ValueType, expected: &ValueType, depth: usize) -> Fit {
+        if depth == 0 {
+            return Fit::Undecided;
+        }
+        if self.types.derives(kind.kind, expected.kind) {
+            let entries = match (self.entry(kind), self.entry(expected)) {
+                (Some(_), Some(_)) if kind.entry.is_none() && expected.entry.is_none() => Fit::Yes,
+                (Some(kind), Some(expected)) => self.fits(&kind, &expected, depth - 1),
+                (None, Some(_)) => Fit::Undecided,
+                (_, None) => Fit::Yes,
+            };
+            return if expected.constrained { entries.at_least(Fit::Constraints) } else { entries };
+        }
+        match (self.base(kind), self.base(expected)) {
+            (Some(one), Some(other)) if one == other => match (self.entry(kind), self.entry(expected)) {
+                (Some(kind), Some(expected)) => self.fits(&kind, &expected, depth - 1).at_least(Fit::Constraints),
+                (None, Some(_)) => Fit::Undecided,
+                (_, None) => self.constraints(expected),
+            },
+            (Some(Primitive::Integer), Some(Primitive::Float)) => self.constraints(expected),
+            // These are written as text, as a map, or as a list.
+            (Some(Primitive::String), Some(Primitive::Timestamp | Primitive::Version | Primitive::ScalarUnit(_)))
+            | (Some(Primitive::Map), None)
+            | (Some(Primitive::List), Some(Primitive::Range)) => Fit::Undecided,
+            (None, Some(Primitive::Map)) => self.constraints(expected),
+            (None, None) if self.types.derives(expected.kind, kind.kind) => Fit::Undecided,
+            _ => Fit::No,
+        }
+    }
+
+    fn constraints(&self, expected: &ValueType) -> Fit {
+        let of_type = match expected.kind {
+            TypeRef::Defined(id) => !self.types.effective(id).schema.constraints.is_empty(),
+            TypeRef::Primitive(_) => false,
+        };
+        if expected.constrained || of_type { Fit::Constraints } else { Fit::Yes }
+    }
+}
+
+impl Fit {
+    /// The worse of two.
+    fn at_least(self, other: Self) -> Self {
+        if self as u8 >= other as u8 { self } else { other }
+    }
+}

@@ -1,0 +1,96 @@
+//! Groups (section 3.8.5).
+
+use super::assignment::Typed;
+use super::checker::Checker;
+use super::syntax::Shape;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::graph::{ElementId, GroupElement, NodeElement};
+use crate::options::Kind;
+use crate::tosca::{Family, TypeId};
+use crate::yaml::Node;
+
+/// With what section 3.8.5.2 has besides, and with `interfaces`, which section 3.8.5.3 deprecates.
+const GROUP: Shape = Shape {
+    what: "a group",
+    section: "3.8.5.1",
+    keynames: &["type", "description", "metadata", "properties", "attributes", "members", "interfaces"],
+};
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks all groups.
+    pub(super) fn groups(&self) {
+        for group in self.graph.groups.iter().filter(|group| self.counts(group.id)) {
+            self.group(group);
+        }
+    }
+
+    fn group(&self, group: &GroupElement<'a>) {
+        let body = group.group.declared.value;
+        self.keynames(&[group.id], body, &GROUP);
+        self.about(&[group.id], body, GROUP.section);
+        // A group that carries the conditions of its members is of a type without a definition, and in no result.
+        if group.variability {
+            return;
+        }
+        if let Some((key, _)) = body.entries().find(|(key, _)| key.text() == Some("interfaces")) {
+            let warning = Diagnostic::warning(Code::Deprecated, "interfaces of groups are deprecated").at(key.span());
+            self.report(group.id, warning.section("3.8.5.3").help("give them to the members"));
+        }
+        for (kind, mut when) in self.types_of(group.id, Family::Group) {
+            self.properties(group.id, &group.properties, kind, &when);
+            when.push(group.id);
+            let of = Typed { id: group.id, kind, when: &when };
+            self.attributes(of, body);
+            self.interfaces(of, body, &[]);
+            self.members(of, group);
+        }
+    }
+
+    /// Each member is of one of the types that the type of the group lists, if it lists any (section 3.7.11.1).
+    fn members(&self, of: Typed<'_>, group: &GroupElement<'a>) {
+        let Some(listed) = &self.types.effective(of.kind).valid_types else { return };
+        for (member, id) in group.members.iter().filter(|(_, id)| self.counts(*id)) {
+            let element = self.graph.element(*id);
+            if element.kind != Kind::Node {
+                continue;
+            }
+            let node = &self.graph.nodes[element.slot as usize];
+            for (kind, alternative) in self.node_types(node).into_iter().filter(|(kind, _)| !self.admits(listed, *kind)) {
+                let when: Vec<_> = of.when.iter().copied().chain([*id]).chain(alternative).collect();
+                self.not_admitted(&when, member.item, node, kind, of.kind, listed);
+            }
+        }
+    }
+
+    /// Whether a node type is one of these, or has a capability that is.
+    fn admits(&self, listed: &[Node<'_>], kind: TypeId) -> bool {
+        let find = |family, name: &Node<'_>| self.types.find(family, name.text().unwrap_or_default());
+        let has = |wanted: TypeId| {
+            let mut capabilities = self.types.effective(kind).capabilities.values();
+            let named = |part: &Node<'_>| find(Family::Capability, part);
+            capabilities.any(|part| part.definition.kind.as_ref().and_then(named).is_some_and(|own| self.derives(own, wanted)))
+        };
+        listed.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
+            (Some(node), _) => self.derives(kind, node),
+            (None, Some(capability)) => has(capability),
+            // What is not defined has been reported where it is listed.
+            (None, None) => find(Family::Group, name).is_none(),
+        })
+    }
+
+    fn not_admitted(
+        &self,
+        when: &[ElementId],
+        at: Node<'_>,
+        node: &NodeElement<'a>,
+        kind: TypeId,
+        group: TypeId,
+        listed: &[Node<'_>],
+    ) {
+        let (node, group) = (node.template.declared.name, self.types.definition(group).name);
+        let message = format!("`{node}` of type `{}` cannot be a member of a `{group}`", self.types.definition(kind).name);
+        let names: Vec<_> = listed.iter().filter_map(|name| name.text()).collect();
+        let error = Diagnostic::error(Code::IncompatibleType, message).at(at.span()).section("3.7.11.1");
+        self.report_when(when, &[], error.help(format!("members are of type `{}`", names.join("`, `"))));
+    }
+}

@@ -1,0 +1,103 @@
+//! Topology inputs and outputs: parameter definitions (section 3.6.14).
+
+use super::checker::Checker;
+use super::syntax::Shape;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::graph::ElementId;
+use crate::template::{Parameter, is_keyword};
+use crate::tosca::value::{Definition, check_definition};
+use crate::yaml::{Node, NodeKind};
+
+const PARAMETER: Shape = Shape {
+    what: "a parameter definition",
+    section: "3.6.14.1",
+    keynames: &[
+        "type",
+        "description",
+        "value",
+        "required",
+        "default",
+        "status",
+        "constraints",
+        "key_schema",
+        "entry_schema",
+        "external-schema",
+        "metadata",
+    ],
+};
+
+const SCHEMA: Shape = Shape {
+    what: "a schema definition",
+    section: "3.6.9.1",
+    keynames: &["type", "description", "constraints", "key_schema", "entry_schema"],
+};
+
+/// Section 3.6.10.3.
+const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks all topology inputs and outputs.
+    pub(super) fn parameters(&self) {
+        for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
+            self.parameter(input.id, input.parameter);
+            let fixed = input.parameter.declared.value.entries().find(|(key, _)| key.text() == Some("value"));
+            if let Some((key, _)) = fixed {
+                let message = format!("{} has a value, which nobody can choose", self.graph.display(input.id));
+                let warning = Diagnostic::warning(Code::InvalidTemplate, message).at(key.span()).section("3.9.2.1");
+                self.report(input.id, warning.help("what an input is where nobody chooses is its `default`"));
+            }
+        }
+        for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
+            self.parameter(output.id, output.parameter);
+            let body = output.parameter.declared.value;
+            if is_definition(body) && ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none()) {
+                let message = format!("{} has no `value`", self.graph.display(output.id));
+                let error = Diagnostic::error(Code::InvalidTemplate, message).at(self.graph.element(output.id).span);
+                self.report(output.id, error.section("3.6.14"));
+            }
+        }
+    }
+
+    fn parameter(&self, id: ElementId, parameter: &Parameter<'a>) {
+        let (key, body) = (parameter.declared.key, parameter.declared.value);
+        // Anything else is the parameter's value, in the single-line grammar.
+        if !is_definition(body) {
+            return;
+        }
+        self.keynames(&[id], body, &PARAMETER);
+        self.about(&[id], body, PARAMETER.section);
+        let status = body.get("status").filter(|status| !status.text().is_some_and(|status| STATUS.contains(&status)));
+        if let Some(status) = status {
+            let error = Diagnostic::error(Code::InvalidTemplate, format!("`status` is one of {}", STATUS.join(", ")));
+            self.report(id, error.at(status.span()).section("3.6.10.3"));
+        }
+        let mut diagnostics = Diagnostics::default();
+        let definition = Definition::parameter(key, body, &mut diagnostics);
+        diagnostics.0.into_iter().for_each(|diagnostic| self.report(id, diagnostic));
+        if self.schema_types(id, body) {
+            self.report_values(&[id], check_definition(&definition, &self.schemas));
+        }
+    }
+
+    /// Whether all data types of a schema are defined; those that are not are reported. Recursion follows the schema as it is written, whose
+    /// depth the parser limits.
+    fn schema_types(&self, id: ElementId, body: Node<'_>) -> bool {
+        let named = if body.kind() == NodeKind::Scalar { Some(body) } else { body.get("type") };
+        let unknown = named.filter(|name| name.text().is_some_and(|name| self.types.find_data(name).is_none()));
+        if let Some(name) = unknown {
+            let error = self.types.unknown_data(name.text().unwrap_or_default(), name.span());
+            self.report(id, error);
+        }
+        let mut known = unknown.is_none();
+        for part in ["key_schema", "entry_schema"].into_iter().filter_map(|part| body.get(part)) {
+            self.keynames(&[id], part, &SCHEMA);
+            known &= self.schema_types(id, part);
+        }
+        known
+    }
+}
+
+/// Whether what stands behind the name of a parameter defines it: it has a keyname, or says something of variability alone.
+fn is_definition(body: Node<'_>) -> bool {
+    body.entries().any(|(key, _)| key.text().is_some_and(|key| PARAMETER.keynames.contains(&key) || is_keyword(key)))
+}

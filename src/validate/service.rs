@@ -1,0 +1,84 @@
+//! The service template (section 3.10) and its topology template (section 3.9), as far as they are not elements.
+
+use super::checker::Checker;
+use super::syntax::Shape;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::yaml::{Node, NodeKind};
+
+/// With what earlier versions had beside `metadata`.
+const SERVICE: Shape = Shape {
+    what: "a service template",
+    section: "3.10.1",
+    keynames: &[
+        "tosca_definitions_version",
+        "namespace",
+        "metadata",
+        "description",
+        "dsl_definitions",
+        "repositories",
+        "imports",
+        "artifact_types",
+        "data_types",
+        "capability_types",
+        "interface_types",
+        "relationship_types",
+        "node_types",
+        "group_types",
+        "policy_types",
+        "topology_template",
+        "template_name",
+        "template_author",
+        "template_version",
+    ],
+};
+
+const TOPOLOGY: Shape = Shape {
+    what: "a topology template",
+    section: "3.9.1",
+    keynames: &[
+        "description",
+        "inputs",
+        "node_templates",
+        "relationship_templates",
+        "groups",
+        "policies",
+        "outputs",
+        "substitution_mappings",
+        "workflows",
+    ],
+};
+
+/// What belongs to `metadata`, each with its section.
+const METADATA: [(&str, &str); 3] =
+    [("template_name", "3.10.3.3"), ("template_author", "3.10.3.4"), ("template_version", "3.10.3.5")];
+
+impl Checker<'_, '_> {
+    /// Checks the template and all that it imports.
+    pub(super) fn service_templates(&self) {
+        for root in self.documents.iter().map(|document| document.root()) {
+            self.service_template(root);
+        }
+    }
+
+    fn service_template(&self, root: Node<'_>) {
+        self.keynames(&[], root, &SERVICE);
+        self.about(&[], root, "3.10.3.2");
+        if let Some(namespace) = root.get("namespace").filter(|namespace| namespace.as_str().is_none()) {
+            self.wrong(&[], namespace, "namespace", "a URI", SERVICE.section);
+        }
+        self.map(&[], root, "dsl_definitions", "3.10.3.7").for_each(drop);
+        for (name, section) in METADATA {
+            if let Some((key, value)) = root.entries().find(|(key, _)| key.text() == Some(name)) {
+                let warning = Diagnostic::warning(Code::Deprecated, format!("`{name}` is deprecated beside `metadata`"));
+                self.report_when(&[], &[], warning.at(key.span()).section(section).help("move it into `metadata`"));
+                if value.kind() != NodeKind::Scalar {
+                    self.wrong(&[], value, name, "a string", section);
+                }
+            }
+        }
+        if let Some(topology) = root.get("topology_template") {
+            self.keynames(&[], topology, &TOPOLOGY);
+            self.about(&[], topology, TOPOLOGY.section);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The shape of what variability does not touch, which is still as it is written.
+
+use super::checker::Checker;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::graph::ElementId;
+use crate::template::is_keyword;
+use crate::yaml::{Node, NodeKind};
+
+/// What may be said of something.
+pub(super) struct Shape {
+    /// What it is, for messages.
+    pub what: &'static str,
+    /// Where its keynames are listed.
+    pub section: &'static str,
+    /// Its keynames.
+    pub keynames: &'static [&'static str],
+}
+
+impl Checker<'_, '_> {
+    /// Reports each key of a map that is neither a keyname nor a keyword of variability.
+    pub(super) fn keynames(&self, when: &[ElementId], body: Node<'_>, shape: &Shape) {
+        for (key, _) in body.entries() {
+            let text = key.text().unwrap_or_default();
+            if !shape.keynames.contains(&text) && !is_keyword(text) {
+                let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {}", shape.what));
+                let error = error.at(key.span()).section(shape.section).help(format!("known are {}", shape.keynames.join(", ")));
+                self.report_when(when, &[], error.help_opt(did_you_mean(text, shape.keynames.iter().copied())));
+            }
+        }
+    }
+
+    /// Checks what is there for people: a description, and metadata, whose values may be written without quotes as section 3.10.3.2 does.
+    pub(super) fn about(&self, when: &[ElementId], body: Node<'_>, section: &'static str) {
+        if let Some(description) = body.get("description").filter(|text| text.as_str().is_none() && !text.is_null()) {
+            self.wrong(when, description, "description", "a string", section);
+        }
+        for (key, value) in self.map(when, body, "metadata", section) {
+            if value.kind() != NodeKind::Scalar {
+                self.wrong(when, value, key.text().unwrap_or_default(), "a string", section);
+            }
+        }
+    }
+
+    /// The entries of a map below a keyname, where it is there.
+    pub(super) fn map<'n>(
+        &self,
+        when: &[ElementId],
+        body: Node<'n>,
+        keyname: &str,
+        section: &'static str,
+    ) -> impl Iterator<Item = (Node<'n>, Node<'n>)> + use<'n> {
+        let value = body.get(keyname);
+        if let Some(value) = value.filter(|value| value.kind() != NodeKind::Mapping && !value.is_null()) {
+            self.wrong(when, value, keyname, "a map", section);
+        }
+        value.into_iter().flat_map(Node::entries)
+    }
+
+    /// Reports what does not have its shape.
+    pub(super) fn wrong(&self, when: &[ElementId], at: Node<'_>, what: &str, expected: &str, section: &'static str) {
+        let error = Diagnostic::error(Code::InvalidTemplate, format!("`{what}` is {expected}, not {}", at.describe()));
+        self.report_when(when, &[], error.at(at.span()).section(section));
+    }
+
+    /// Reports a name that a type does not define.
+    pub(super) fn undefined<'n>(
+        &self,
+        when: &[ElementId],
+        key: Node<'_>,
+        message: String,
+        known: impl IntoIterator<Item = &'n str>,
+        section: &'static str,
+    ) {
+        let error = Diagnostic::error(Code::UnknownDefinition, message).at(key.span()).section(section);
+        self.report_when(when, &[], error.help_opt(did_you_mean(key.text().unwrap_or_default(), known)));
+    }
+}

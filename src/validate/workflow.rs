@@ -1,0 +1,245 @@
+//! Imperative workflows (section 3.8.7).
+
+use super::activity::Workflows;
+use super::checker::Checker;
+use super::condition::Subject;
+use super::schemas;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::graph::Target;
+use crate::source::Span;
+use crate::tosca::value::check_definition;
+use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
+use crate::tosca::{Family, SchemaDefinition};
+use crate::yaml::Node;
+use rustc_hash::FxHashMap;
+
+/// What follows what: where it leads, and where that is said.
+type Edge = (usize, Span);
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks all workflows, and hands them on.
+    pub(super) fn workflows(&self) -> Workflows<'a> {
+        let mut diagnostics = Diagnostics::default();
+        let topology = self.graph.template.root.get("topology_template");
+        let node = topology.and_then(|topology| topology.get("workflows"));
+        let all = node.map(|node| workflow::workflows(node, &mut diagnostics)).unwrap_or_default();
+        self.report_all(diagnostics);
+        let workflows = Workflows::new(all);
+        for workflow in &workflows.all {
+            self.workflow(workflow, &workflows);
+        }
+        self.inlining(&workflows);
+        workflows
+    }
+
+    /// Reports what is wrong in every variant.
+    pub(super) fn report_all(&self, diagnostics: Diagnostics) {
+        diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(&[], &[], diagnostic));
+    }
+
+    fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
+        for input in &workflow.inputs {
+            self.input_types(&input.schema);
+            self.report_values(&[], check_definition(&schemas::definition(input), &self.schemas));
+        }
+        for precondition in &workflow.preconditions {
+            let target = precondition.target.map(|target| self.subject(target, precondition.relationship, "3.6.26.1"));
+            target.into_iter().for_each(|subject| self.assertions(&precondition.condition, &subject));
+        }
+        for step in &workflow.steps {
+            let subject = step.target.map(|target| self.subject(target, step.relationship, "3.6.27.1")).unwrap_or_default();
+            self.assertions(&step.filter, &subject);
+            self.activities(&step.activities, &subject, workflows);
+            self.step_host(step, &subject);
+        }
+        self.order(&workflow.steps);
+        workflow.outputs.iter().for_each(|output| self.workflow_output(*output));
+    }
+
+    /// The types that a schema and those in it name.
+    fn input_types(&self, schema: &SchemaDefinition<'a>) {
+        let name = schema.kind.filter(|kind| self.types.find_data(kind.text().unwrap_or_default()).is_none());
+        let unknown = name.and_then(|kind| self.types.named(Family::Data, kind.text()?, kind.span()).err());
+        unknown.into_iter().for_each(|error| self.report_when(&[], &[], error));
+        [&schema.key_schema, &schema.entry_schema].into_iter().flatten().for_each(|part| self.input_types(part));
+    }
+
+    /// Of a relationship the source or the target, of a group a node or a node type.
+    fn step_host(&self, step: &Step<'a>, subject: &Subject<'_, 'a>) {
+        let calls = step.activities.iter().any(|activity| activity.kind == ActivityKind::CallOperation);
+        let related = step.relationship.is_some();
+        let error = |at: Node<'_>, message: String| {
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).section("3.6.27.1");
+            self.report_when(&subject.when, &[], error);
+        };
+        match step.host {
+            None if related && calls => {
+                error(step.named.key, "a step that calls operations of a relationship has `operation_host`".into());
+            }
+            // Section 3.6.16.1 has the orchestrator as well.
+            Some(host) if related && !matches!(host.text(), Some("SOURCE" | "TARGET" | "ORCHESTRATOR")) => {
+                error(host, "the `operation_host` of a relationship is `SOURCE` or `TARGET`".into());
+            }
+            Some(host) if !related && step.target.and_then(|name| self.target(name)).is_some_and(is_group) => {
+                let name = host.text().unwrap_or_default();
+                let is_node = matches!(self.target(host), Some(Target::Node(_)));
+                if !is_node && self.types.find(Family::Node, name).is_none() {
+                    let message = format!("the `operation_host` of a group is a node or a node type, and `{name}` is neither");
+                    error(host, message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Which steps follow which: those that are named exist, and none follows itself.
+    fn order(&self, steps: &[Step<'a>]) {
+        let positions: FxHashMap<_, _> = steps.iter().enumerate().map(|(index, step)| (step.named.name, index)).collect();
+        let follow = |names: &[Node<'a>]| -> Vec<Edge> {
+            let known = |name: &Node<'a>| {
+                let text = name.text().unwrap_or_default();
+                let found = positions.get(text).map(|&index| (index, name.span()));
+                if found.is_none() {
+                    let error = Diagnostic::error(Code::UnknownElement, format!("there is no step `{text}`")).at(name.span());
+                    let help = did_you_mean(text, steps.iter().map(|step| step.named.name));
+                    self.report_when(&[], &[], error.section("3.6.27.1").help_opt(help));
+                }
+                found
+            };
+            names.iter().filter_map(known).collect()
+        };
+        let mut edges: Vec<_> = steps.iter().map(|step| follow(&step.on_success)).collect();
+        let found = cycles(&edges);
+        let deadlocks = !found.is_empty();
+        for (cycle, span) in found {
+            let message = match cycle.as_slice() {
+                [_] => format!("the step {} waits for itself", names(steps, &cycle)),
+                _ => format!("the steps {} wait for each other", names(steps, &cycle)),
+            };
+            let error = Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("7.3.1.1");
+            self.report_when(&[], &[], error);
+        }
+        for (step, edges) in steps.iter().zip(&mut edges) {
+            edges.extend(follow(&step.on_failure));
+        }
+        for (cycle, span) in cycles(&edges).into_iter().filter(|_| !deadlocks) {
+            let message = match cycle.as_slice() {
+                [_] => format!("the step {} may follow itself without end", names(steps, &cycle)),
+                _ => format!("the steps {} may follow each other without end", names(steps, &cycle)),
+            };
+            let warning = Diagnostic::warning(Code::CyclicWorkflow, message).at(span).section("7.3.7");
+            self.report_when(&[], &[], warning);
+        }
+    }
+
+    /// No workflow inlines itself, nor one that does.
+    fn inlining(&self, workflows: &Workflows<'a>) {
+        let inlined = |workflow: &Workflow<'a>| -> Vec<Edge> {
+            let activities = workflow.steps.iter().flat_map(|step| &step.activities);
+            let inline = activities.filter(|activity| activity.kind == ActivityKind::Inline);
+            inline.filter_map(|activity| Some((workflows.position(activity.name.text()?)?, activity.name.span()))).collect()
+        };
+        let edges: Vec<_> = workflows.all.iter().map(inlined).collect();
+        for (cycle, span) in cycles(&edges) {
+            let name = |index: usize| workflows.all.get(index).map_or("", |workflow| workflow.named.name);
+            let between: Vec<_> = cycle.iter().skip(1).map(|&index| format!("`{}`", name(index))).collect();
+            let through = if between.is_empty() { String::new() } else { format!(" through {}", between.join(", ")) };
+            let first = cycle.first().map_or("", |&index| name(index));
+            let message = format!("the workflow `{first}` inlines itself{through}");
+            let error = Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("3.6.23.4");
+            self.report_when(&[], &[], error);
+        }
+    }
+}
+
+fn is_group(target: Target) -> bool {
+    matches!(target, Target::Group(_))
+}
+
+fn names(steps: &[Step<'_>], cycle: &[usize]) -> String {
+    let names = cycle.iter().filter_map(|&index| steps.get(index)).map(|step| format!("`{}`", step.named.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Cycles that share no part, at least one where there is any, each with the place of the edge that closes it.
+///
+/// Each edge is followed once, and of each cycle that is found no part is looked at again.
+fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
+    #[derive(Clone, Copy)]
+    enum State {
+        New,
+        At(usize),
+        Done,
+    }
+    let mut states = vec![State::New; edges.len()];
+    let mut found = Vec::new();
+    for start in 0..edges.len() {
+        // The way from the start, with the edges that are still to be followed; below `free` it belongs to no cycle yet.
+        let mut way: Vec<(usize, std::slice::Iter<'_, Edge>)> = Vec::new();
+        let mut blamed = 0;
+        let mut next = matches!(states[start], State::New).then_some(start);
+        loop {
+            if let Some(index) = next.take() {
+                states[index] = State::At(way.len());
+                way.push((index, edges[index].iter()));
+            }
+            let Some((index, rest)) = way.last_mut() else { break };
+            let Some(&(to, span)) = rest.next() else {
+                states[*index] = State::Done;
+                way.pop();
+                blamed = blamed.min(way.len());
+                continue;
+            };
+            match states[to] {
+                State::New => next = Some(to),
+                State::At(position) if position >= blamed => {
+                    found.push((way[position..].iter().map(|&(index, _)| index).collect(), span));
+                    blamed = way.len();
+                }
+                State::At(_) | State::Done => {}
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+    use proptest::prelude::*;
+
+    /// Whether a way leads from one to the other: by squaring what one edge leads to.
+    fn reachable(edges: &[Vec<Edge>]) -> Vec<Vec<bool>> {
+        let count = edges.len();
+        let mut leads: Vec<Vec<bool>> =
+            edges.iter().map(|edges| (0..count).map(|to| edges.iter().any(|edge| edge.0 == to)).collect()).collect();
+        for through in 0..count {
+            for from in 0..count {
+                for to in 0..count {
+                    leads[from][to] |= leads[from][through] && leads[through][to];
+                }
+            }
+        }
+        leads
+    }
+
+    proptest! {
+        #[test]
+        fn cycles_are_found_where_there_are_any(edges in prop::collection::vec(prop::collection::vec(0usize..9, 0..3), 9)) {
+            let span = |at| Span { file: FileId(0), start: at, end: at };
+            let edges: Vec<Vec<Edge>> = edges.into_iter().map(|to| to.into_iter().map(|to| (to, span(to as u32))).collect()).collect();
+            let (found, leads) = (cycles(&edges), reachable(&edges));
+            prop_assert_eq!(found.is_empty(), (0..edges.len()).all(|index| !leads[index][index]));
+            let mut parts = std::collections::BTreeSet::new();
+            for (cycle, closing) in found {
+                let next = cycle.iter().cycle().skip(1);
+                for (from, to) in cycle.iter().zip(next) {
+                    prop_assert!(edges[*from].iter().any(|edge| edge.0 == *to), "{cycle:?}");
+                    prop_assert!(parts.insert(*from), "{cycle:?} shares a part with another");
+                }
+                prop_assert_eq!(closing, span(cycle[0] as u32));
+            }
+        }
+    }
+}

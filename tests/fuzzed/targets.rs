@@ -1,0 +1,121 @@
+//! What is done with bytes that nobody chose: whatever they are, nothing panics, nothing hangs, and messages point into the text.
+
+use cuvee::csar::{Archive, Limits as ArchiveLimits};
+use cuvee::diagnostic::{Diagnostic, Diagnostics};
+use cuvee::source::{FileId, FileSystem, MemoryFiles, SourceMap};
+use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
+use cuvee::{Failure, Resolver};
+use std::path::Path;
+
+/// The YAML layer: what is read and written is read as the same again.
+pub fn yaml(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let read = |text: &str| parse(FileId(0), text.into(), &Limits::default());
+    let Ok(document) = read(text) else { return };
+    let written = write_yaml(&Out::Source(document.root()));
+    let again = read(&written).unwrap_or_else(|error| panic!("what was written cannot be read: {error:?}\n{written}"));
+    assert_eq!(document.root().to_value(), again.root().to_value(), "\n{written}");
+}
+
+/// The template parser, and everything behind it: resolving and validating.
+pub fn template(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    whole(Resolver::from_text("fuzz.yaml", text).files(MemoryFiles::from([("lib/types.yaml", TYPES)])));
+}
+
+const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  a: {properties: {p: {type: string, required: false}}, requirements: [host: {capability: tosca.capabilities.Node}]}
+  b: {derived_from: a, artifacts: {image: {type: tosca.artifacts.File, file: b.img}}}
+";
+
+/// Expressions: as a condition, as the value of a property, and as what variants are asked for.
+pub fn expression(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let files = MemoryFiles::from([("lib/types.yaml", TYPES)]);
+    let indented = text.replace('\n', "\n          ");
+    let template = EXPRESSIONS.replace("CONDITION", &indented).replace("VALUE", &indented);
+    whole(Resolver::from_text("fuzz.yaml", template).files(files.clone()));
+    let asked = Resolver::from_text("fuzz.yaml", EXPRESSIONS.replace("CONDITION", "true").replace("VALUE", "1")).files(files);
+    match asked.only_where(text).variants(&cuvee::explore::Query::default()) {
+        Ok(answer) => placed(&answer.warnings, &answer.sources),
+        Err(failure) => failed(&failure),
+    }
+}
+
+const EXPRESSIONS: &str = "tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      flag: {type: boolean, default: true}
+      size: {type: integer, default: 3, constraints: [in_range: [0, 9]]}
+      name: {type: string, default: eu, constraints: [valid_values: [eu, us, asia]]}
+      list: {type: list, default: [1, 2]}
+    expressions:
+      named: {variability_input: flag}
+  node_templates:
+    shop:
+      type: a
+      requirements:
+      - host:
+          node: vm
+      properties:
+      - p:
+          expression:
+          VALUE
+    vm:
+      type:
+      - a: {conditions: {variability_input: flag}}
+      - b: {default_alternative: true}
+      conditions:
+          CONDITION
+";
+
+/// The archive reader: every entry is unpacked, and what may be a template is resolved.
+pub fn csar(data: &[u8]) {
+    // Small limits, so that time goes into variety rather than into unpacking.
+    let limits = ArchiveLimits { archive: 1 << 20, entries: 64, entry: 1 << 18, total: 1 << 20, ratio: 50 };
+    let archive = match Archive::new("fuzz.csar", data.to_vec(), &limits) {
+        Ok(archive) => archive,
+        Err(refused) => return placed(&refused.0, &SourceMap::default()),
+    };
+    let mut open = vec![Path::new("fuzz.csar:").to_owned()];
+    while let Some(path) = open.pop() {
+        if archive.is_dir(&path) {
+            open.extend(archive.list(&path).unwrap_or_default());
+        } else if let Ok(bytes) = archive.read(&path) {
+            assert!(bytes.len() as u64 <= limits.entry);
+        }
+    }
+    whole(Resolver::new("fuzz.csar:").files(archive));
+}
+
+/// Validates, resolves, and resolves what comes out of that.
+fn whole(resolver: Resolver) {
+    let validation = resolver.validate();
+    placed(&validation.diagnostics, &validation.sources);
+    match resolver.resolve() {
+        Err(failure) => failed(&failure),
+        Ok(resolution) => {
+            placed(resolution.warnings(), resolution.source_map());
+            let again: Result<Document, Diagnostic> = parse(FileId(0), resolution.to_yaml().into(), &Limits::default());
+            assert!(again.is_ok(), "the result is no YAML:\n{}", resolution.to_yaml());
+            // Packing may find something missing, but says so.
+            let _ = resolution.to_csar().map_err(|failure| failed(&failure));
+        }
+    }
+}
+
+fn failed(failure: &Failure) {
+    assert!(Diagnostics(failure.diagnostics.clone()).has_errors(), "a failure without an error");
+    placed(&failure.diagnostics, &failure.sources);
+}
+
+/// Every message can be shown with its place.
+fn placed(diagnostics: &[Diagnostic], sources: &SourceMap) {
+    for diagnostic in diagnostics {
+        let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+        spans.for_each(|span| assert!(sources.location(span).line > 0 && sources.snippet(span).len() < usize::MAX));
+        assert!(!diagnostic.one_line(sources).is_empty());
+    }
+}
