@@ -105,11 +105,11 @@ codes! {
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
-    ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names.";
+    ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names; the prefix `tosca` and the namespaces of TOSCA are those of its own types. Choose another name.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";
-    TypeClash "type-clash" "Two files define a type of one name, and the later definition would have no effect. Rename one of them.";
+    TypeClash "type-clash" "Two files define types of one name and namespace that differ, so that the name could mean either. Rename one of them, or import its file with a `namespace_prefix`.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
     UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";

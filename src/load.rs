@@ -6,7 +6,7 @@ mod imports;
 mod mapping;
 
 pub use imports::{Importing, import_names};
-pub use mapping::Mapping;
+pub use mapping::{Mapping, is_profile};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, FileSystem, SourceMap};

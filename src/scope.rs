@@ -4,7 +4,7 @@
 //! `sees(f) = {f} ∪ ⋃ sees(g)` over all g that f imports without a prefix; `p:n` in f is n in what sees(g) has, over all g that f imports
 //! with the prefix p. The library beside a template, and what that imports, is seen everywhere.
 
-use crate::source::FileId;
+use crate::source::{FileId, Span};
 use crate::tosca::profile;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -16,6 +16,8 @@ pub(crate) struct Link {
     pub from: FileId,
     /// What is imported.
     pub to: FileId,
+    /// Where that is said.
+    pub span: Span,
     /// `namespace_prefix`
     pub prefix: Option<String>,
     /// `namespace_uri`
@@ -43,6 +45,19 @@ impl Links {
         let mut by_file: FxHashMap<_, Vec<_>> = FxHashMap::default();
         self.links.iter().for_each(|link| by_file.entry(link.from).or_default().push(link));
         by_file
+    }
+
+    /// All files that an import leads to, this one first.
+    pub fn behind(&self, file: FileId) -> FxHashSet<FileId> {
+        let links = self.by_file();
+        let mut behind = FxHashSet::default();
+        let mut open = vec![file];
+        while let Some(file) = open.pop() {
+            if behind.insert(file) {
+                open.extend(links.get(&file).into_iter().flatten().map(|link| link.to));
+            }
+        }
+        behind
     }
 
     /// The prefixes by which the template calls what is in each file: none for its own names and those of its library.

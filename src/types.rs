@@ -104,9 +104,12 @@ struct Prefixed<'a> {
     scopes: Scopes,
     /// The prefixes by which the template calls what is in each file.
     ways: Vec<String>,
-    /// By which names types are defined, with the positions of their files.
-    defined: [FxHashMap<&'a str, Vec<(usize, (usize, &'a str))>>; 5],
+    /// By which names types are defined.
+    defined: [FxHashMap<&'a str, Vec<Defined<'a>>>; 5],
 }
+
+/// The position of the file in which a type is defined, and for the scopes the same with its name there.
+type Defined<'a> = (usize, (usize, &'a str));
 
 impl Prefixed<'_> {
     /// The name that the template has for what a name means in a file.

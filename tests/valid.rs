@@ -32,13 +32,14 @@ fn examples() -> Vec<PathBuf> {
 }
 
 /// Everything that is worse than a note, and where.
-fn complaints(Validation { diagnostics, sources }: &Validation) -> Vec<String> {
+fn complaints(resolver: &Resolver) -> Vec<String> {
+    let Validation { diagnostics, sources } = resolver.validate();
     let worse = diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Note);
-    worse.map(|diagnostic| diagnostic.one_line(sources)).collect()
+    worse.map(|diagnostic| diagnostic.one_line(&sources)).collect()
 }
 
 fn assert_valid(what: &str, resolver: &Resolver) {
-    let complaints = complaints(&resolver.validate());
+    let complaints = complaints(resolver);
     assert!(complaints.is_empty(), "{what}: {complaints:#?}");
 }
 
@@ -48,9 +49,9 @@ fn value(text: &str) -> Value {
 
 #[test]
 fn templates_of_chapter_2_are_valid() {
-    for path in templates_of_chapter_2() {
-        assert_valid(&path.display().to_string(), &Resolver::new(&path).non_normative_types());
-    }
+    let complaints = templates_of_chapter_2().into_iter().flat_map(|path| complaints(&Resolver::new(path).non_normative_types()));
+    let complaints: Vec<_> = complaints.collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
 #[test]

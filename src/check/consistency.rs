@@ -83,11 +83,12 @@ impl Checker<'_, '_> {
         for node in &graph.nodes {
             let artifacts = node.artifacts.iter().copied();
             self.unique(Check::AmbiguousArtifact, Code::AmbiguousArtifact, true, Some(node.id), artifacts);
-            // In plain TOSCA a requirement may be assigned as often as its type allows.
-            if !graph.template.is_plain() {
-                let relations = node.relations.iter().map(|&id| graph.relation(id).id);
-                self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, Some(node.id), relations);
+            if graph.template.is_plain() {
+                // There, relations of one name are no alternatives: a requirement may occur more than once.
+                continue;
             }
+            let relations = node.relations.iter().map(|&id| graph.relation(id).id);
+            self.unique(Check::AmbiguousRelation, Code::AmbiguousRelation, false, Some(node.id), relations);
         }
     }
 

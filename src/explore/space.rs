@@ -217,14 +217,14 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Vec<Assigned>)> {
-        let mut models = self.best_models();
+        let mut variants = VariantsWith { space: self, models: self.best_models() };
         let ends = [Code::RelationSource, Code::RelationTarget];
         let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
             Requirement::Check(code, Some(element)) if ends.contains(&code) => Some((literal, code, element)),
             _ => None,
         });
         let rejected = checks.filter_map(|(literal, code, element)| {
-            let found = models.solve(&[!literal]).then(|| self.assigned(&|literal| models.is_true(literal)))?;
+            let found = variants.with(vec![!literal])?;
             let end = if code == Code::RelationSource { "source" } else { "target" };
             let message = format!("the {end} of {} may be absent while it is present", self.graph().display(element));
             let help = format!("`{code}` rejects such variants; give the relation the condition of its {end}");
@@ -262,6 +262,14 @@ impl<'s, 'a> Space<'s, 'a> {
         self.cases.iter().map(chosen).collect()
     }
 
+    /// That each open input with a default has it, as far as that does not depend on others.
+    fn default_cases(&self) -> impl Iterator<Item = Lit> {
+        self.cases.iter().zip(&self.defaults).filter_map(|(cases, default)| match default {
+            Default::Case(case) => cases.get(*case).copied(),
+            _ => None,
+        })
+    }
+
     /// Whether, in a model, an open input has this case also when nothing assigns it.
     pub(super) fn is_default(&self, input: usize, case: usize, is_true: &dyn Fn(Lit) -> bool) -> bool {
         match &self.defaults[input] {
@@ -279,11 +287,29 @@ pub(crate) struct VariantsWith<'v, 's, 'a> {
 }
 
 impl VariantsWith<'_, '_, '_> {
-    /// Inputs that give a variant in which all of `when` are present and none of `unless`, where there is one.
+    /// Inputs that give a variant in which all of `when` are present and none of `unless`, where there is one: as many as possible are left
+    /// at their defaults.
     pub(crate) fn find(&mut self, when: &[ElementId], unless: &[ElementId]) -> Option<Vec<Assigned>> {
         let wanted = when.iter().map(|&id| literal(id)).chain(unless.iter().map(|&id| !literal(id)));
-        let Self { space, models } = self;
-        models.solve(&wanted.collect::<Vec<_>>()).then(|| space.assigned(&|literal| models.is_true(literal)))
+        self.with(wanted.collect())
+    }
+
+    /// The same where these literals are true.
+    fn with(&mut self, mut wanted: Vec<Lit>) -> Option<Vec<Assigned>> {
+        if !self.models.solve(&wanted) {
+            return None;
+        }
+        let defaults: Vec<_> = self.space.default_cases().collect();
+        if !self.models.solve(&[&*wanted, &*defaults].concat()) {
+            for default in defaults {
+                wanted.push(default);
+                if !self.models.solve(&wanted) {
+                    wanted.pop();
+                }
+            }
+            self.models.solve(&wanted);
+        }
+        Some(self.space.assigned(&|literal| self.models.is_true(literal)))
     }
 }
 

@@ -7,7 +7,7 @@ use super::mapping::{Mapping, below, file_url, is_profile, is_url};
 use super::{Opened, is_yaml, normalize, parse_all, read_text};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::scope::{Link, Links};
-use crate::source::{FileId, FileSystem, SourceMap, Span};
+use crate::source::{FileId, FileSystem, SourceMap};
 use crate::template::ImportDefinition;
 use crate::yaml::{Document, Node};
 use rustc_hash::FxHashMap;
@@ -65,70 +65,78 @@ impl Importing<'_> {
 
     /// The file that is imported; nothing where none is, and none is missed.
     fn target(&self, importer: &Importer<'_>, import: ImportDefinition<'_>) -> Result<Option<Target>, Diagnostic> {
-        match self.place(importer, &import) {
-            Ok(Some((path, outside, optional))) => Ok(Some(Target {
-                path,
-                outside,
-                optional: optional && !self.strict,
-                link: Link {
-                    from: importer.root.document().file(),
-                    to: importer.root.document().file(),
-                    prefix: import.prefix.map(str::to_owned),
-                    uri: import.uri.map(str::to_owned),
-                },
-                import: import.item.span(),
-            })),
-            Err(error) if self.strict => Err(error.at(import.item.span()).section(SECTION)),
-            _ => Ok(None),
-        }
+        let place = match self.place(importer, &import) {
+            Err(error) if self.strict => return Err(error.at(import.item.span()).section(SECTION)),
+            place => place.ok().flatten(),
+        };
+        let from = importer.root.document().file();
+        let link = Link {
+            from,
+            to: from,
+            span: import.item.span(),
+            prefix: import.prefix.map(str::to_owned),
+            uri: import.uri.map(str::to_owned),
+        };
+        Ok(place.map(|place| Target { place, name: import.file.to_owned(), link }))
     }
 
-    /// Where the file is, whether that is elsewhere than the template, and whether resolving goes on without it.
-    fn place(&self, importer: &Importer<'_>, import: &ImportDefinition<'_>) -> Result<Option<(PathBuf, bool, bool)>, Diagnostic> {
-        let repository = import.repository.map(|name| repository(importer.root, name)).transpose()?;
-        let name = match repository {
-            Some(address) if !is_url(import.file) => below(address, import.file),
-            _ if is_profile(import.file) => return Ok(None),
+    /// Where a file is; nothing where nothing has to be read, or where the grammar is wrong already.
+    fn place(&self, importer: &Importer<'_>, import: &ImportDefinition<'_>) -> Result<Option<Place>, Diagnostic> {
+        let Importer { root, directory, outside } = *importer;
+        let name = match import.repository {
+            None if is_profile(import.file) => return Ok(None),
+            Some(repository) if !is_url(import.file) => match address(root, repository)? {
+                Some(address) => below(address, import.file),
+                None => return Ok(None),
+            },
             _ => import.file.to_owned(),
         };
-        let is_elsewhere = is_url(&name);
         if let Some(path) = file_url(&name) {
-            return Ok(Some((path, importer.outside, true)));
+            return Ok(Some(Place { path, outside, optional: true }));
         }
-        let path = importer.directory.join(&name);
+        let path = directory.join(&name);
         // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
-        let is_foreign = !is_elsewhere && !is_yaml(&path) && !self.of(importer.outside).is_file(&path);
-        if !is_elsewhere && !is_foreign {
-            return Ok(Some((path, importer.outside, repository.is_some())));
+        if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
+            return Ok(Some(Place { path, outside, optional: import.repository.is_some() }));
         }
-        let mapped = self.mapping.local(&name).map(|path| Some((path, true, false)));
+        let mapped = self.mapping.local(&name).map(|path| Some(Place { path, outside: true, optional: false }));
         mapped.ok_or_else(|| {
-            let help = format!("name a local copy: `--map {name}=PATH`");
-            let message = if is_elsewhere {
-                format!("`{name}` is not mapped to a local file, and nothing is fetched")
+            let why = if is_url(&name) {
+                "is not mapped to a local file, and nothing is fetched"
             } else {
-                format!("`{name}` is neither a file nor a profile that is known")
+                "is neither a file nor a profile that is known"
             };
-            Diagnostic::error(Code::File, message).help(help)
+            let error = Diagnostic::error(Code::File, format!("`{name}` {why}"));
+            error.help(format!("name a local copy: `--map {name}=PATH`"))
         })
     }
 
-    fn of(&self, outside: bool) -> &dyn FileSystem {
+    fn through(&self, outside: bool) -> &dyn FileSystem {
         if outside { self.outside } else { self.files }
+    }
+
+    /// The text of a file; nothing where there is no such file, and none is needed.
+    fn text(&self, target: &Target) -> Result<Option<Arc<str>>, Diagnostic> {
+        let Place { path, outside, optional } = &target.place;
+        let files = self.through(*outside);
+        if (*optional || self.strict) && !files.is_file(path) {
+            let error = Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
+            return if self.strict { Err(target.judge(error)) } else { Ok(None) };
+        }
+        read_text(files, path).map(Some).map_err(|error| target.judge(error))
     }
 }
 
-/// The address of a repository (section 3.6.6).
-fn repository<'a>(root: Node<'a>, name: Node<'_>) -> Result<&'a str, Diagnostic> {
-    let name = name.text().unwrap_or_default();
+/// The address of a repository (section 3.6.6), where it has one.
+fn address<'a>(root: Node<'a>, name: Node<'_>) -> Result<Option<&'a str>, Diagnostic> {
+    let Some(name) = name.as_str() else { return Ok(None) };
     let all = root.get("repositories");
     let Some(definition) = all.and_then(|all| all.get(name)) else {
         let known = all.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
         let error = Diagnostic::error(Code::UnknownElement, format!("there is no repository `{name}`"));
         return Err(error.help("define it under `repositories`").help_opt(did_you_mean(name, known)));
     };
-    let address = definition.as_str().or_else(|| definition.get("url")?.as_str());
-    address.ok_or_else(|| Diagnostic::error(Code::File, format!("the repository `{name}` has no `url`")))
+    Ok(definition.as_str().or_else(|| definition.get("url")?.as_str()))
 }
 
 /// What imports.
@@ -140,15 +148,33 @@ struct Importer<'a> {
     outside: bool,
 }
 
+/// Where an imported file is.
+struct Place {
+    path: PathBuf,
+    /// Whether it is a local copy of something elsewhere, or comes with one.
+    outside: bool,
+    /// Whether resolving does without it.
+    optional: bool,
+}
+
 /// A file that is imported.
 struct Target {
-    path: PathBuf,
-    outside: bool,
-    /// Whether nothing is wrong where there is no such file.
-    optional: bool,
+    place: Place,
+    /// As it is written.
+    name: String,
     /// Without where it leads.
     link: Link,
-    import: Span,
+}
+
+impl Target {
+    fn judge(&self, error: Diagnostic) -> Diagnostic {
+        let help = if self.place.outside {
+            "it has a local copy, which is mapped"
+        } else {
+            "relative names start at the importing file"
+        };
+        error.at(self.link.span).section(SECTION).help(help)
+    }
 }
 
 struct Reading<'f> {
@@ -156,7 +182,7 @@ struct Reading<'f> {
     sources: &'f mut SourceMap,
     /// The files that were read.
     known: FxHashMap<PathBuf, FileId>,
-    /// Files of the library whose imports were not followed yet.
+    /// Files of the library whose imports have not been followed yet.
     left: FxHashMap<FileId, &'f Document>,
     documents: Vec<Document>,
     links: Links,
@@ -170,15 +196,15 @@ impl Reading<'_> {
             let mut outside = Vec::new();
             let mut next = Vec::new();
             for target in open {
-                let path = normalize(&target.path);
+                let path = normalize(&target.place.path);
                 let to = match self.known.get(&path) {
                     Some(known) => *known,
                     None => {
-                        let Some(text) = diagnostics.ok(self.text(&target)).flatten() else { continue };
-                        let file = self.sources.add(&target.path, Arc::clone(&text));
+                        let Some(text) = diagnostics.ok(self.how.text(&target)).flatten() else { continue };
+                        let file = self.sources.add(&target.place.path, Arc::clone(&text));
                         self.known.insert(path, file);
                         jobs.push((file, text));
-                        outside.push(target.outside);
+                        outside.push(target.place.outside);
                         file
                     }
                 };
@@ -193,16 +219,6 @@ impl Reading<'_> {
             }
             open = next;
         }
-    }
-
-    fn text(&self, target: &Target) -> Result<Option<Arc<str>>, Diagnostic> {
-        let files = self.how.of(target.outside);
-        if target.optional && !files.is_file(&target.path) {
-            return Ok(None);
-        }
-        let error =
-            |error: Diagnostic| error.at(target.import).help("relative names start at the importing file").section(SECTION);
-        read_text(files, &target.path).map(Some).map_err(error)
     }
 
     /// What a file of the library imports, when it is asked for the first time.

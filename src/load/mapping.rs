@@ -52,17 +52,16 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, others @ ..] = rest {
-        let hex = others.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &others[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = others;
-            }
-        }
+        let digit = |byte: &u8| char::from(*byte).to_digit(16);
+        let (byte, behind) = match others {
+            [high, low, behind @ ..] if *first == b'%' => match (digit(high), digit(low)) {
+                (Some(high), Some(low)) => ((high * 16 + low) as u8, behind),
+                _ => (*first, others),
+            },
+            _ => (*first, others),
+        };
+        bytes.push(byte);
+        rest = behind;
     }
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }

@@ -13,7 +13,7 @@ pub use entity::{
     Artifact, Group, Member, NodeTemplate, Parameter, Policy, Property, PropertyValue, RelationshipTemplate, Requirement,
     Technology, TypeAssignment,
 };
-pub use import::ImportDefinition;
+pub use import::{IMPORT_KEYS, ImportDefinition};
 pub use topology::{Import, ServiceTemplate, parse};
 pub use variability::{
     TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules, parse_type_specific_conditions,

@@ -1,11 +1,13 @@
 //! The service template and its topology template.
 
+use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
 use super::entity::{self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries, list_entries};
 use super::import::{IMPORT_KEYS, ImportDefinition};
 use super::variability::{self, Variability};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::{self, Kind};
+use crate::tosca::profile;
 use crate::yaml::{Node, NodeKind};
 
 /// A variable service template ("Service Template").
@@ -34,7 +36,7 @@ pub struct ServiceTemplate<'a> {
 }
 
 impl ServiceTemplate<'_> {
-    /// Whether it is plain TOSCA, in which nothing is an alternative of anything.
+    /// Whether it is plain TOSCA, without anything of variability.
     pub fn is_plain(&self) -> bool {
         entity::is_plain(self.root)
     }
@@ -170,6 +172,9 @@ fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
         return Err(error("there is no `tosca_definitions_version`".into()).at(root.span()).help(help));
     };
     let version = node.text().unwrap_or_default();
+    if version == profile::NAMESPACE {
+        return Ok(PLAIN_VERSION);
+    }
     if options::known_version(version) {
         return Ok(version);
     }

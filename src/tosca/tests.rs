@@ -1,7 +1,7 @@
 use super::*;
 use crate::diagnostic::Code;
 use crate::scope::{Link, Links};
-use crate::source::FileId;
+use crate::source::{FileId, Span};
 use crate::yaml::{Limits, parse};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -56,6 +56,7 @@ fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&
     let link = |&(from, to, prefix): &(u32, u32, Option<&str>)| Link {
         from: FileId(from),
         to: FileId(to),
+        span: Span { file: FileId(from), start: 0, end: 0 },
         prefix: prefix.map(str::to_owned),
         uri: None,
     };

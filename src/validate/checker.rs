@@ -68,6 +68,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks everything.
     pub fn all(&self) {
         self.nodes();
+        self.imported_types();
         self.groups();
         self.parameters();
         self.service_templates();

@@ -13,6 +13,7 @@ mod filter;
 mod finding;
 mod function;
 mod group;
+mod import;
 mod interface;
 mod node;
 mod parameter;
@@ -94,6 +95,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
     let types = Types::linked(resolver.beside_profiles(&documents, sources), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
+    import::check(&documents, &types, diagnostics);
     let presence = if one { variant(prepared, diagnostics) } else { None };
     if one && presence.is_none() {
         return;

@@ -1,0 +1,221 @@
+//! Repositories, imports and namespaces of the template and of all that it imports (sections 3.1, 3.6.6 and 3.6.8). Whether imports lead
+//! anywhere is said when they are read.
+
+use super::checker::Checker;
+use super::schemas::Schemas;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::graph::ElementId;
+use crate::load::is_profile;
+use crate::options::Kind;
+use crate::scope::Link;
+use crate::source::FileId;
+use crate::template::{IMPORT_KEYS, ImportDefinition, is_keyword};
+use crate::tosca::value::{Schema, check_value};
+use crate::tosca::{Family, Types, profile};
+use crate::yaml::{Document, Node, NodeKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is reserved for TOSCA, with all that is below it.
+const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
+
+const REPOSITORY_KEYS: &[&str] = &["description", "url", "credential"];
+
+/// The type of what gives access to a repository.
+const CREDENTIAL: &str = "tosca.datatypes.Credential";
+
+/// Checks these documents, of which the last is the template.
+pub(super) fn check<'t>(documents: &[Document], types: &'t Types<'t>, diagnostics: &mut Diagnostics) {
+    let schemas = Schemas::new(types);
+    let mut checking = Checking { schemas: &schemas, diagnostics };
+    for (index, document) in documents.iter().enumerate() {
+        let root = document.root();
+        if index + 1 < documents.len() {
+            checking.version(root);
+        }
+        checking.namespace(root.get("namespace"));
+        for (name, definition) in checking.entries(root, "repositories") {
+            checking.repository(name, definition);
+        }
+        checking.imports(root);
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Checks that the file of each type is imported wherever the type is needed.
+    pub(super) fn imported_types(&self) {
+        let leading = self.conditional_files();
+        for id in self.graph.ids().filter(|_| !leading.is_empty()) {
+            let element = self.graph.element(id);
+            let Some((container, family)) = element
+                .container
+                .filter(|_| element.kind == Kind::Type)
+                .and_then(|container| Some((container, family(self.graph.element(container).kind)?)))
+            else {
+                continue;
+            };
+            let Some(defined) = self.types.find_in(Some(element.span.file), family, element.name) else { continue };
+            if let Some(imports) = leading.get(&self.types.definition(defined).key.span().file) {
+                let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{}`", family.noun(), element.name));
+                let mut error = error.at(element.span).section(family.section());
+                for &import in imports {
+                    error = error.label(self.graph.element(import).span, "its file is imported under a condition");
+                }
+                self.report_when(&[container, id], imports, error);
+            }
+        }
+    }
+
+    /// The files that nothing leads to but imports with conditions, each with those.
+    fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
+        let links = self.prepared.links;
+        let of_template = |link: &&Link| Some(link.from) == links.top;
+        let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
+        let mut always: FxHashSet<_> =
+            links.top.into_iter().chain(links.library.iter().flat_map(|file| links.behind(*file))).collect();
+        for import in &self.graph.imports {
+            let span = import.import.declared.span();
+            let files =
+                links.links.iter().filter(of_template).filter(|link| link.span == span).flat_map(|link| links.behind(link.to));
+            if import.import.declared.conditional.conditions.is_none() {
+                always.extend(files);
+            } else {
+                files.for_each(|file| leading.entry(file).or_default().push(import.id));
+            }
+        }
+        leading.retain(|file, _| !always.contains(file));
+        leading
+    }
+}
+
+/// The family of the types that an element has.
+fn family(kind: Kind) -> Option<Family> {
+    match kind {
+        Kind::Node => Some(Family::Node),
+        Kind::Relation => Some(Family::Relationship),
+        Kind::Artifact => Some(Family::Artifact),
+        Kind::Group => Some(Family::Group),
+        Kind::Policy => Some(Family::Policy),
+        _ => None,
+    }
+}
+
+struct Checking<'c, 't> {
+    schemas: &'c Schemas<'t>,
+    diagnostics: &'c mut Diagnostics,
+}
+
+impl Checking<'_, '_> {
+    fn error(&mut self, code: Code, at: Node<'_>, message: String, section: &'static str) {
+        self.diagnostics.push(Diagnostic::error(code, message).at(at.span()).section(section));
+    }
+
+    fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
+        let message = format!("{what} is {expected}, not {}", at.describe());
+        self.error(Code::InvalidTemplate, at, message, section);
+    }
+
+    fn keynames(&mut self, body: Node<'_>, what: &str, known: &[&'static str], section: &'static str) {
+        for (key, _) in body.entries() {
+            let text = key.text().unwrap_or_default();
+            if !known.contains(&text) && !is_keyword(text) {
+                let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {what}"));
+                let error = error.at(key.span()).section(section).help(format!("known are {}", known.join(", ")));
+                self.diagnostics.push(error.help_opt(did_you_mean(text, known.iter().copied())));
+            }
+        }
+    }
+
+    /// What is imported says of which version it is, which need not be that of the template.
+    fn version(&mut self, root: Node<'_>) {
+        const SECTION: &str = "3.10.3.1";
+        let Some(version) = root.get("tosca_definitions_version") else {
+            let message = "the imported file has no `tosca_definitions_version`".to_owned();
+            return self.error(Code::UnsupportedVersion, root, message, SECTION);
+        };
+        let text = version.as_str().unwrap_or_default();
+        if !text.starts_with("tosca_") && !is_reserved(text) {
+            let known = format!("`{}` or another version of TOSCA", profile::ALIAS);
+            let message = format!("`tosca_definitions_version` of an imported file is {known}, not {}", version.describe());
+            self.error(Code::UnsupportedVersion, version, message, SECTION);
+        }
+    }
+
+    fn namespace(&mut self, namespace: Option<Node<'_>>) {
+        if let Some(namespace) = namespace.filter(|namespace| namespace.as_str().is_some_and(is_reserved)) {
+            let message = format!("the namespace `{}` is reserved for TOSCA", namespace.text().unwrap_or_default());
+            self.error(Code::ReservedName, namespace, message, "3.1.3.1");
+        }
+    }
+
+    fn entries<'n>(&mut self, root: Node<'n>, keyname: &str) -> Vec<(Node<'n>, Node<'n>)> {
+        let value = root.get(keyname).filter(|value| !value.is_null());
+        if let Some(value) = value.filter(|value| value.kind() != NodeKind::Mapping) {
+            self.wrong(value, &format!("`{keyname}`"), "a map", "3.10.1");
+        }
+        value.into_iter().flat_map(Node::entries).collect()
+    }
+
+    fn repository(&mut self, name: Node<'_>, definition: Node<'_>) {
+        const SECTION: &str = "3.6.6.1";
+        if definition.as_str().is_some() {
+            return;
+        }
+        if definition.kind() != NodeKind::Mapping {
+            return self.wrong(definition, "a repository", "a URL, or a map with its `url`", "3.6.6.2");
+        }
+        self.keynames(definition, "a repository definition", REPOSITORY_KEYS, SECTION);
+        match definition.get("url") {
+            None => {
+                let message = format!("the repository `{}` has no `url`", name.text().unwrap_or_default());
+                self.error(Code::InvalidTemplate, name, message, SECTION);
+            }
+            Some(url) if url.as_str().is_none() => self.wrong(url, "`url`", "a string", SECTION),
+            _ => {}
+        }
+        if let Some(description) = definition.get("description").filter(|text| text.as_str().is_none() && !text.is_null()) {
+            self.wrong(description, "`description`", "a string", SECTION);
+        }
+        if let Some(credential) = definition.get("credential") {
+            let schema = Schema::of(CREDENTIAL);
+            let found = check_value(credential, &schema, self.schemas);
+            self.diagnostics.0.extend(found.undecided.iter().map(|undecided| undecided.diagnostic()));
+            self.diagnostics.0.extend(found.diagnostics);
+        }
+    }
+
+    fn imports(&mut self, root: Node<'_>) {
+        let Some(imports) = root.get("imports").filter(|imports| !imports.is_null()) else { return };
+        if imports.kind() != NodeKind::Sequence {
+            return self.wrong(imports, "`imports`", "a list", "3.10.1");
+        }
+        for item in imports.items() {
+            match ImportDefinition::read(item) {
+                Some(import) => self.import(import),
+                None => self.wrong(item, "an import", "the name of a file, or a map with its `file`", "3.6.8.2"),
+            }
+        }
+    }
+
+    fn import(&mut self, import: ImportDefinition<'_>) {
+        const SECTION: &str = "3.6.8.1";
+        self.keynames(import.body, "an import definition", IMPORT_KEYS, SECTION);
+        for keyname in IMPORT_KEYS.iter().filter(|keyname| **keyname != "file") {
+            if let Some(value) = import.body.get(keyname).filter(|value| value.as_str().is_none()) {
+                self.wrong(value, &format!("`{keyname}`"), "a string", SECTION);
+            }
+        }
+        if let Some(prefix) = import.body.get("namespace_prefix").filter(|_| import.prefix == Some("tosca")) {
+            let message = "the namespace prefix `tosca` is reserved for TOSCA".to_owned();
+            self.error(Code::ReservedName, prefix, message, "3.6.8.2.3");
+        }
+        if let Some((key, uri)) = import.body.entries().find(|(key, _)| key.text() == Some("namespace_uri")) {
+            let warning = Diagnostic::warning(Code::Deprecated, "`namespace_uri` is deprecated").at(key.span());
+            self.diagnostics.push(warning.section("3.6.8.2.3").help("declare the `namespace` in the file that is imported"));
+            self.namespace(Some(uri).filter(|_| !is_profile(import.file)));
+        }
+    }
+}
+
+fn is_reserved(uri: &str) -> bool {
+    uri.strip_prefix(RESERVED_URI).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
+}
