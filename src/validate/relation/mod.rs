@@ -138,7 +138,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
         let name = relation.requirement.target.filter(|_| relation.target.is_none())?;
         let text = name.text()?;
-        match self.types.find(Family::Node, text) {
+        match self.defined(Family::Node, Some(name)) {
             None if relation.requirement.filtered || text.starts_with("tosca.nodes.") => {
                 self.type_at(relation.id, Family::Node, name)
             }
@@ -156,7 +156,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             };
         }
         let name = relation.requirement.relationship.filter(|name| name.kind() == NodeKind::Scalar);
-        let found = name.and_then(|name| match self.types.find(Family::Relationship, name.text()?) {
+        let found = name.and_then(|name| match self.defined(Family::Relationship, Some(name)) {
             None if name.text()?.starts_with("tosca.relationships.") => self.type_at(relation.id, Family::Relationship, name),
             found => found,
         });
@@ -171,9 +171,9 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// The type that a definition names; where there is none, that is reported with the definition.
-    fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+    pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
-        self.types.named(family, name.text()?, name.span()).ok()
+        self.types.find_in(Some(name.span().file), family, name.text()?)
     }
 }
 
