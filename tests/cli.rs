@@ -239,6 +239,8 @@ Options:
   -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
                             files [env: CUVEE_INPUT_<NAME>]
       --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
+      --map <URL=PATH>      Local file or directory that stands for a URL and all below it, for
+                            imports; may be repeated, the longest URL wins
       --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
                             matter
       --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same

@@ -177,7 +177,7 @@ fn rule(path: &Path) -> Rule {
     let text = fs::read_to_string(path).unwrap();
     let first = text.lines().next().and_then(|line| line.strip_prefix("# ")?.strip_suffix(")."));
     let (sentence, section) = first
-        .and_then(|line| line.split_once(" (section "))
+        .and_then(|line| line.split_once(" (section ").or_else(|| line.split_once(" (sections ")))
         .unwrap_or_else(|| panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`"));
     let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{section}` is no section"));
     let reported = text.split(" # ").filter_map(|comment| {
@@ -187,7 +187,9 @@ fn rule(path: &Path) -> Rule {
     let codes: BTreeSet<_> = reported.map(|(code, _)| format!("`{code}`")).collect();
     let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
     let row = format!("| {section} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
-    Rule { section: section.split('.').map(number).collect(), row }
+    // Of several sections, the first says where the rule is in the index.
+    let first = section.split(' ').next().unwrap_or_default();
+    Rule { section: first.split('.').map(number).collect(), row }
 }
 
 /// All rules, in the order of the specification.

@@ -73,7 +73,8 @@ impl<'c> Checker<'c, '_> {
     }
 
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
-        let index = matches!(step.scalar(), Some(Scalar::Int(0..)));
+        // Which of several nodes of one template this is, is an index, too (section 2.20.2).
+        let index = matches!(step.scalar(), Some(Scalar::Int(0..))) || step.text() == Some("INDEX");
         let name = step.text().unwrap_or_default();
         let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));
         match (self.base(kind), kind.kind) {
