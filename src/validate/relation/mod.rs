@@ -17,6 +17,7 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, RelationElement};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::yaml::{Node, NodeKind};
+use template::Templates;
 
 /// A requirement assignment in the light of one type of its node.
 struct Case<'k, 'c, 'a> {
@@ -51,18 +52,19 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks all requirement assignments and relationship templates, and what requirement definitions say of relationships and nodes.
     pub(super) fn relations(&self) {
         self.requirement_definitions();
-        self.relationship_templates();
+        let templates = Templates::of(self.graph);
+        self.relationship_templates(&templates);
         for relation in self.graph.relations.iter().filter(|relation| self.counts(relation.id)) {
-            self.relation(relation);
+            self.relation(relation, &templates);
         }
         self.relation_counts();
     }
 
-    fn relation(&self, relation: &RelationElement<'a>) {
+    fn relation(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) {
         self.requirement_grammar(relation);
-        let named = self.relationship_types(relation);
+        let named = self.relationship_types(relation, templates);
         for (kind, when) in &named {
-            self.relationship_values(relation, *kind, when);
+            self.relationship_values(relation, *kind, when, templates);
         }
         let node_type = self.named_node_type(relation);
         let node = self.graph.node(relation.source);
@@ -76,7 +78,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let relationships = if names_relationship { named.clone() } else { self.defined_relationship(definition) };
             // In place, a relationship may leave its type to the definition.
             if let ([(kind, _)], true) = (&*relationships, relation.types.is_empty() && !names_relationship) {
-                self.relationship_values(relation, *kind, &of_type);
+                self.relationship_values(relation, *kind, &of_type, templates);
             }
             self.assignment(Case { relation, definition, source, when, relationships, names_relationship, node_type });
         }
@@ -147,13 +149,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The relationship type that stands where a template could, or the types of the template.
-    fn relationship_types(&self, relation: &RelationElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+    fn relationship_types(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) -> Vec<(TypeId, Vec<ElementId>)> {
         if relation.relationship.is_some() {
-            let own = self.types_of(relation.id, Family::Relationship);
-            return match self.copied_relationship(relation).filter(|_| relation.types.is_empty()) {
-                Some(source) => self.types_of(source.id, Family::Relationship),
-                None => own,
-            };
+            let source = templates.copied(relation).filter(|_| relation.types.is_empty());
+            return self.types_of(source.unwrap_or(relation).id, Family::Relationship);
         }
         let name = relation.requirement.relationship.filter(|name| name.kind() == NodeKind::Scalar);
         let found = name.and_then(|name| match self.defined(Family::Relationship, Some(name)) {
