@@ -175,7 +175,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.property_filters(when, owner, &filter.properties, &self.schemas.of(target).properties);
         for capability in &filter.capabilities {
             let name = capability.key.text().unwrap_or_default();
-            match self.meant(target, name) {
+            match self.meant(target, capability.key) {
                 Means::Defined(part) => {
                     self.property_filters(when, name, &capability.properties, &definitions(&part.definition.properties));
                 }
@@ -209,14 +209,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn meant(&self, target: TypeId, name: &str) -> Means<'c, 'c> {
+    fn meant(&self, target: TypeId, key: Node<'_>) -> Means<'c, 'c> {
         let capabilities = &self.types.effective(target).capabilities;
-        if let Some(part) = capabilities.get(name) {
+        if let Some(part) = capabilities.get(key.text().unwrap_or_default()) {
             return Means::Defined(part);
         }
-        let Some(kind) = self.types.find(Family::Capability, name) else { return Means::Nothing };
+        let Some(kind) = self.defined(Family::Capability, Some(key)) else { return Means::Nothing };
         let is_one = |part: &&Part<'c, EffectiveCapability<'c>>| {
-            let own = part.definition.kind.and_then(|own| self.types.find(Family::Capability, own.text()?));
+            let own = self.defined(Family::Capability, part.definition.kind);
             own.is_some_and(|own| self.derives(own, kind))
         };
         Means::OfType(kind, capabilities.values().map(|part| &**part).filter(is_one).collect())
@@ -229,7 +229,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let name = self.graph.element(candidate.node.id).name;
         for capability in &filter.capabilities {
             let wanted = capability.key.text().unwrap_or_default();
-            match self.meant(candidate.kind, wanted) {
+            match self.meant(candidate.kind, capability.key) {
                 Means::Defined(part) => self.capability_fulfils(when, capability, part, candidate),
                 Means::OfType(_, parts) if parts.len() == 1 => {
                     parts.into_iter().for_each(|part| self.capability_fulfils(when, capability, part, candidate));

@@ -9,12 +9,15 @@ mod grammar;
 mod occurrence;
 mod target;
 mod template;
+#[cfg(test)]
+mod tests;
 
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, RelationElement};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::yaml::{Node, NodeKind};
+use template::Templates;
 
 /// A requirement assignment in the light of one type of its node.
 struct Case<'k, 'c, 'a> {
@@ -49,18 +52,19 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks all requirement assignments and relationship templates, and what requirement definitions say of relationships and nodes.
     pub(super) fn relations(&self) {
         self.requirement_definitions();
-        self.relationship_templates();
+        let templates = Templates::of(self.graph);
+        self.relationship_templates(&templates);
         for relation in self.graph.relations.iter().filter(|relation| self.counts(relation.id)) {
-            self.relation(relation);
+            self.relation(relation, &templates);
         }
         self.relation_counts();
     }
 
-    fn relation(&self, relation: &RelationElement<'a>) {
+    fn relation(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) {
         self.requirement_grammar(relation);
-        let named = self.relationship_types(relation);
+        let named = self.relationship_types(relation, templates);
         for (kind, when) in &named {
-            self.relationship_values(relation, *kind, when);
+            self.relationship_values(relation, *kind, when, templates);
         }
         let node_type = self.named_node_type(relation);
         let node = self.graph.node(relation.source);
@@ -74,7 +78,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let relationships = if names_relationship { named.clone() } else { self.defined_relationship(definition) };
             // In place, a relationship may leave its type to the definition.
             if let ([(kind, _)], true) = (&*relationships, relation.types.is_empty() && !names_relationship) {
-                self.relationship_values(relation, *kind, &of_type);
+                self.relationship_values(relation, *kind, &of_type, templates);
             }
             self.assignment(Case { relation, definition, source, when, relationships, names_relationship, node_type });
         }
@@ -136,7 +140,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
         let name = relation.requirement.target.filter(|_| relation.target.is_none())?;
         let text = name.text()?;
-        match self.types.find(Family::Node, text) {
+        match self.defined(Family::Node, Some(name)) {
             None if relation.requirement.filtered || text.starts_with("tosca.nodes.") => {
                 self.type_at(relation.id, Family::Node, name)
             }
@@ -145,16 +149,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The relationship type that stands where a template could, or the types of the template.
-    fn relationship_types(&self, relation: &RelationElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+    fn relationship_types(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) -> Vec<(TypeId, Vec<ElementId>)> {
         if relation.relationship.is_some() {
-            let own = self.types_of(relation.id, Family::Relationship);
-            return match self.copied_relationship(relation).filter(|_| relation.types.is_empty()) {
-                Some(source) => self.types_of(source.id, Family::Relationship),
-                None => own,
-            };
+            let source = templates.copied(relation).filter(|_| relation.types.is_empty());
+            return self.types_of(source.unwrap_or(relation).id, Family::Relationship);
         }
         let name = relation.requirement.relationship.filter(|name| name.kind() == NodeKind::Scalar);
-        let found = name.and_then(|name| match self.types.find(Family::Relationship, name.text()?) {
+        let found = name.and_then(|name| match self.defined(Family::Relationship, Some(name)) {
             None if name.text()?.starts_with("tosca.relationships.") => self.type_at(relation.id, Family::Relationship, name),
             found => found,
         });
@@ -169,9 +170,9 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// The type that a definition names; where there is none, that is reported with the definition.
-    fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+    pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
-        self.types.named(family, name.text()?, name.span()).ok()
+        self.types.find_in(Some(name.span().file), family, name.text()?)
     }
 }
 

@@ -14,13 +14,16 @@ use crate::tosca::{Family, RequirementDefinition};
 use crate::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// With how many relations before it one is asked for: so many alternatives are nobody's, and all pairs of more would be too many.
+const PARTNERS: usize = 64;
+
 impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn relation_counts(&self) {
         let mapped = self.mapped_requirements();
         for node in self.graph.nodes.iter().filter(|node| self.counts(node.id)) {
+            let by_name = self.assignments(node);
             for (kind, of_type) in self.types_of(node.id, Family::Node) {
                 let when = [&[node.id], &*of_type].concat();
-                let by_name = self.assignments(node);
                 for (name, part) in self.types.effective(kind).requirements.iter() {
                     let assigned = by_name.get(name).map(Vec::as_slice).unwrap_or_default();
                     if !mapped.contains(&(self.graph.element(node.id).name, *name)) {
@@ -159,7 +162,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for (position, id) in doubtful.iter().enumerate() {
             let others = match max - within.len() {
                 0 => &[],
-                1 => &doubtful[..position],
+                1 => &doubtful[position.saturating_sub(PARTNERS)..position],
                 _ => return,
             };
             for other in others {

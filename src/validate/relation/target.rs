@@ -142,7 +142,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Ok(vec![(part.named.name, &part.definition)]);
         }
         let error = |code, message| Diagnostic::error(code, message).at(named.span()).section("3.8.2.1");
-        let Some(kind) = self.types.find(Family::Capability, text) else {
+        let Some(kind) = self.defined(Family::Capability, Some(named)) else {
             let message = format!("`{text}` is neither a capability of `{owner}` nor a capability type");
             let help = did_you_mean(text, capabilities.keys().copied());
             return Err(error(Code::UnknownDefinition, message).help_opt(help));

@@ -3,7 +3,7 @@
 use super::super::checker::Checker;
 use super::grammar::{Grammar, Value};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ElementId, RelationElement};
+use crate::graph::{ElementId, Graph, RelationElement};
 use crate::template::RelationshipTemplate;
 use crate::tosca::TypeId;
 use crate::tosca::value::check_value;
@@ -24,26 +24,45 @@ const TEMPLATE: Grammar = Grammar {
     ],
 };
 
+/// Relationship templates by name.
+pub(super) struct Templates<'g, 'a> {
+    by_name: FxHashMap<&'a str, &'g RelationshipTemplate<'a>>,
+    /// The relation that uses each; where several do, that is reported already.
+    users: FxHashMap<&'a str, &'g RelationElement<'a>>,
+}
+
+impl<'g, 'a> Templates<'g, 'a> {
+    pub fn of(graph: &'g Graph<'a>) -> Self {
+        let named = graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        Self {
+            by_name: graph.template.relationships.iter().map(|template| (template.name, template)).collect(),
+            users: named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect(),
+        }
+    }
+
+    /// The relation whose relationship template this one's is a copy of.
+    pub fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
+        self.users.get(relation.relationship?.value.get("copy")?.as_str()?).copied()
+    }
+}
+
 impl<'a> Checker<'_, 'a> {
     /// Checks the shape of all relationship templates: for their relations, and where they have none, always.
-    pub(super) fn relationship_templates(&self) {
-        let named = self.graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
-        let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation.id))).collect();
+    pub(super) fn relationship_templates(&self, templates: &Templates<'_, 'a>) {
         for template in &self.graph.template.relationships {
-            let when: Vec<_> = users.get(template.name).copied().into_iter().collect();
+            let when: Vec<_> = templates.users.get(template.name).map(|relation| relation.id).into_iter().collect();
             self.grammar(&when, template.value, &TEMPLATE);
-            self.relationship_copy(&when, template);
+            self.relationship_copy(&when, template, templates);
         }
     }
 
     /// What is copied exists and is no copy itself, so that there is no cycle (section 3.8.4.3).
-    fn relationship_copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>) {
+    fn relationship_copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>, templates: &Templates<'_, 'a>) {
         let Some((copy, name)) = template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?))) else { return };
-        let templates = &self.graph.template.relationships;
-        let error = match templates.iter().find(|template| template.name == name) {
+        let error = match templates.by_name.get(name) {
             None => {
                 let message = format!("there is no relationship template `{name}` to copy");
-                let help = did_you_mean(name, templates.iter().map(|template| template.name));
+                let help = did_you_mean(name, self.graph.template.relationships.iter().map(|template| template.name));
                 let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message).section("3.8.4.1");
                 error.help_opt(help)
             }
@@ -57,23 +76,20 @@ impl<'a> Checker<'_, 'a> {
         self.report_when(when, &[], error.at(copy.span()));
     }
 
-    /// The relation whose relationship template this one's is a copy of.
-    pub(super) fn copied_relationship(&self, relation: &RelationElement<'a>) -> Option<&RelationElement<'a>> {
-        let name = relation.relationship?.value.get("copy")?.as_str()?;
-        let is_source = |other: &&RelationElement<'_>| {
-            other.requirement.relationship.is_some() && other.relationship.is_some_and(|template| template.name == name)
-        };
-        self.graph.relations.iter().find(is_source)
-    }
-
     /// Checks the properties and attributes of a relationship against one of its types, while `of_type` are present.
-    pub(super) fn relationship_values(&self, relation: &RelationElement<'a>, kind: TypeId, of_type: &[ElementId]) {
+    pub(super) fn relationship_values(
+        &self,
+        relation: &RelationElement<'a>,
+        kind: TypeId,
+        of_type: &[ElementId],
+        templates: &Templates<'_, 'a>,
+    ) {
         let Some(template) = relation.relationship else { return };
         let is_own = |id: &&ElementId| {
             let name = self.graph.element(**id).name;
             relation.properties.iter().any(|own| self.graph.element(*own).name == name)
         };
-        let copied = self.copied_relationship(relation).map(|source| &*source.properties).unwrap_or_default();
+        let copied = templates.copied(relation).map(|source| &*source.properties).unwrap_or_default();
         let copied = copied.iter().filter(|id| !is_own(id));
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         self.properties(relation.id, &properties, kind, of_type);
