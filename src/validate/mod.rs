@@ -20,6 +20,8 @@ use crate::tosca::Types;
 use crate::yaml::{self, Document, Limits};
 use checker::Checker;
 
+pub(crate) use schemas::Schemas;
+
 /// What validation found.
 #[derive(Clone, Debug)]
 pub struct Validation {

@@ -286,14 +286,26 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// What `get_artifact` takes from: an artifact of the node or of its type.
     pub(super) fn artifact(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, artifact: Name<'a>) -> Vec<Answer> {
-        let Ok(Entity::Element(id)) = self.entity(site, call, entity) else {
-            let error = self.entity(site, call, entity).err();
-            return error.map(|error| Answer::always(Err(error))).into_iter().collect();
+        let id = match self.entity(site, call, entity) {
+            Err(error) => return vec![Answer::always(Err(error))],
+            Ok(Entity::Element(id)) => id,
+            Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
         let of_node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize].artifacts);
         let named = of_node.into_iter().flatten().copied().filter(|&id| self.graph.element(id).name == artifact.text);
         let named: Vec<_> = named.collect();
+        if let Some(&first) = named.first() {
+            let message = format!("{} refers to {}, which is absent", self.graph.display(site.from), self.graph.display(first));
+            let warning = Diagnostic::warning(Code::DanglingReference, message).at(artifact.at.span()).section("4.8.1");
+            let is_defined = |(kind, _): &(Option<TypeId>, _)| {
+                kind.is_none_or(|kind| self.types.effective(kind).artifacts.contains_key(artifact.text))
+            };
+            for (_, when) in self.alternatives(id).into_iter().filter(|alternative| !is_defined(alternative)) {
+                let when: Vec<_> = when.into_iter().chain([site.from]).collect();
+                self.report_when(&when, &named, warning.clone());
+            }
+        }
         self.ask(id, |kind| {
             let defined = &self.types.effective(kind).artifacts;
             if defined.contains_key(artifact.text) || !named.is_empty() {
