@@ -126,7 +126,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             Site::Topology => None,
             Site::Element(id) => Some(id),
         };
-        if let Some((value, (function, _))) = functions.evaluate(node, site).zip(node.entries().next()) {
+        // What is wrong is reported by now.
+        let value = functions.evaluate(node, site).ok()?;
+        if let Some((value, (function, _))) = value.zip(node.entries().next()) {
             return Some(lifted(function, Out::Value(value)));
         }
         let mut is_changed = false;
@@ -137,7 +139,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         };
         let whole = match node.kind() {
             NodeKind::Scalar => return None,
-            NodeKind::Sequence => Out::Seq { items: node.items().map(|item| (Some(item), part(item))).collect(), like: Some(node) },
+            NodeKind::Sequence => {
+                Out::Seq { items: node.items().map(|item| (Some(item), part(item))).collect(), like: Some(node) }
+            }
             NodeKind::Mapping => map(node.entries().map(|(name, value)| (key(name), part(value))).collect(), node),
         };
         is_changed.then_some(whole)

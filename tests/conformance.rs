@@ -25,10 +25,11 @@ fn every_example_has_tests_that_pass() {
 }
 
 /// Codes that resolving never gives, for it knows all inputs and checks no types; each with what expects it.
-const ELSEWHERE: [(Code, &str); 12] = [
+const ELSEWHERE: [(Code, &str); 13] = [
     (Code::DeadElement, "tests/inputs_cases.rs"),
     (Code::InvalidConstraint, "src/tosca/value/tests.rs"),
     (Code::InvalidDefinition, "tests/diagnostics/data-type.yaml"),
+    (Code::InvalidFunction, "tests/diagnostics/function-arguments.yaml"),
     (Code::InvalidRefinement, "tests/diagnostics/refine-property.yaml"),
     (Code::InvalidValue, "src/tosca/value/tests.rs"),
     (Code::MissingProperty, "src/tosca/value/tests.rs"),

@@ -13,7 +13,7 @@ use crate::tosca::value::{Definition, function_not_map};
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
 use crate::value::Value;
 use crate::yaml::{Node, NodeKind, Scalar};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So deep values and the functions in them take from each other.
 const DEPTH: usize = 100;
@@ -26,7 +26,10 @@ const BYTES: usize = 16 << 20;
 pub struct Stop;
 
 /// A value; nothing where it is not known before run time.
-type Evaluated<T = Value> = Result<Option<T>, Stop>;
+pub type Evaluated<T = Value> = Result<Option<T>, Stop>;
+
+/// What is found under a path: a value as above; nothing at all where there is none of that name.
+type Found = Result<Option<Option<Value>>, Stop>;
 
 /// What a function in it means: the element whose `SELF` it is, and the place of the value.
 type Cell = (Option<ElementId>, Span);
@@ -45,6 +48,10 @@ pub struct Functions<'e, 'a> {
     presence: &'e Presence,
     types: &'e Types<'e>,
     given: Given,
+    /// Present inputs by name; of several the last one counts.
+    inputs: FxHashMap<&'a str, ElementId>,
+    /// The relations of named relationship templates.
+    relationships: FxHashMap<&'a str, ElementId>,
     known: FxHashMap<Cell, Evaluated>,
     /// The values on whose way this is.
     way: Vec<Cell>,
@@ -56,8 +63,21 @@ pub struct Functions<'e, 'a> {
 impl<'e, 'a> Functions<'e, 'a> {
     /// Those of a variant.
     pub fn new(graph: &'e Graph<'a>, presence: &'e Presence, types: &'e Types<'e>, given: Given) -> Self {
-        let (known, way) = (FxHashMap::default(), Vec::new());
-        Self { graph, presence, types, given, known, way, depth: 0, bytes: BYTES, diagnostics: Diagnostics::default() }
+        let present = graph.inputs.iter().filter(|input| presence.is(input.id));
+        let named = graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        Self {
+            graph,
+            presence,
+            types,
+            given,
+            inputs: present.map(|input| (input.parameter.declared.name, input.id)).collect(),
+            relationships: named.filter_map(|relation| Some((relation.relationship?.name, relation.id))).collect(),
+            known: FxHashMap::default(),
+            way: Vec::new(),
+            depth: 0,
+            bytes: BYTES,
+            diagnostics: Diagnostics::default(),
+        }
     }
 
     /// What was wrong.
@@ -66,11 +86,18 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// The value of a function that stands in an element; nothing where it stays, or is none.
-    pub fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> Option<Value> {
-        let call = call(node)?;
-        let value = self.call(&call, site).ok()??;
-        self.pay(size(&value, self.bytes), node).ok()?;
-        Some(value)
+    ///
+    /// # Errors
+    /// Where something is wrong with it.
+    pub fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> Evaluated {
+        if call(node).is_none() {
+            return Ok(None);
+        }
+        let value = self.cell(node, site)?;
+        if let Some(value) = &value {
+            self.pay(size(value, self.bytes), node)?;
+        }
+        Ok(value)
     }
 
     fn stop<T>(&mut self, error: Diagnostic) -> Result<T, Stop> {
@@ -120,7 +147,11 @@ impl<'e, 'a> Functions<'e, 'a> {
             return Ok(Some(node.to_value()));
         }
         if self.depth == DEPTH {
-            return self.wrong(node, "4.3", format!("more than {DEPTH} values and functions are inside of each other or take from each other"));
+            return self.wrong(
+                node,
+                "4.3",
+                format!("more than {DEPTH} values and functions are inside of each other or take from each other"),
+            );
         }
         self.depth += 1;
         let value = match call(node) {
@@ -230,18 +261,17 @@ impl<'e, 'a> Functions<'e, 'a> {
     fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> Evaluated {
         let graph = self.graph;
         let input = match operand.scalar() {
-            Some(Scalar::Int(index)) => usize::try_from(index).ok().and_then(|index| graph.inputs.get(index)),
-            _ => {
-                let is_meant = |name: &str| Some(name) == operand.text();
-                let mut present = graph.inputs.iter().rev().filter(|input| self.presence.is(input.id));
-                present.find(|input| is_meant(input.parameter.declared.name))
+            Some(Scalar::Int(index)) => {
+                let input = usize::try_from(index).ok().and_then(|index| graph.inputs.get(index));
+                input.map(|input| input.id).filter(|&id| self.presence.is(id))
             }
+            _ => self.inputs.get(operand.text().unwrap_or_default()).copied(),
         };
-        let Some(input) = input else { return Ok(None) };
-        if let Some(value) = self.given.inputs.get(&input.id).cloned() {
+        let Some(id) = input else { return Ok(None) };
+        if let Some(value) = self.given.inputs.get(&id).cloned() {
             return self.part_of_value(value, path);
         }
-        let declared = &input.parameter.declared;
+        let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
         // What is wrong with the declaration is said by validating.
         let definition = Definition::parameter(declared.key, declared.value, &mut Diagnostics::default());
         match definition.value.or(definition.default) {
@@ -251,14 +281,14 @@ impl<'e, 'a> Functions<'e, 'a> {
                 let name = declared.name;
                 let message = format!("the topology input `{name}` is needed here and has no value");
                 let error = Diagnostic::error(Code::MissingInput, message).at(call.node.span()).section("4.4.1");
-                let error = error.label(graph.element(input.id).span, "the input is declared here");
+                let error = error.label(graph.element(id).span, "the input is declared here");
                 self.stop(error.help("assign it as a deployment input, or declare a `default`"))
             }
         }
     }
 
     /// A part of a value as it is written; nothing at all where there is no such part.
-    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> Result<Option<Option<Value>>, Stop> {
+    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> Found {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
         if call(node).is_some() {
             let Some(value) = self.cell(node, site)? else { return Ok(Some(None)) };
@@ -353,54 +383,52 @@ impl<'e, 'a> Functions<'e, 'a> {
 
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
         let find = |kind| self.graph.find(Step::Root(kind), entity.at).ok();
-        let relationship = || {
-            let relations = self.graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
-            let mut named = relations.filter(|relation| relation.relationship.is_some_and(|template| template.name == entity.text));
-            named.next().map(|relation| relation.id)
-        };
+        let relationship = || self.relationships.get(entity.text).copied();
         find(Kind::Node).or_else(relationship).or_else(|| find(Kind::Group))
     }
 
     /// Of the nodes that host a node, the nearest that has it.
     fn of_hosts(&mut self, node: &'e NodeElement<'a>, path: &[Node<'_>]) -> Evaluated {
         let graph = self.graph;
-        let mut seen = vec![node.id];
+        let mut seen = FxHashSet::from_iter([node.id]);
         let mut current = node;
         loop {
             let mut hosting = graph.hosting(current).filter(|relation| self.presence.is(relation.id));
             let Some(host) = hosting.find_map(|relation| relation.target) else { return Ok(None) };
             current = graph.node(host);
-            if seen.contains(&current.id) || !self.presence.is(current.id) {
+            if !self.presence.is(current.id) || !seen.insert(current.id) {
                 return Ok(None);
             }
-            seen.push(current.id);
             if let Some(value) = self.of_element(current.id, path)? {
                 return Ok(value);
             }
         }
     }
 
-    /// What an element has under a path: a property, or behind a capability or a requirement, one of that.
-    fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> Result<Option<Option<Value>>, Stop> {
-        let own = self.own(id, path)?;
-        let (Some((first, rest)), None) = (path.split_first(), &own) else { return Ok(own) };
-        let name = first.text().unwrap_or_default();
+    /// What an element has under a path: behind a capability or a requirement a property of that, else one of its own.
+    fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> Found {
         let element = self.graph.element(id);
-        if rest.is_empty() || element.kind != Kind::Node {
-            return Ok(None);
+        let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
+        if let (Some(node), Some((first, rest @ [_, ..]))) = (node, path.split_first()) {
+            let name = first.text().unwrap_or_default();
+            let found = self.of_capability(node, name, rest)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            let relations = node.relations.iter().map(|&id| self.graph.relation(id));
+            let is_meant = |relation: &&RelationElement<'_>| self.graph.element(relation.id).name == name;
+            if let Some(relation) = relations.filter(is_meant).find(|relation| self.presence.is(relation.id)) {
+                let found = self.of_requirement(node, relation, rest)?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
         }
-        let node = &self.graph.nodes[element.slot as usize];
-        let of_capability = self.of_capability(node, name, rest)?;
-        if of_capability.is_some() {
-            return Ok(of_capability);
-        }
-        let relations = node.relations.iter().map(|&id| self.graph.relation(id));
-        let mut named = relations.filter(|relation| self.graph.element(relation.id).name == name && self.presence.is(relation.id));
-        named.next().map_or(Ok(None), |relation| self.of_requirement(node, relation, rest))
+        self.own(id, path)
     }
 
     /// A property of an element: as it is assigned, or else as its type has it.
-    fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> Result<Option<Option<Value>>, Stop> {
+    fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> Found {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
         let present = self.presence.among(self.graph.properties_of(id));
@@ -418,12 +446,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         self.of_definition(defined.map(|part| &part.definition), rest, id)
     }
 
-    fn of_definition(
-        &mut self,
-        definition: Option<&PropertyDefinition<'_>>,
-        path: &[Node<'_>],
-        id: ElementId,
-    ) -> Result<Option<Option<Value>>, Stop> {
+    fn of_definition(&mut self, definition: Option<&PropertyDefinition<'_>>, path: &[Node<'_>], id: ElementId) -> Found {
         match definition.and_then(|definition| definition.value.or(definition.default)) {
             Some(value) => self.part(value, path, Some(id)),
             None => Ok(None),
@@ -431,15 +454,11 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// A property of a capability: as the node assigns it, or else as its type has it.
-    fn of_capability(
-        &mut self,
-        node: &NodeElement<'a>,
-        capability: &str,
-        path: &[Node<'_>],
-    ) -> Result<Option<Option<Value>>, Stop> {
+    fn of_capability(&mut self, node: &NodeElement<'a>, capability: &str, path: &[Node<'_>]) -> Found {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
-        let written = node.template.declared.value.get("capabilities").and_then(|all| all.get(capability)?.get("properties")?.get(name));
+        let written =
+            node.template.declared.value.get("capabilities").and_then(|all| all.get(capability)?.get("properties")?.get(name));
         if let Some(value) = written {
             return self.part(value, rest, Some(node.id));
         }
@@ -449,12 +468,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// What a requirement leads to: a property of the relationship, of the capability that fulfils it, or of the target.
-    fn of_requirement(
-        &mut self,
-        node: &NodeElement<'a>,
-        relation: &RelationElement<'a>,
-        path: &[Node<'_>],
-    ) -> Result<Option<Option<Value>>, Stop> {
+    fn of_requirement(&mut self, node: &NodeElement<'a>, relation: &RelationElement<'a>, path: &[Node<'_>]) -> Found {
         let own = self.own(relation.id, path)?;
         let (Some(target), None) = (relation.target, &own) else { return Ok(own) };
         let target = self.graph.node(target);
@@ -482,7 +496,8 @@ impl<'e, 'a> Functions<'e, 'a> {
     {
         let name = relation.requirement.declared.name;
         let named = relation.requirement.declared.value.get("capability").and_then(Node::text);
-        let defined = self.effective(node.id).and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
+        let defined =
+            self.effective(node.id).and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
         let find = |kind: &str| self.types.find(Family::Capability, kind).map(TypeRef::Defined);
         let Some(effective) = self.effective(target.id) else { return vec![named.unwrap_or(name)] };
         if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {

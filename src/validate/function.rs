@@ -117,9 +117,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Where values of an element stand.
     fn site(&self, from: ElementId) -> Site {
         let mut around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
-        let is_entity = |id: &ElementId| {
-            matches!(self.graph.element(*id).kind, Kind::Node | Kind::Relation | Kind::Group | Kind::Policy)
-        };
+        let is_entity =
+            |id: &ElementId| matches!(self.graph.element(*id).kind, Kind::Node | Kind::Relation | Kind::Group | Kind::Policy);
         Site { from, entity: around.find(is_entity) }
     }
 
