@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostics;
 use crate::expression::Evaluator;
+use crate::function::evaluate::Functions;
 use crate::graph::{ElementId, Graph, PropertyElement, RelationElement, RelationId, Target};
 use crate::presence::Presence;
 use crate::template::{DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, PLAIN_VERSION, PropertyValue, is_keyword};
@@ -15,22 +16,43 @@ type Entry<'a> = (OutKey<'a>, Out<'a>);
 /// Builds the resolved document.
 ///
 /// # Errors
-/// Whatever is wrong with the value expressions of present properties.
-pub fn emit<'a>(evaluator: &mut Evaluator<'_, 'a>, presence: &Presence) -> Result<Out<'a>, Diagnostics> {
+/// Whatever is wrong with the value expressions of present properties, and with the functions where they are evaluated.
+pub fn emit<'a>(
+    evaluator: &mut Evaluator<'_, 'a>,
+    presence: &Presence,
+    functions: Option<Functions<'_, 'a>>,
+) -> Result<Out<'a>, Diagnostics> {
     let graph = evaluator.graph;
     let by_position = graph.references.iter().any(|reference| reference.by_position);
-    let mut emitter = Emitter { graph, presence, evaluator, by_position, diagnostics: Diagnostics::default() };
+    let diagnostics = Diagnostics::default();
+    let mut emitter = Emitter { graph, presence, evaluator, functions, site: Site::Elsewhere, by_position, diagnostics };
     let document = emitter.document();
+    let functions = emitter.functions.take().map(Functions::into_diagnostics).unwrap_or_default();
+    emitter.diagnostics.0.extend(functions.0);
     if emitter.diagnostics.has_errors() { Err(emitter.diagnostics) } else { Ok(document) }
 }
 
-struct Emitter<'m, 'e, 'a> {
+struct Emitter<'m, 'e, 'f, 'a> {
     graph: &'e Graph<'a>,
     presence: &'m Presence,
     evaluator: &'m mut Evaluator<'e, 'a>,
+    /// Where functions are replaced by their values.
+    functions: Option<Functions<'f, 'a>>,
+    site: Site,
     /// Whether anything says `get_input: <position>`, which has to become a name.
     by_position: bool,
     diagnostics: Diagnostics,
+}
+
+/// Where something is written, for the functions in it.
+#[derive(Clone, Copy)]
+enum Site {
+    /// Where functions stay what they are: in types, and where inputs are declared.
+    Elsewhere,
+    /// In the topology, outside of all elements.
+    Topology,
+    /// In this element, which is what `SELF` stands for.
+    Element(ElementId),
 }
 
 fn key(key: Node<'_>) -> OutKey<'_> {
@@ -55,7 +77,7 @@ fn some<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
     (!entries.is_empty()).then(|| map(entries, like))
 }
 
-impl<'a> Emitter<'_, '_, 'a> {
+impl<'a> Emitter<'_, '_, '_, 'a> {
     fn document(&mut self) -> Out<'a> {
         let root = self.graph.template.root;
         let entries = self.entries(root, |this, keyword, value| match keyword {
@@ -78,9 +100,51 @@ impl<'a> Emitter<'_, '_, 'a> {
         emitted.collect()
     }
 
+    /// Writes what stands at a site.
+    fn within<T>(&mut self, site: Site, write: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.site, site);
+        let written = write(self);
+        self.site = around;
+        written
+    }
+
+    /// What stays as it is, but for functions that are evaluated.
+    fn source(&mut self, node: Node<'a>) -> Out<'a> {
+        self.evaluated(node).unwrap_or_else(|| self.kept(node))
+    }
+
     /// What stays as it is, but for inputs named by position.
-    fn source(&self, node: Node<'a>) -> Out<'a> {
+    fn kept(&self, node: Node<'a>) -> Out<'a> {
         if self.by_position { self.named(node) } else { Out::Source(node) }
+    }
+
+    /// With the values of the functions in it; nothing where none has a value.
+    fn evaluated(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let functions = self.functions.as_mut()?;
+        let site = match self.site {
+            Site::Elsewhere => return None,
+            Site::Topology => None,
+            Site::Element(id) => Some(id),
+        };
+        // What is wrong is reported by now.
+        let value = functions.evaluate(node, site).ok()?;
+        if let Some((value, (function, _))) = value.zip(node.entries().next()) {
+            return Some(lifted(function, Out::Value(value)));
+        }
+        let mut is_changed = false;
+        let mut part = |part: Node<'a>| {
+            let evaluated = self.evaluated(part);
+            is_changed |= evaluated.is_some();
+            evaluated.unwrap_or_else(|| self.kept(part))
+        };
+        let whole = match node.kind() {
+            NodeKind::Scalar => return None,
+            NodeKind::Sequence => {
+                Out::Seq { items: node.items().map(|item| (Some(item), part(item))).collect(), like: Some(node) }
+            }
+            NodeKind::Mapping => map(node.entries().map(|(name, value)| (key(name), part(value))).collect(), node),
+        };
+        is_changed.then_some(whole)
     }
 
     fn named(&self, node: Node<'a>) -> Out<'a> {
@@ -117,12 +181,14 @@ impl<'a> Emitter<'_, '_, 'a> {
         let entries = self.entries(node, |this, keyword, value| match keyword {
             "variability" => None,
             "inputs" => this.parameters(graph.inputs.iter().map(|input| (input.id, &input.parameter.declared)), value),
-            "outputs" => this.parameters(graph.outputs.iter().map(|output| (output.id, &output.parameter.declared)), value),
+            "outputs" => this.within(Site::Topology, |this| {
+                this.parameters(graph.outputs.iter().map(|output| (output.id, &output.parameter.declared)), value)
+            }),
             "node_templates" => this.nodes(value),
             "relationship_templates" => this.relationships(value),
             "groups" => this.groups(value),
             "policies" => this.policies(value),
-            _ => Some(this.source(value)),
+            _ => Some(this.within(Site::Topology, |this| this.source(value))),
         });
         some(entries, node)
     }
@@ -157,7 +223,12 @@ impl<'a> Emitter<'_, '_, 'a> {
         value: Node<'a>,
         mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
     ) -> Vec<Entry<'a>> {
-        self.entries(value, |this, keyword, value| if is_keyword(keyword) { None } else { emit(this, keyword, value) })
+        self.entries(value, |this, keyword, value| match keyword {
+            _ if is_keyword(keyword) => None,
+            // What is for people has no functions.
+            "metadata" => Some(this.kept(value)),
+            _ => emit(this, keyword, value),
+        })
     }
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
@@ -165,13 +236,14 @@ impl<'a> Emitter<'_, '_, 'a> {
         let mut entries = Vec::new();
         for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
             let assigned = self.assigned_type(node.id);
-            let body = self.body(node.template.declared.value, |this, keyword, value| match keyword {
+            let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
                 "properties" => this.properties(&node.properties, value),
                 "requirements" => this.requirements(&node.relations, value),
                 "artifacts" => this.artifacts(&node.artifacts, value),
                 _ => Some(this.source(value)),
-            });
+            };
+            let body = self.within(Site::Element(node.id), |this| this.body(node.template.declared.value, body));
             entries.push((key(node.template.declared.key), body));
         }
         some(entries, like)
@@ -262,11 +334,12 @@ impl<'a> Emitter<'_, '_, 'a> {
     }
 
     fn relationship(&mut self, relation: &RelationElement<'a>, value: Node<'a>) -> Out<'a> {
-        self.body(value, |this, keyword, value| match keyword {
+        let body = |this: &mut Self, keyword: &str, value| match keyword {
             "type" => this.type_of(relation.id, value, None),
             "properties" => this.properties(&relation.properties, value),
             _ => Some(this.source(value)),
-        })
+        };
+        self.within(Site::Element(relation.id), |this| this.body(value, body))
     }
 
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
@@ -314,7 +387,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         let graph = self.graph;
         let mut entries = Vec::new();
         for group in graph.groups.iter().filter(|group| self.presence.is(group.id)) {
-            let body = self.body(group.group.declared.value, |this, keyword, value| match keyword {
+            let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(group.id, value, None),
                 "properties" => this.properties(&group.properties, value),
                 "members" => {
@@ -323,7 +396,8 @@ impl<'a> Emitter<'_, '_, 'a> {
                     Some(Out::Seq { items, like: Some(value) })
                 }
                 _ => Some(this.source(value)),
-            });
+            };
+            let body = self.within(Site::Element(group.id), |this| this.body(group.group.declared.value, body));
             entries.push((key(group.group.declared.key), body));
         }
         some(entries, like)
@@ -347,7 +421,7 @@ impl<'a> Emitter<'_, '_, 'a> {
         let graph = self.graph;
         let mut items = Vec::new();
         for policy in graph.policies.iter().filter(|policy| self.presence.is(policy.id)) {
-            let body = self.body(policy.policy.declared.value, |this, keyword, value| match keyword {
+            let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(policy.id, value, None),
                 "properties" => this.properties(&policy.properties, value),
                 "targets" => {
@@ -358,7 +432,8 @@ impl<'a> Emitter<'_, '_, 'a> {
                     })
                 }
                 _ => Some(this.source(value)),
-            });
+            };
+            let body = self.within(Site::Element(policy.id), |this| this.body(policy.policy.declared.value, body));
             let item = like.items().nth(graph.element(policy.id).index as usize);
             items.push((item, map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like))));
         }

@@ -1,5 +1,8 @@
 //! Intrinsic functions (chapter 4 of TOSCA Simple Profile 1.3): what a call says, its arguments read and judged by their shape.
 
+pub mod deployment;
+pub mod evaluate;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::function;
 use crate::yaml::{Node, NodeKind, Scalar};

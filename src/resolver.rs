@@ -4,6 +4,8 @@ use crate::csar::{self, Package};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::formula::Formula;
+use crate::function::deployment::{self, DeploymentInputs};
+use crate::function::evaluate::{Functions, Given};
 use crate::graph::{self, Graph};
 use crate::inputs::{self, Assignment, Declarations, Inputs, Openness, VariabilityPresets};
 use crate::load::{self, Importing, Mapping, Opened};
@@ -13,8 +15,8 @@ use crate::progress::Progress;
 use crate::scope::Links;
 use crate::solve::SolverKind;
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
-use crate::template::{self, Import, ServiceTemplate, TypeSpecificConditions};
-use crate::tosca::profile;
+use crate::template::{self, Import, PropertyValue, ServiceTemplate, TypeSpecificConditions};
+use crate::tosca::{Types, profile};
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{self, Document, Limits, Node};
@@ -69,6 +71,8 @@ pub struct Resolver {
     non_normative: bool,
     /// Whether phases go on after mistakes, as far as they can.
     tolerant: bool,
+    /// Deployment inputs, where functions are evaluated.
+    deployment: Option<Vec<InputSource>>,
 }
 
 impl Resolver {
@@ -96,6 +100,7 @@ impl Resolver {
             solver: SolverKind::default(),
             non_normative: false,
             tolerant: false,
+            deployment: None,
         }
     }
 
@@ -196,6 +201,46 @@ impl Resolver {
         self
     }
 
+    /// Replaces the functions of TOSCA whose values need no run time by their values: those that take from topology inputs and properties.
+    ///
+    /// ```
+    /// let text = "
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// topology_template:
+    ///   inputs:
+    ///     port: {type: integer}
+    ///   outputs:
+    ///     url: {value: {concat: ['http://localhost:', {get_input: port}]}}
+    /// ";
+    /// let resolver = cuvee::Resolver::from_text("shop.yaml", text).evaluate_functions().deployment_input("port", 80);
+    /// assert!(resolver.resolve()?.to_yaml().ends_with("url: {value: http://localhost:80}\n"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn evaluate_functions(mut self) -> Self {
+        self.deployment.get_or_insert_default();
+        self
+    }
+
+    /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON; later ones win.
+    pub fn deployment_inputs_file(self, path: impl Into<PathBuf>) -> Self {
+        self.deployment_source(InputSource::File(path.into()))
+    }
+
+    /// Assigns a topology input, by which functions are evaluated; wins over files.
+    pub fn deployment_input(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.deployment_source(InputSource::Value(name.into(), value.into()))
+    }
+
+    /// Assigns a topology input from text read as YAML, by which functions are evaluated; wins over files.
+    pub fn deployment_input_text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.deployment_source(InputSource::Text(name.into(), text.into()))
+    }
+
+    fn deployment_source(mut self, source: InputSource) -> Self {
+        self.deployment.get_or_insert_default().push(source);
+        self
+    }
+
     /// Goes on after mistakes as far as possible, so that all of them are found; they are then among the warnings.
     pub(crate) fn tolerant(mut self) -> Self {
         self.tolerant = true;
@@ -286,7 +331,8 @@ impl Resolver {
 
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(Resolved, Diagnostics), Diagnostics> {
-        self.with_prepared(Openness::Closed, sources, progress, |prepared, _, warnings, progress| {
+        let deployment = self.deployment.as_deref().map(|inputs| self.deployment_inputs(inputs, sources)).transpose()?;
+        self.with_prepared(Openness::Closed, sources, progress, |prepared, sources, warnings, progress| {
             let Prepared { graph, options, violations, .. } = prepared;
             checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
@@ -294,9 +340,48 @@ impl Resolver {
             progress.phase("writing");
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
             evaluator.decide(&presence);
-            let document = emit::emit(&mut evaluator, &presence)?;
-            Ok((yaml::write_yaml(&document), Elements::of(graph, &presence), prepared.package.clone()))
+            let yaml = match &deployment {
+                Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
+                None => yaml::write_yaml(&emit::emit(&mut evaluator, &presence, None)?),
+            };
+            Ok((yaml, Elements::of(graph, &presence), prepared.package.clone()))
         })
+    }
+
+    /// The result with the values of its functions.
+    fn evaluated<'a>(
+        &self,
+        prepared: &Prepared<'_, 'a>,
+        deployment: &[DeploymentInputs],
+        evaluator: &mut Evaluator<'_, 'a>,
+        presence: &Presence,
+        sources: &SourceMap,
+    ) -> Result<String, Diagnostics> {
+        let graph = prepared.graph;
+        // Of all but the template only what resolving needs was kept.
+        let whole = |file: &FileId| yaml::parse(*file, sources.file(*file).text().clone(), &Limits::default());
+        let documents = prepared.documents.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
+        let types = Types::of(self.profiles().chain(&documents));
+        let inputs = deployment::assign(graph, presence, deployment, &types)?;
+        let mut expressions = FxHashMap::default();
+        for property in graph.properties.iter().filter(|property| presence.is(property.id)) {
+            if let PropertyValue::Expression(expression) = property.property.value {
+                expressions.insert(property.id, evaluator.value(expression, Some(property.id))?);
+            }
+        }
+        let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
+        Ok(yaml::write_yaml(&emit::emit(evaluator, presence, Some(functions))?))
+    }
+
+    /// Files before single values, each in the order given.
+    fn deployment_inputs(&self, inputs: &[InputSource], sources: &mut SourceMap) -> Result<Vec<DeploymentInputs>, Diagnostics> {
+        let (files, values): (Vec<_>, Vec<_>) = inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
+        let read = |source: &InputSource| match source {
+            InputSource::File(path) => load::document(&*self.files, sources, path).map(DeploymentInputs::File),
+            InputSource::Value(name, value) => DeploymentInputs::of_text(name, &yaml::write_flow(value)),
+            InputSource::Text(name, text) => DeploymentInputs::of_text(name, text),
+        };
+        Ok(files.into_iter().chain(values).map(read).collect::<Result<_, _>>()?)
     }
 
     /// Asks something about what the phases up to the graph made.

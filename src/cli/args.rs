@@ -129,6 +129,15 @@ pub struct ResolveArgs {
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
+    /// Replace the functions of TOSCA that take from topology inputs and properties only by their values
+    #[arg(long)]
+    pub evaluate: bool,
+    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be repeated
+    #[arg(long = "deployment-inputs", value_name = "FILE", requires = "evaluate")]
+    pub deployment_files: Vec<PathBuf>,
+    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated, wins over files
+    #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
+    pub deployment_inputs: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,16 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
         return Err(rejected(Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`")));
     }
     output::clean_up_on_interrupt();
-    let resolver = select::resolver(&args.select)?;
+    let mut resolver = select::resolver(&args.select)?;
+    if args.evaluate {
+        resolver = resolver.evaluate_functions();
+    }
+    for file in &args.deployment_files {
+        resolver = resolver.deployment_inputs_file(file);
+    }
+    for (name, value) in &args.deployment_inputs {
+        resolver = resolver.deployment_input_text(name, value);
+    }
     let mut spinner = Spinner::new(reporter.shows_progress());
     let result = resolver.resolve_with(&mut spinner);
     drop(spinner);

@@ -10,7 +10,7 @@ mod references;
 pub(crate) use build::VARIABILITY_GROUPS;
 pub use build::build;
 pub use element::{
-    ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement, NodeId, PolicyElement, PropertyElement,
-    RelationElement, RelationId, Requires, Target, TechnologyElement, identifier,
+    ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement, NodeId, PolicyElement,
+    PropertyElement, RelationElement, RelationId, Requires, Target, TechnologyElement, identifier,
 };
 pub use lookup::Step;

@@ -63,31 +63,33 @@ impl<'c, 'a> Checker<'c, 'a> {
         let graph = self.graph;
         for property in &graph.properties {
             if let PropertyValue::Value(value) = property.property.value {
-                self.search(property.id, value);
+                self.search(&self.site(property.id), value);
             }
         }
         let inputs = graph.inputs.iter().map(|input| (input.id, input.parameter));
         for (id, parameter) in inputs.chain(graph.outputs.iter().map(|output| (output.id, output.parameter))) {
-            self.search_rest(id, parameter.declared.value, &["constraints", "entry_schema", "key_schema"]);
+            self.search_rest(&self.site(id), parameter.declared.value, &["constraints", "entry_schema", "key_schema"]);
         }
         for node in &graph.nodes {
             const ELEMENTS: &[&str] = &["type", "properties", "requirements", "artifacts", "technology"];
-            self.search_rest(node.id, node.template.declared.value, ELEMENTS);
+            self.search_rest(&self.site(node.id), node.template.declared.value, ELEMENTS);
         }
         for relation in &graph.relations {
-            self.search_rest(relation.id, relation.requirement.declared.value, &["node", "relationship"]);
+            // The requirement is part of its node, and only the relationship has ends.
+            let source = Site { from: relation.id, entity: Some(graph.node(relation.source).id) };
+            self.search_rest(&source, relation.requirement.declared.value, &["node", "relationship"]);
             if let Some(template) = relation.relationship {
-                self.search_rest(relation.id, template.value, &["type", "properties"]);
+                self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
             }
         }
         for artifact in &graph.artifacts {
-            self.search_rest(artifact.id, artifact.artifact.declared.value, &["type", "properties"]);
+            self.search_rest(&self.site(artifact.id), artifact.artifact.declared.value, &["type", "properties"]);
         }
         for group in &graph.groups {
-            self.search_rest(group.id, group.group.declared.value, &["type", "properties", "members"]);
+            self.search_rest(&self.site(group.id), group.group.declared.value, &["type", "properties", "members"]);
         }
         for policy in &graph.policies {
-            self.search_rest(policy.id, policy.policy.declared.value, &["type", "properties", "targets"]);
+            self.search_rest(&self.site(policy.id), policy.policy.declared.value, &["type", "properties", "targets"]);
         }
         self.types.ids().for_each(|id| self.search_type(self.types.definition(id).value));
     }
@@ -103,31 +105,31 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What stands in an element besides its own elements, its conditions, and what is for people.
-    fn search_rest(&self, from: ElementId, body: Node<'a>, without: &[&str]) {
+    fn search_rest(&self, site: &Site, body: Node<'a>, without: &[&str]) {
         let is_rest = |keyword: &str| !without.contains(&keyword) && !["conditions", "implies", "metadata"].contains(&keyword);
         for (key, value) in body.entries() {
             if value.kind() != NodeKind::Scalar && key.text().is_some_and(is_rest) {
-                self.search(from, value);
+                self.search(site, value);
             }
         }
     }
 
-    fn search(&self, from: ElementId, value: Node<'a>) {
-        if value.kind() == NodeKind::Scalar || !self.counts(from) {
-            return;
-        }
-        let around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
-        let is_entity = |id: &ElementId| {
-            matches!(self.graph.element(*id).kind, Kind::Node | Kind::Relation | Kind::Group | Kind::Policy)
-        };
-        self.search_at(&Site { from, entity: around.into_iter().find(is_entity) }, value);
+    /// Where values of an element stand.
+    fn site(&self, from: ElementId) -> Site {
+        let mut around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
+        let is_entity =
+            |id: &ElementId| matches!(self.graph.element(*id).kind, Kind::Node | Kind::Relation | Kind::Group | Kind::Policy);
+        Site { from, entity: around.find(is_entity) }
     }
 
-    fn search_at(&self, site: &Site, value: Node<'a>) {
+    fn search(&self, site: &Site, value: Node<'a>) {
+        if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
+            return;
+        }
         if function_not_map(value).is_some() || self.is_expected(value) {
             self.call(site, value);
         } else {
-            value.items().chain(value.entries().map(|(_, part)| part)).for_each(|part| self.search_at(site, part));
+            value.items().chain(value.entries().map(|(_, part)| part)).for_each(|part| self.search(site, part));
         }
     }
 

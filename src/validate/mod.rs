@@ -24,9 +24,9 @@ mod schemas;
 mod service;
 mod substitution;
 mod syntax;
-mod workflow;
 #[cfg(test)]
 mod tests;
+mod workflow;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -37,6 +37,8 @@ use crate::source::SourceMap;
 use crate::tosca::Types;
 use crate::yaml::{self, Document, Limits};
 use checker::Checker;
+
+pub(crate) use schemas::Schemas;
 
 /// What validation found.
 #[derive(Clone, Debug)]

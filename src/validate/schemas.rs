@@ -7,13 +7,13 @@ use crate::yaml::Node;
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
-pub(super) struct Schemas<'t> {
+pub(crate) struct Schemas<'t> {
     types: &'t Types<'t>,
     of: Vec<OnceCell<TypeSchema<'t>>>,
 }
 
 /// What a type says about values.
-pub(super) struct TypeSchema<'t> {
+pub(crate) struct TypeSchema<'t> {
     /// Its properties.
     pub properties: Vec<Definition<'t>>,
     /// Its attributes.

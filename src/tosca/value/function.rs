@@ -1,6 +1,6 @@
 //! Intrinsic functions (chapter 4), as far as a value has to be told from one.
 
-use crate::yaml::{Node, NodeKind};
+use crate::yaml::{Node, NodeKind, Scalar};
 
 /// The functions of chapter 4.
 pub const FUNCTIONS: [&str; 9] = [
@@ -24,7 +24,9 @@ pub fn function<'a>(node: Node<'a>) -> Option<&'a str> {
 pub fn function_not_map<'a>(node: Node<'a>) -> Option<&'a str> {
     let (name, arguments) = call(node)?;
     let takes_name = name.starts_with("get_") && arguments.as_str().is_some();
-    (takes_name || arguments.kind() == NodeKind::Sequence).then_some(name)
+    // Variability4TOSCA names inputs by their position, too.
+    let takes_position = name == "get_input" && matches!(arguments.scalar(), Some(Scalar::Int(_)));
+    (takes_name || takes_position || arguments.kind() == NodeKind::Sequence).then_some(name)
 }
 
 fn call<'a>(node: Node<'a>) -> Option<(&'a str, Node<'a>)> {

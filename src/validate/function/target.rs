@@ -78,7 +78,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let group = || graph.find(Step::Root(Kind::Group), name.at).ok();
         // What the one string of all arguments has at its start is no node of the document.
         let whole = name.at.text() == Some(name.text);
-        let node = if whole { node() } else { graph.nodes.iter().map(|node| node.id).find(|&id| graph.element(id).name == name.text) };
+        let node =
+            if whole { node() } else { graph.nodes.iter().map(|node| node.id).find(|&id| graph.element(id).name == name.text) };
         let relation = || self.relationships().get(name.text).copied();
         if let Some(id) = node.or_else(relation).or_else(group) {
             return Ok(Entity::Element(id));
@@ -114,11 +115,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Asks an entity for something, type by type.
-    pub(super) fn ask(
-        &self,
-        id: ElementId,
-        mut ask: impl FnMut(TypeId) -> Result<Outcome, Diagnostic>,
-    ) -> Vec<Answer> {
+    pub(super) fn ask(&self, id: ElementId, mut ask: impl FnMut(TypeId) -> Result<Outcome, Diagnostic>) -> Vec<Answer> {
         let answer = |(kind, when): (Option<TypeId>, _)| Answer { when, outcome: kind.map_or(Ok(Outcome::Unknown), &mut ask) };
         self.alternatives(id).into_iter().map(answer).collect()
     }
@@ -153,14 +150,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Of the nodes that host a node, the nearest that has it (section 4.1). `way` are the nodes already looked at.
-    fn of_hosts(
-        &self,
-        node: NodeId,
-        asked: Asked<'_, 'a>,
-        when: &[ElementId],
-        way: &mut Vec<NodeId>,
-        answers: &mut Vec<Answer>,
-    ) {
+    fn of_hosts(&self, node: NodeId, asked: Asked<'_, 'a>, when: &[ElementId], way: &mut Vec<NodeId>, answers: &mut Vec<Answer>) {
         let graph = self.graph;
         let mut hosting = graph.hosting(graph.node(node)).filter(|relation| self.counts(relation.id)).peekable();
         if hosting.peek().is_none() {
@@ -186,34 +176,34 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What an element of a type has under a path: a property, or behind a capability or a requirement, one of that.
+    /// What an element of a type has under a path: behind a capability or a requirement a property of that, else one of its own.
     fn of_type(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>) -> Vec<Answer> {
         let effective = self.types.effective(kind);
         let [first, rest @ ..] = asked.path else { return Vec::new() };
         let name = first.text().unwrap_or_default();
         let own = self.found_in(asked, &effective.properties, &effective.attributes, asked.path);
-        if let Some(Ok(outcome)) = own {
-            return vec![Answer::always(Ok(outcome))];
-        }
-        if !rest.is_empty() && let Some(capability) = effective.capabilities.get(name) {
-            let capability = &capability.definition;
-            let found = self.found_in(asked, &capability.properties, &capability.attributes, rest);
-            let missing = || {
-                let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
-                let message = format!("the capability `{name}` has no {} `{part}`", asked.noun());
-                Err(asked.unknown(message))
-            };
-            return vec![Answer::always(found.unwrap_or_else(missing))];
-        }
-        let required = if rest.is_empty() { Vec::new() } else { self.of_requirement(id, name, asked, rest) };
-        if !required.is_empty() {
-            return required;
+        let behind = if rest.is_empty() { Vec::new() } else { self.behind(id, kind, asked, name, rest) };
+        if !behind.is_empty() && (behind.iter().all(|answer| answer.outcome.is_ok()) || !matches!(own, Some(Ok(_)))) {
+            return behind;
         }
         // What is assigned without being defined is reported where it is assigned.
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty() || self.is_assigned(id, name);
         let open = is_open.then_some(Ok(Outcome::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
         vec![Answer::always(answer)]
+    }
+
+    /// What there is behind a capability or a requirement of this name.
+    fn behind(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>, name: &str, rest: &[Node<'a>]) -> Vec<Answer> {
+        let Some(capability) = self.types.effective(kind).capabilities.get(name) else {
+            return self.of_requirement(id, name, asked, rest);
+        };
+        let found = self.found_in(asked, &capability.definition.properties, &capability.definition.attributes, rest);
+        let missing = || {
+            let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
+            Err(asked.unknown(format!("the capability `{name}` has no {} `{part}`", asked.noun())))
+        };
+        vec![Answer::always(found.unwrap_or_else(missing))]
     }
 
     /// A property, or where attributes are asked for, an attribute or the property that it reflects.
@@ -256,7 +246,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             let found = capabilities.filter_map(|part| self.found_in(asked, &part.properties, &part.attributes, rest)).next();
             let found = found.or_else(|| self.found_in(asked, &effective.properties, &effective.attributes, rest));
             found.unwrap_or_else(|| {
-                let message = format!("{} has no {} `{part}`, and neither has any of its capabilities", self.graph.display(target), asked.noun());
+                let message = format!(
+                    "{} has no {} `{part}`, and neither has any of its capabilities",
+                    self.graph.display(target),
+                    asked.noun()
+                );
                 Err(asked.unknown(message))
             })
         });
@@ -286,14 +280,26 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// What `get_artifact` takes from: an artifact of the node or of its type.
     pub(super) fn artifact_call(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, artifact: Name<'a>) -> Vec<Answer> {
-        let Ok(Entity::Element(id)) = self.entity(site, call, entity) else {
-            let error = self.entity(site, call, entity).err();
-            return error.map(|error| Answer::always(Err(error))).into_iter().collect();
+        let id = match self.entity(site, call, entity) {
+            Err(error) => return vec![Answer::always(Err(error))],
+            Ok(Entity::Element(id)) => id,
+            Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
         let of_node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize].artifacts);
         let named = of_node.into_iter().flatten().copied().filter(|&id| self.graph.element(id).name == artifact.text);
         let named: Vec<_> = named.collect();
+        if let Some(&first) = named.first() {
+            let message = format!("{} refers to {}, which is absent", self.graph.display(site.from), self.graph.display(first));
+            let warning = Diagnostic::warning(Code::DanglingReference, message).at(artifact.at.span()).section("4.8.1");
+            let is_defined = |(kind, _): &(Option<TypeId>, _)| {
+                kind.is_none_or(|kind| self.types.effective(kind).artifacts.contains_key(artifact.text))
+            };
+            for (_, when) in self.alternatives(id).into_iter().filter(|alternative| !is_defined(alternative)) {
+                let when: Vec<_> = when.into_iter().chain([site.from]).collect();
+                self.report_when(&when, &named, warning.clone());
+            }
+        }
         self.ask(id, |kind| {
             let defined = &self.types.effective(kind).artifacts;
             if defined.contains_key(artifact.text) || !named.is_empty() {
@@ -307,7 +313,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What `get_operation_output` takes from: an operation that an interface has. An operation that declares no outputs may have any.
-    pub(super) fn output_call(&self, site: &Site, call: &Call<'a>, [entity, interface, operation, output]: [Name<'a>; 4]) -> Vec<Answer> {
+    pub(super) fn output_call(
+        &self,
+        site: &Site,
+        call: &Call<'a>,
+        [entity, interface, operation, output]: [Name<'a>; 4],
+    ) -> Vec<Answer> {
         let id = match self.entity(site, call, entity) {
             Err(error) => return vec![Answer::always(Err(error))],
             Ok(Entity::Element(id)) => id,
@@ -324,14 +335,17 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Diagnostic::error(Code::UnknownElement, message).at(name.at.span()).section("4.6.1")
             };
             if defined.is_none() && written.is_none() {
-                return Err(unknown(interface, "interface").help_opt(did_you_mean(interface.text, effective.interfaces.keys().copied())));
+                return Err(
+                    unknown(interface, "interface").help_opt(did_you_mean(interface.text, effective.interfaces.keys().copied()))
+                );
             }
             let of_type = defined.and_then(|part| {
                 let part = &part.definition;
                 part.operations.get(operation.text).or_else(|| part.notifications.get(operation.text))
             });
             let of_template = written.and_then(|written| {
-                let grouped = ["operations", "notifications"].into_iter().filter_map(|keyword| written.get(keyword)?.get(operation.text));
+                let grouped =
+                    ["operations", "notifications"].into_iter().filter_map(|keyword| written.get(keyword)?.get(operation.text));
                 grouped.chain(written.get(operation.text)).next()
             });
             if of_type.is_none() && of_template.is_none() {
