@@ -4,33 +4,33 @@ mod targets;
 
 use std::path::Path;
 
-fn run(target: fn(&[u8]), name: &str) {
+fn run(target: fn(&[u8]), name: &str) -> std::io::Result<()> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzzed").join(name);
-    let files: Vec<_> = std::fs::read_dir(&directory).expect("a directory of inputs").collect();
+    let files = std::fs::read_dir(&directory)?.collect::<Result<Vec<_>, _>>()?;
     assert!(!files.is_empty(), "{} is empty", directory.display());
     for file in files {
-        let path = file.expect("an input").path();
-        println!("{}", path.display());
-        target(&std::fs::read(path).expect("an input that can be read"));
+        println!("{}", file.path().display());
+        target(&std::fs::read(file.path())?);
     }
+    Ok(())
 }
 
 #[test]
-fn yaml() {
-    run(targets::yaml, "yaml");
+fn yaml() -> std::io::Result<()> {
+    run(targets::yaml, "yaml")
 }
 
 #[test]
-fn templates() {
-    run(targets::template, "template");
+fn templates() -> std::io::Result<()> {
+    run(targets::template, "template")
 }
 
 #[test]
-fn expressions() {
-    run(targets::expression, "expression");
+fn expressions() -> std::io::Result<()> {
+    run(targets::expression, "expression")
 }
 
 #[test]
-fn archives() {
-    run(targets::csar, "csar");
+fn archives() -> std::io::Result<()> {
+    run(targets::csar, "csar")
 }
