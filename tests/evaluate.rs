@@ -77,8 +77,8 @@ fn shop(value: &str) -> Resolver {
 /// The only error, with its place.
 fn error(resolver: &Resolver) -> (Diagnostic, String) {
     let Failure { diagnostics, sources } = resolver.resolve().unwrap_err();
-    let [error] = &diagnostics[..] else { panic!("{diagnostics:#?}") };
-    (error.clone(), error.one_line(&sources))
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+    (diagnostics[0].clone(), diagnostics[0].one_line(&sources))
 }
 
 #[test]

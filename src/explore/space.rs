@@ -16,7 +16,7 @@ use crate::solve::{self, Models, Objective, Problem, Question, Settled};
 use crate::template::PropertyValue;
 use crate::value::Value;
 use crate::variant;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many surroundings of choices are settled; beyond that, inputs have to be assigned.
 const MAX_SURROUNDINGS: usize = 20_000;
@@ -212,12 +212,12 @@ impl<'s, 'a> Space<'s, 'a> {
     /// The valid variants, to be asked for some; nothing where there is none.
     pub(crate) fn variants_with(&self) -> Option<VariantsWith<'_, 's, 'a>> {
         let mut models = self.valid_models();
-        models.solve(&[]).then_some(VariantsWith { space: self, models })
+        models.solve(&[]).then_some(VariantsWith { space: self, models, settled: FxHashMap::default() })
     }
 
     /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Vec<Assigned>)> {
-        let mut variants = VariantsWith { space: self, models: self.best_models() };
+        let mut variants = VariantsWith { space: self, models: self.best_models(), settled: FxHashMap::default() };
         let ends = [Code::RelationSource, Code::RelationTarget];
         let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
             Requirement::Check(code, Some(element)) if ends.contains(&code) => Some((literal, code, element)),
@@ -284,12 +284,27 @@ impl<'s, 'a> Space<'s, 'a> {
 pub(crate) struct VariantsWith<'v, 's, 'a> {
     space: &'v Space<'s, 'a>,
     models: Models,
+    /// What is present in all of them, and what in none.
+    settled: FxHashMap<ElementId, bool>,
 }
 
 impl VariantsWith<'_, '_, '_> {
+    /// Finds out for all of these at once whether they are always or never present, so that most questions need no answer of a solver.
+    pub(crate) fn settle(&mut self, elements: impl Iterator<Item = ElementId>) {
+        let elements: FxHashSet<_> = elements.collect();
+        let literals: Vec<_> = elements.into_iter().map(literal).collect();
+        let Some(fixed) = solve::backbone::backbone(&literals, &mut self.models) else { return };
+        let known = |literals: Vec<Lit>, present| literals.into_iter().map(move |literal| (ElementId(literal.var().0), present));
+        self.settled = known(fixed.always, true).chain(known(fixed.never, false)).collect();
+    }
+
     /// Inputs that give a variant in which all of `when` are present and none of `unless`, where there is one: as many as possible are left
     /// at their defaults.
     pub(crate) fn find(&mut self, when: &[ElementId], unless: &[ElementId]) -> Option<Vec<Assigned>> {
+        let is = |id: &ElementId, present| self.settled.get(id) == Some(&present);
+        if when.iter().any(|id| is(id, false)) || unless.iter().any(|id| is(id, true)) {
+            return None;
+        }
         let wanted = when.iter().map(|&id| literal(id)).chain(unless.iter().map(|&id| !literal(id)));
         self.with(wanted.collect())
     }

@@ -42,6 +42,7 @@ fn ask(space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnost
     let Some(mut variants) = space.variants_with() else {
         return diagnostics.push(space.void());
     };
+    variants.settle(doubtful.iter().flat_map(|finding| finding.when.iter().chain(&finding.unless)).copied());
     for Finding { diagnostic, when, unless } in doubtful {
         if let Some(inputs) = variants.find(&when, &unless) {
             diagnostics.push(in_variant(diagnostic, &inputs));

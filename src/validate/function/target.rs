@@ -74,13 +74,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn named(&self, call: &Call<'_>, name: Name<'_>) -> Result<Entity, Diagnostic> {
         let graph = self.graph;
-        let node = || graph.find(Step::Root(Kind::Node), name.at).ok();
-        let group = || graph.find(Step::Root(Kind::Group), name.at).ok();
-        // What the one string of all arguments has at its start is no node of the document.
-        let whole = name.at.text() == Some(name.text);
-        let node =
-            if whole { node() } else { graph.nodes.iter().map(|node| node.id).find(|&id| graph.element(id).name == name.text) };
+        // The place of a name may be that of all arguments, so it is the text that is looked up.
+        let node = graph.by_identifier(&format!("node.{}", name.text));
         let relation = || self.relationships().get(name.text).copied();
+        let group = || graph.find(Step::Root(Kind::Group), name.at).ok();
         if let Some(id) = node.or_else(relation).or_else(group) {
             return Ok(Entity::Element(id));
         }
