@@ -191,24 +191,31 @@ Arguments:
               usual name, or `-` for standard input
 
 Options:
-      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
-                            win [env: CUVEE_PRESETS]
-      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML); may
-                            be repeated, wins over presets
-  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
-                            files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
-      --map <URL=PATH>      Local file or directory that stands for a URL and all below it, for
-                            imports; may be repeated, the longest URL wins
-      --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
-                            matter
-      --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
-                            variant [possible values: varisat, batsat]
-  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
-                            standard output; as an archive where it ends in `.csar` or `.zip`
-      --format <FORMAT>     Format of the result; in an archive it is always yaml [default: yaml]
-                            [possible values: yaml, json]
-  -h, --help                Print help
+      --preset <NAME>                  Variability preset; repeat it or separate several by commas,
+                                       later ones win [env: CUVEE_PRESETS]
+      --inputs <FILE>                  File of variability inputs (YAML, JSON or FeatureIDE extended
+                                       XML); may be repeated, wins over presets
+  -i, --input <NAME=VALUE>             Variability input, its value read as YAML; may be repeated,
+                                       wins over files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>             Variability option, set over the template's; may be repeated
+      --map <URL=PATH>                 Local file or directory that stands for a URL and all below
+                                       it, for imports; may be repeated, the longest URL wins
+      --now <DATE>                     What the clock says: an ISO 8601 date, with a time and a zone
+                                       where they matter
+      --solver <NAME>                  Which solver to use instead of the fastest; every solver
+                                       finds the same variant [possible values: varisat, batsat]
+  -o, --output <FILE>                  Write the result to this file, all of it or nothing, instead
+                                       of to standard output; as an archive where it ends in `.csar`
+                                       or `.zip`
+      --format <FORMAT>                Format of the result; in an archive it is always yaml
+                                       [default: yaml] [possible values: yaml, json]
+      --evaluate                       Replace the functions of TOSCA that take from topology inputs
+                                       and properties only by their values
+      --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON), by which
+                                       functions are evaluated; may be repeated
+      --deployment-input <NAME=VALUE>  Value of a topology input, read as YAML, by which functions
+                                       are evaluated; may be repeated, wins over files
+  -h, --help                           Print help
 
 Messages:
       --message-format <FORMAT>  How to write errors and warnings; json is one object a line

@@ -33,6 +33,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::IncompatibleType, "tests/diagnostics/policy-targets.yaml"),
     (Code::InvalidConstraint, "src/tosca/value/tests.rs"),
     (Code::InvalidDefinition, "tests/diagnostics/data-type.yaml"),
+    (Code::InvalidFunction, "tests/diagnostics/function-arguments.yaml"),
     (Code::InvalidRefinement, "tests/diagnostics/refine-property.yaml"),
     (Code::InvalidValue, "src/tosca/value/tests.rs"),
     (Code::MissingProperty, "src/tosca/value/tests.rs"),

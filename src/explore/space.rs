@@ -262,11 +262,12 @@ impl<'s, 'a> Space<'s, 'a> {
         self.cases.iter().map(chosen).collect()
     }
 
-    /// That each open input with a default has it, as far as that does not depend on others.
+    /// That each open input has its default, as far as that does not depend on others; without one, its first case.
     fn default_cases(&self) -> impl Iterator<Item = Lit> {
         self.cases.iter().zip(&self.defaults).filter_map(|(cases, default)| match default {
             Default::Case(case) => cases.get(*case).copied(),
-            _ => None,
+            Default::None => cases.first().copied(),
+            Default::Follows(_) => None,
         })
     }
 
