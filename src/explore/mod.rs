@@ -28,7 +28,7 @@ pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use flags::{flag, flags};
 pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use space::Projection;
-pub(crate) use space::{Opened, Space};
+pub(crate) use space::{Opened, Space, literal};
 pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -12,11 +12,14 @@ use crate::objectives;
 use crate::options::{Flag, Optimization, TopologyMode};
 use crate::progress::Progress;
 use crate::resolver::Prepared;
+use crate::solve::backbone::backbone;
 use crate::solve::{self, Models, Objective, Problem, Question, Settled};
 use crate::template::PropertyValue;
 use crate::value::Value;
 use crate::variant;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// So many surroundings of choices are settled; beyond that, inputs have to be assigned.
 const MAX_SURROUNDINGS: usize = 20_000;
@@ -66,7 +69,7 @@ pub(crate) struct Space<'s, 'a> {
 }
 
 /// The literal of an element's presence.
-pub(super) fn literal(id: ElementId) -> Lit {
+pub(crate) fn literal(id: ElementId) -> Lit {
     Var(id.0).positive()
 }
 
@@ -209,26 +212,26 @@ impl<'s, 'a> Space<'s, 'a> {
         self.best_clauses().chain(requirements)
     }
 
-    /// The valid variants, to be asked for some; nothing where there is none.
-    pub(crate) fn variants_with(&self) -> Option<VariantsWith<'_, 's, 'a>> {
+    /// For each of these sets of literals, inputs that give a valid variant in which all of them are true, where there is one; nothing where
+    /// there is no valid variant at all.
+    pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Arc<[Assigned]>>>> {
         let mut models = self.valid_models();
-        models.solve(&[]).then_some(VariantsWith { space: self, models, settled: FxHashMap::default() })
+        models.solve(&[]).then(|| Examples { space: self, models }.find(wanted))
     }
 
     /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
-    pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Vec<Assigned>)> {
-        let mut variants = VariantsWith { space: self, models: self.best_models(), settled: FxHashMap::default() };
-        let ends = [Code::RelationSource, Code::RelationTarget];
+    pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Arc<[Assigned]>)> {
         let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
-            Requirement::Check(code, Some(element)) if ends.contains(&code) => Some((literal, code, element)),
+            Requirement::Check(code @ (Code::RelationSource | Code::RelationTarget), Some(element)) => Some((literal, code, element)),
             _ => None,
         });
-        let rejected = checks.filter_map(|(literal, code, element)| {
-            let found = variants.with(vec![!literal])?;
+        let (wanted, checks): (Vec<_>, Vec<_>) = checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();
+        let found = Examples { space: self, models: self.best_models() }.find(&wanted);
+        let rejected = checks.into_iter().zip(found).filter_map(|((code, element), found)| {
             let end = if code == Code::RelationSource { "source" } else { "target" };
             let message = format!("the {end} of {} may be absent while it is present", self.graph().display(element));
             let help = format!("`{code}` rejects such variants; give the relation the condition of its {end}");
-            Some((Diagnostic::warning(code, message).at(self.graph().element(element).span).help(help), found))
+            Some((Diagnostic::warning(code, message).at(self.graph().element(element).span).help(help), found?))
         });
         rejected.collect()
     }
@@ -281,37 +284,44 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 }
 
-/// The valid variants, to be asked for some.
-pub(crate) struct VariantsWith<'v, 's, 'a> {
+/// Looks for examples among some variants.
+struct Examples<'v, 's, 'a> {
     space: &'v Space<'s, 'a>,
     models: Models,
-    /// What is present in all of them, and what in none.
-    settled: FxHashMap<ElementId, bool>,
 }
 
-impl VariantsWith<'_, '_, '_> {
-    /// Finds out for all of these at once whether they are always or never present, so that most questions need no answer of a solver.
-    pub(crate) fn settle(&mut self, elements: impl Iterator<Item = ElementId>) {
-        let elements: FxHashSet<_> = elements.collect();
-        let literals: Vec<_> = elements.into_iter().map(literal).collect();
-        let Some(fixed) = solve::backbone::backbone(&literals, &mut self.models) else { return };
-        let known = |literals: Vec<Lit>, present| literals.into_iter().map(move |literal| (ElementId(literal.var().0), present));
-        self.settled = known(fixed.always, true).chain(known(fixed.never, false)).collect();
-    }
-
-    /// Inputs that give a variant in which all of `when` are present and none of `unless`, where there is one: as many as possible are left
-    /// at their defaults.
-    pub(crate) fn find(&mut self, when: &[ElementId], unless: &[ElementId]) -> Option<Vec<Assigned>> {
-        let is = |id: &ElementId, present| self.settled.get(id) == Some(&present);
-        if when.iter().any(|id| is(id, false)) || unless.iter().any(|id| is(id, true)) {
-            return None;
+impl Examples<'_, '_, '_> {
+    /// For each of these sets of literals, inputs of a variant in which all of them are true, where there is one.
+    ///
+    /// What never is needs no solver of its own, and one variant is an example of whatever is true in it.
+    fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Arc<[Assigned]>>> {
+        let mut seen = FxHashSet::default();
+        let literals: Vec<_> = wanted.iter().flatten().copied().filter(|&literal| seen.insert(literal)).collect();
+        let never: FxHashSet<_> = backbone(&literals, &mut self.models).into_iter().flat_map(|fixed| fixed.never).collect();
+        let may_be = |&at: &usize| wanted[at].iter().all(|literal| !never.contains(literal));
+        let mut open: VecDeque<_> = (0..wanted.len()).filter(may_be).collect();
+        let mut found = vec![None; wanted.len()];
+        // With all inputs at their defaults first, so that no others are named without need.
+        let mut asked = None;
+        while !open.is_empty() {
+            if let Some(example) = self.example(asked.map_or_else(Vec::new, |at: usize| wanted[at].clone())) {
+                open.retain(|&at| {
+                    let is_example = wanted[at].iter().all(|&literal| self.models.is_true(literal));
+                    if is_example {
+                        found[at] = Some(Arc::clone(&example));
+                    }
+                    !is_example
+                });
+            } else {
+                open.pop_front();
+            }
+            asked = open.front().copied();
         }
-        let wanted = when.iter().map(|&id| literal(id)).chain(unless.iter().map(|&id| !literal(id)));
-        self.with(wanted.collect())
+        found
     }
 
-    /// The same where these literals are true.
-    fn with(&mut self, mut wanted: Vec<Lit>) -> Option<Vec<Assigned>> {
+    /// A variant in which these are true; as many inputs as possible are left at their defaults.
+    fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Arc<[Assigned]>> {
         if !self.models.solve(&wanted) {
             return None;
         }
@@ -325,7 +335,7 @@ impl VariantsWith<'_, '_, '_> {
             }
             self.models.solve(&wanted);
         }
-        Some(self.space.assigned(&|literal| self.models.is_true(literal)))
+        Some(self.space.assigned(&|literal| self.models.is_true(literal)).into())
     }
 }
 

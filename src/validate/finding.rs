@@ -2,7 +2,7 @@
 
 use crate::check;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::explore::{Assigned, Opened, Space, flags};
+use crate::explore::{Assigned, Opened, Space, flags, literal};
 use crate::graph::ElementId;
 use crate::resolver::Prepared;
 
@@ -39,14 +39,15 @@ pub(super) fn in_all_variants(prepared: &Prepared<'_, '_>, findings: Vec<Finding
 }
 
 fn ask(space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
-    let Some(mut variants) = space.variants_with() else {
+    let happens = |finding: &Finding| {
+        let present = finding.when.iter().map(|&id| literal(id));
+        present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
+    };
+    let Some(found) = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>()) else {
         return diagnostics.push(space.void());
     };
-    variants.settle(doubtful.iter().flat_map(|finding| finding.when.iter().chain(&finding.unless)).copied());
-    for Finding { diagnostic, when, unless } in doubtful {
-        if let Some(inputs) = variants.find(&when, &unless) {
-            diagnostics.push(in_variant(diagnostic, &inputs));
-        }
+    for (finding, inputs) in doubtful.into_iter().zip(found) {
+        diagnostics.0.extend(inputs.map(|inputs| in_variant(finding.diagnostic, &inputs)));
     }
     for (diagnostic, inputs) in space.rejected_references() {
         diagnostics.push(in_variant(diagnostic, &inputs));
