@@ -222,7 +222,9 @@ impl<'s, 'a> Space<'s, 'a> {
     /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Arc<[Assigned]>)> {
         let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
-            Requirement::Check(code @ (Code::RelationSource | Code::RelationTarget), Some(element)) => Some((literal, code, element)),
+            Requirement::Check(code @ (Code::RelationSource | Code::RelationTarget), Some(element)) => {
+                Some((literal, code, element))
+            }
             _ => None,
         });
         let (wanted, checks): (Vec<_>, Vec<_>) = checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();

@@ -213,7 +213,9 @@ impl Grammar<'_> {
 
     /// The entries of a map below this keyname, where it is there.
     pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
-        node.get(keyname).map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
+        // What may not be there is reported as that, and not read: a type of interfaces that has interfaces could have itself.
+        let value = node.get(keyname).filter(|_| shape.keynames.contains(&keyname));
+        value.map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
     }
 
     /// Judges the keynames of what has to be a map.
@@ -353,7 +355,7 @@ impl Grammar<'_> {
     }
 
     fn properties<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
-        let entries = if shape.keynames.contains(&"properties") { self.entries(node, "properties", shape) } else { Vec::new() };
+        let entries = self.entries(node, "properties", shape);
         entries.into_iter().map(|named| self.property(named, &PROPERTY)).collect()
     }
 
@@ -647,7 +649,7 @@ impl Grammar<'_> {
     }
 
     fn artifacts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<ArtifactDefinition<'a>> {
-        let entries = if shape.keynames.contains(&"artifacts") { self.entries(node, "artifacts", shape) } else { Vec::new() };
+        let entries = self.entries(node, "artifacts", shape);
         entries.into_iter().map(|named| self.artifact(named)).collect()
     }
 
