@@ -143,6 +143,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
+    /// The type that a name stands for in its file; where there is none, that is reported with what names it.
+    pub fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+        let name = name?;
+        self.types.find_in(Some(name.span().file), family, name.text()?)
+    }
+
     /// Whether a type is another, or derives from it.
     pub fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
         self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))

@@ -87,7 +87,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let source = self.graph.node(relation.source);
         let mut subject = self.requirement_subject(source, relation.requirement.declared.name);
         subject.entities.iter_mut().for_each(|entity| entity.when.push(relation.id));
-        let named = relation.requirement.relationship.and_then(|name| self.types.find(Family::Relationship, name.text()?));
+        let named = self.defined(Family::Relationship, relation.requirement.relationship);
         let own: Vec<_> = match named.filter(|_| relation.relationship.is_none()) {
             Some(kind) => vec![(kind, Vec::new())],
             None => self.types_of(relation.id, Family::Relationship),
@@ -109,7 +109,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let types = self.types;
         let defined = self.types_of(node.id, Family::Node).into_iter().filter_map(|(kind, mut when)| {
             let definition = &types.effective(kind).requirements.get(name)?.definition;
-            let kind = types.find(Family::Relationship, definition.relationship?.text()?)?;
+            let kind = self.defined(Family::Relationship, definition.relationship)?;
             when.push(node.id);
             Some(Entity { kind, when, body: None, given: &definition.interfaces })
         });

@@ -64,7 +64,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// Whether a node type is one of these, or has a capability that is.
     fn admits(&self, listed: &[Node<'_>], kind: TypeId) -> bool {
-        let find = |family, name: &Node<'_>| self.types.find(family, name.text().unwrap_or_default());
+        let find = |family, name: &Node<'_>| self.defined(family, Some(*name));
         let has = |wanted: TypeId| {
             let mut capabilities = self.types.effective(kind).capabilities.values();
             let named = |part: &Node<'_>| find(Family::Capability, part);

@@ -47,8 +47,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The types that a policy type lists; nothing where it lists none, or names one that is not defined.
     fn valid_targets(&self, kind: TypeId) -> Option<Targets> {
         let mut valid = Targets { kind, nodes: Vec::new(), groups: Vec::new() };
-        for name in self.types.effective(kind).valid_types.iter().flatten().filter_map(|node| node.text()) {
-            match (self.types.find(Family::Node, name), self.types.find(Family::Group, name)) {
+        for name in self.types.effective(kind).valid_types.iter().flatten() {
+            match (self.defined(Family::Node, Some(*name)), self.defined(Family::Group, Some(*name))) {
                 (Some(node), _) => valid.nodes.push(node),
                 (None, Some(group)) => valid.groups.push(group),
                 (None, None) => return None,
@@ -188,7 +188,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }));
         }
         if found.entities.is_empty() {
-            let kinds = by_definition.iter().filter_map(|node| self.types.find(Family::Node, node.text()?));
+            let kinds = by_definition.iter().filter_map(|node| self.defined(Family::Node, Some(*node)));
             found.entities.extend(kinds.map(Self::entity_of));
         }
         found

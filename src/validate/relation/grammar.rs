@@ -47,7 +47,7 @@ const INLINE: Grammar = Grammar {
     keynames: &[
         ("type", Value::Other),
         ("properties", Value::Other),
-        ("interfaces", Value::Map),
+        ("interfaces", Value::Other),
         ("description", Value::Text),
         ("metadata", Value::Map),
     ],

@@ -168,12 +168,6 @@ impl<'c> Checker<'c, '_> {
     fn requirement_definition(&self, kind: TypeId, name: &str) -> Option<&'c RequirementDefinition<'c>> {
         self.types.effective(kind).requirements.get(name).map(|part| &part.definition)
     }
-
-    /// The type that a definition names; where there is none, that is reported with the definition.
-    pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
-        let name = name?;
-        self.types.find_in(Some(name.span().file), family, name.text()?)
-    }
 }
 
 /// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).

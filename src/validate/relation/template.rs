@@ -1,13 +1,12 @@
 //! Relationship templates (section 3.8.4), and the values of relationships wherever they are written.
 
+use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::grammar::{Grammar, Value};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, Graph, RelationElement};
 use crate::template::RelationshipTemplate;
 use crate::tosca::TypeId;
-use crate::tosca::value::check_value;
-use crate::yaml::Node;
 use rustc_hash::FxHashMap;
 
 const TEMPLATE: Grammar = Grammar {
@@ -18,8 +17,8 @@ const TEMPLATE: Grammar = Grammar {
         ("description", Value::Text),
         ("metadata", Value::Map),
         ("properties", Value::Other),
-        ("attributes", Value::Map),
-        ("interfaces", Value::Map),
+        ("attributes", Value::Other),
+        ("interfaces", Value::Other),
         ("copy", Value::Text),
     ],
 };
@@ -94,27 +93,8 @@ impl<'a> Checker<'_, 'a> {
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         self.properties(relation.id, &properties, kind, of_type);
         let when = [of_type, &[relation.id]].concat();
-        for (key, value) in template.value.get("attributes").into_iter().flat_map(Node::entries) {
-            self.relationship_attribute(kind, key, value, &when);
-        }
-    }
-
-    /// Attributes are those of the type, and its properties, which are reflected as attributes (section 3.6.10.1).
-    fn relationship_attribute(&self, kind: TypeId, key: Node<'_>, value: Node<'_>, when: &[ElementId]) {
-        let name = key.text().unwrap_or_default();
-        let of_type = self.schemas.of(kind);
-        let mut known = of_type.attributes.iter().chain(&of_type.properties);
-        let Some(definition) = known.clone().find(|definition| definition.name == name) else {
-            let message = format!("`{}` has no attribute `{name}`", self.types.definition(kind).name);
-            let error = Diagnostic::error(Code::UnknownProperty, message).at(key.span()).section("3.6.13");
-            let help = did_you_mean(name, known.by_ref().map(|definition| definition.name));
-            return self.report_when(when, &[], error.help_opt(help));
-        };
-        // The extended notation (section 3.6.13.2.2) is a map of a description and the value.
-        let is_extended = |(key, _): (Node<'_>, Node<'_>)| matches!(key.text(), Some("description" | "value"));
-        let extended = value.get("value").filter(|_| value.entries().all(is_extended));
-        if let Some(schema) = &definition.schema {
-            self.report_values(when, check_value(extended.unwrap_or(value), schema, &self.schemas));
-        }
+        let typed = Typed { id: relation.id, kind, when: &when };
+        self.attributes(typed, template.value);
+        self.interfaces(typed, template.value, &[]);
     }
 }
