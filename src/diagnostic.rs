@@ -278,10 +278,13 @@ pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>)
 
 /// The name in `known` that is closest to `written`, when it is close.
 pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let allowed = (written.chars().count() / 3).clamp(1, 3);
-    let distance = |name: &str| strsim::damerau_levenshtein(written, name);
-    let near = known.into_iter().map(|name| (distance(name), name)).filter(|&(d, _)| d <= allowed);
-    near.min_by_key(|&(d, _)| d).map(|(_, name)| name)
+    let length = written.chars().count();
+    let allowed = (length / 3).clamp(1, 3);
+    // The distance is at least the difference in length, which costs nothing to know.
+    let near = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= allowed);
+    let near = near.map(|name| (strsim::damerau_levenshtein(written, name), name)).filter(|&(distance, _)| distance <= allowed);
+    // Among those that are equally close, the first by name, so that the order of `known` does not matter.
+    near.min().map(|(_, name)| name)
 }
 
 #[cfg(test)]

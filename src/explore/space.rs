@@ -233,7 +233,8 @@ impl<'s, 'a> Space<'s, 'a> {
             let end = if code == Code::RelationSource { "source" } else { "target" };
             let message = format!("the {end} of {} may be absent while it is present", self.graph().display(element));
             let help = format!("`{code}` rejects such variants; give the relation the condition of its {end}");
-            Some((Diagnostic::warning(code, message).at(self.graph().element(element).span).help(help), found?))
+            let warning = Diagnostic::warning(code, message).at(self.graph().element(element).span).section("3.8.2");
+            Some((warning.help(help), found?))
         });
         rejected.collect()
     }

@@ -330,9 +330,6 @@ impl<'a> Builder<'a, '_> {
 
 /// A name that leads nowhere.
 pub(super) fn unknown_element<'n>(at: Node<'_>, message: String, known: impl Iterator<Item = &'n str>) -> Diagnostic {
-    // Hash order must not reach a message.
-    let mut known: Vec<_> = known.collect();
-    known.sort_unstable();
     let help = did_you_mean(at.text().unwrap_or_default(), known);
     Diagnostic::error(Code::UnknownElement, message).at(at.span()).help_opt(help)
 }

@@ -294,12 +294,9 @@ impl<'a> Types<'a> {
     }
 
     fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
-        let names = self.names[family as usize].keys().filter(|name| self.find_in(file, family, name).is_some());
-        let mut names: Vec<_> = names.chain(self.other_names[family as usize].keys()).copied().collect();
-        names.extend(Primitive::ALL.iter().map(|primitive| primitive.name()).filter(|_| family == Family::Data));
-        // Hash order must not decide between two that are equally close.
-        names.sort_unstable();
-        names.into_iter()
+        let names = self.names[family as usize].keys().filter(move |name| self.find_in(file, family, name).is_some());
+        let primitives = Primitive::ALL.iter().map(|primitive| primitive.name()).filter(move |_| family == Family::Data);
+        names.chain(self.other_names[family as usize].keys()).copied().chain(primitives)
     }
 
     /// How a type is written.

@@ -33,18 +33,20 @@ pub(super) fn in_all_variants(prepared: &Prepared<'_, '_>, findings: Vec<Finding
     });
     let space = Opened::new(prepared, true, &mut ()).and_then(|opened| Space::new(prepared, opened, &mut ()));
     match space {
-        Ok(space) => ask(&space, doubtful, diagnostics),
+        Ok(space) => ask(prepared, &space, doubtful, diagnostics),
         Err(errors) => undecided(errors, doubtful, diagnostics),
     }
 }
 
-fn ask(space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
+fn ask(prepared: &Prepared<'_, '_>, space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
     let happens = |finding: &Finding| {
         let present = finding.when.iter().map(|&id| literal(id));
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
     };
     let Some(found) = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>()) else {
-        return diagnostics.push(space.void());
+        let void = space.void();
+        let place = void.span.or(Some(prepared.graph.template.root.span()));
+        return diagnostics.push(void.at(place));
     };
     for (finding, inputs) in doubtful.into_iter().zip(found) {
         diagnostics.0.extend(inputs.map(|inputs| in_variant(finding.diagnostic, &inputs)));
