@@ -139,10 +139,16 @@ fn links_lead_somewhere() {
 #[test]
 fn cases_that_are_named_exist() {
     let page = fs::read_to_string(root().join("docs/deviations.md")).unwrap();
-    let named: Vec<_> = page.split('`').filter(|text| text.starts_with("tests/conformance/")).collect();
+    let named: Vec<_> = page.split('`').filter(|text| text.starts_with("tests/")).collect();
     assert!(named.len() > 10, "{named:?}");
     for case in named {
-        assert!(root().join(case).is_dir(), "{case}");
+        assert!(root().join(case).exists(), "{case}");
+    }
+    let fixtures = page.split("Fixture").skip(1).filter_map(|rest| rest.split(".\n").next());
+    let fixtures: Vec<_> = fixtures.flat_map(|names| names.split('`').skip(1).step_by(2)).collect();
+    assert!(fixtures.len() > 10, "{fixtures:?}");
+    for fixture in fixtures {
+        assert!(root().join(format!("tests/diagnostics/{fixture}.yaml")).is_file(), "{fixture}");
     }
 }
 
