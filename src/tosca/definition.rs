@@ -159,7 +159,19 @@ pub struct Occurrences<'a> {
     pub max: Option<u64>,
 }
 
-impl Occurrences<'_> {
+impl<'a> Occurrences<'a> {
+    /// What to say where they cannot be read.
+    pub(crate) const EXPECTED: &'static str = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+
+    /// Reads a lower and an upper bound; nothing where they are not.
+    pub(crate) fn read(node: Node<'a>) -> Option<Self> {
+        let bound = |item: Node<'_>| item.text()?.parse::<u64>().ok().filter(|_| item.as_str().is_none());
+        let mut items = node.items();
+        let (min, max, None) = (bound(items.next()?)?, items.next()?, items.next()) else { return None };
+        let max = if max.as_str() == Some("UNBOUNDED") { None } else { Some(bound(max)?) };
+        max.is_none_or(|max| min <= max).then_some(Self { node, min, max })
+    }
+
     /// Whether all that this allows is allowed by the other.
     pub fn is_within(&self, other: &Occurrences<'_>) -> bool {
         let below = |max: u64| self.max.is_some_and(|own| own <= max);

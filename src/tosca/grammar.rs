@@ -4,45 +4,12 @@ use super::definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
     PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
 };
+use super::shape::{ARTIFACT, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, PROPERTY, SCHEMA, STATUS, Shape};
 use super::value::Operator;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// What may be said of something.
-pub(super) struct Shape {
-    /// What it is, for messages.
-    pub what: &'static str,
-    /// Where its grammar is.
-    pub section: &'static str,
-    /// Its keynames.
-    pub keynames: &'static [&'static str],
-}
-
-const SCHEMA: Shape = Shape {
-    what: "a schema definition",
-    section: "3.6.9.1",
-    keynames: &["type", "description", "constraints", "key_schema", "entry_schema"],
-};
-/// With `value`, which refinements have as parameters do (section 3.6.10.6).
-const PROPERTY: Shape = Shape {
-    what: "a property definition",
-    section: "3.6.10.2",
-    keynames: &[
-        "type",
-        "description",
-        "required",
-        "default",
-        "status",
-        "constraints",
-        "key_schema",
-        "entry_schema",
-        "external-schema",
-        "metadata",
-        "value",
-    ],
-};
-const PARAMETER: Shape = Shape { what: "a parameter definition", section: "3.6.14.1", keynames: PROPERTY.keynames };
 const ATTRIBUTE: Shape = Shape {
     what: "an attribute definition",
     section: "3.6.12.2",
@@ -61,40 +28,6 @@ const REQUIREMENT: Shape = Shape {
 };
 const RELATIONSHIP: Shape =
     Shape { what: "the relationship of a requirement definition", section: "3.7.3.1.1", keynames: &["type", "interfaces"] };
-const INTERFACE: Shape = Shape {
-    what: "an interface definition",
-    section: "3.6.20.1",
-    keynames: &["type", "description", "inputs", "operations", "notifications"],
-};
-const OPERATION: Shape = Shape {
-    what: "an operation definition",
-    section: "3.6.17.1",
-    keynames: &["description", "implementation", "inputs", "outputs"],
-};
-const NOTIFICATION: Shape =
-    Shape { what: "a notification definition", section: "3.6.19.1", keynames: &["description", "implementation", "outputs"] };
-const IMPLEMENTATION: Shape =
-    Shape { what: "an implementation", section: "3.6.16.1", keynames: &["primary", "dependencies", "timeout", "operation_host"] };
-/// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`.
-const ARTIFACT: Shape = Shape {
-    what: "an artifact definition",
-    section: "3.6.7.1",
-    keynames: &[
-        "type",
-        "file",
-        "repository",
-        "description",
-        "deploy_path",
-        "artifact_version",
-        "version",
-        "checksum",
-        "checksum_algorithm",
-        "properties",
-    ],
-};
-
-/// Section 3.6.10.3.
-const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];
 
 impl Family {
     /// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
@@ -229,13 +162,7 @@ impl Grammar<'_> {
     }
 
     fn keyname(&mut self, key: Node<'_>, shape: &Shape) {
-        let text = key.text().unwrap_or_default();
-        if !shape.keynames.contains(&text) {
-            let message = format!("`{text}` is not a keyname of {}", shape.what);
-            let error = Diagnostic::error(Code::UnknownKeyword, message).at(key.span()).section(shape.section);
-            let help = did_you_mean(text, shape.keynames.iter().copied());
-            self.diagnostics.push(error.help(format!("known are {}", shape.keynames.join(", "))).help_opt(help));
-        }
+        self.diagnostics.0.extend(shape.unknown(key));
     }
 
     pub fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
@@ -532,19 +459,11 @@ impl Grammar<'_> {
 
     fn occurrences<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Occurrences<'a>> {
         let node = node.get("occurrences")?;
-        let bound = |item: Node<'_>| item.text().and_then(|text| text.parse::<u64>().ok()).filter(|_| item.as_str().is_none());
-        let mut items = node.items();
-        let bounds = match (items.next(), items.next(), items.next()) {
-            (Some(min), Some(max), None) if max.as_str() == Some("UNBOUNDED") => bound(min).map(|min| (min, None)),
-            (Some(min), Some(max), None) => bound(min).zip(bound(max).map(Some)),
-            _ => None,
-        };
-        let Some((min, max)) = bounds.filter(|&(min, max)| max.is_none_or(|max| min <= max)) else {
-            let message = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
-            self.invalid(node, message, shape.section);
-            return None;
-        };
-        Some(Occurrences { node, min, max })
+        let occurrences = Occurrences::read(node);
+        if occurrences.is_none() {
+            self.invalid(node, Occurrences::EXPECTED, shape.section);
+        }
+        occurrences
     }
 
     fn interfaces<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<InterfaceDefinition<'a>> {

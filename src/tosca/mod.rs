@@ -23,6 +23,7 @@ mod grammar;
 mod hierarchy;
 pub mod profile;
 mod report;
+pub(crate) mod shape;
 pub(crate) mod substitution;
 pub mod value;
 pub(crate) mod workflow;

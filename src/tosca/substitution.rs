@@ -1,7 +1,8 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
 use super::definition::Named;
-use super::grammar::{Grammar, Shape};
+use super::grammar::Grammar;
+use super::shape::Shape;
 use super::value::Clause;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::yaml::{Node, NodeKind};

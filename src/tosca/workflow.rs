@@ -2,7 +2,8 @@
 //! activities (3.6.23) of both.
 
 use super::definition::{Named, PropertyDefinition};
-use super::grammar::{Grammar, Shape};
+use super::grammar::Grammar;
+use super::shape::Shape;
 use super::value::Clause;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::yaml::{Node, NodeKind};

@@ -2,33 +2,15 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ArtifactElement, ElementId};
 use crate::load::normalize;
 use crate::template::DEFAULT_ARTIFACT_TYPE;
+use crate::tosca::shape::ARTIFACT;
 use crate::tosca::value::function;
 use crate::tosca::{Family, TypeId};
 use crate::yaml::{Node, NodeKind};
 use std::path::Path;
-
-/// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`.
-const ARTIFACT: Shape = Shape {
-    what: "an artifact definition",
-    section: "3.6.7.1",
-    keynames: &[
-        "type",
-        "file",
-        "repository",
-        "description",
-        "deploy_path",
-        "artifact_version",
-        "version",
-        "checksum",
-        "checksum_algorithm",
-        "properties",
-    ],
-};
 
 /// What is the image of a container or a machine is often the name that a registry has for it.
 const IMAGE: &str = "tosca.artifacts.Deployment.Image";

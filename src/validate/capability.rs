@@ -3,11 +3,11 @@
 use super::assignment::Typed;
 use super::checker::Checker;
 use super::schemas::definitions;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{ElementId, NodeElement};
+use crate::tosca::EffectiveCapability;
+use crate::tosca::shape::Shape;
 use crate::tosca::value::check_assignments;
-use crate::tosca::{EffectiveCapability, Occurrences};
 use crate::yaml::{Node, NodeKind};
 
 const CAPABILITY: Shape =
@@ -41,11 +41,7 @@ impl<'a> Checker<'_, 'a> {
         let (attributes, properties) = (definitions(&defined.attributes), definitions(&defined.properties));
         self.attribute_assignments(when, body, &format!("the capability `{name}`"), [&attributes, &properties]);
         let Some(node) = body.get("occurrences") else { return };
-        let Some(own) = occurrences(node) else {
-            let message = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(node.span()).section(CAPABILITY.section);
-            return self.report_when(when, &[], error);
-        };
+        let Some(own) = self.occurrences(when, node, CAPABILITY.section) else { return };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
             let message = format!("the occurrences {own} of the capability `{name}` are not within {outer}");
             let error = Diagnostic::error(Code::InvalidRefinement, message).at(node.span()).section(CAPABILITY.section);
@@ -81,14 +77,4 @@ impl<'a> Checker<'_, 'a> {
 pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
     directives.into_iter().flat_map(Node::items).any(|directive| matches!(directive.text(), Some("select" | "selectable")))
-}
-
-/// A lower and an upper bound.
-fn occurrences(node: Node<'_>) -> Option<Occurrences<'_>> {
-    let bound = |item: Node<'_>| item.text().filter(|_| item.as_str().is_none())?.parse::<u64>().ok();
-    let mut items = node.items();
-    let (min, max) = (bound(items.next()?)?, items.next()?);
-    let max = if max.as_str() == Some("UNBOUNDED") { None } else { Some(bound(max)?) };
-    let in_order = items.next().is_none() && max.is_none_or(|max| min <= max);
-    in_order.then_some(Occurrences { node, min, max })
 }

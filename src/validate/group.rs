@@ -2,10 +2,10 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{ElementId, GroupElement, NodeElement};
 use crate::options::Kind;
+use crate::tosca::shape::Shape;
 use crate::tosca::{Family, TypeId};
 use crate::yaml::Node;
 

@@ -3,31 +3,12 @@
 use super::assignment::Typed;
 use super::checker::Checker;
 use super::schemas::definition;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graph::ElementId;
+use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, Shape};
 use crate::tosca::value::{Definition, check_assignment, check_definition};
 use crate::tosca::{EffectiveInterface, Family, OperationDefinition, Parts, PropertyDefinition};
 use crate::yaml::{Node, NodeKind};
-
-/// With `type`, by which a template adds an interface that its type does not have.
-const INTERFACE: Shape = Shape {
-    what: "an interface definition",
-    section: "3.6.20.1",
-    keynames: &["type", "description", "inputs", "operations", "notifications"],
-};
-
-const OPERATION: Shape = Shape {
-    what: "an operation definition",
-    section: "3.6.17.1",
-    keynames: &["description", "implementation", "inputs", "outputs"],
-};
-
-const NOTIFICATION: Shape =
-    Shape { what: "a notification definition", section: "3.6.19.1", keynames: &["description", "implementation", "outputs"] };
-
-const IMPLEMENTATION: Shape =
-    Shape { what: "an implementation", section: "3.6.16.1", keynames: &["primary", "dependencies", "timeout", "operation_host"] };
 
 /// An operation or a notification that a template says something of.
 #[derive(Clone, Copy)]

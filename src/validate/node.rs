@@ -3,9 +3,9 @@
 use super::assignment::Typed;
 use super::capability::is_selected;
 use super::checker::Checker;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, NodeElement};
+use crate::tosca::shape::Shape;
 use crate::tosca::{Family, TypeId};
 use crate::yaml::{Node, NodeKind};
 

@@ -1,39 +1,12 @@
 //! Topology inputs and outputs: parameter definitions (section 3.6.14).
 
 use super::checker::Checker;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graph::ElementId;
 use crate::template::{Parameter, is_keyword};
+use crate::tosca::shape::{PARAMETER, SCHEMA, STATUS};
 use crate::tosca::value::{Definition, check_definition};
 use crate::yaml::{Node, NodeKind};
-
-const PARAMETER: Shape = Shape {
-    what: "a parameter definition",
-    section: "3.6.14.1",
-    keynames: &[
-        "type",
-        "description",
-        "value",
-        "required",
-        "default",
-        "status",
-        "constraints",
-        "key_schema",
-        "entry_schema",
-        "external-schema",
-        "metadata",
-    ],
-};
-
-const SCHEMA: Shape = Shape {
-    what: "a schema definition",
-    section: "3.6.9.1",
-    keynames: &["type", "description", "constraints", "key_schema", "entry_schema"],
-};
-
-/// Section 3.6.10.3.
-const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all topology inputs and outputs.

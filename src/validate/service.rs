@@ -1,8 +1,8 @@
 //! The service template (section 3.10) and its topology template (section 3.9), as far as they are not elements.
 
 use super::checker::Checker;
-use super::syntax::Shape;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::tosca::shape::Shape;
 use crate::yaml::{Node, NodeKind};
 
 /// With what earlier versions had beside `metadata`.

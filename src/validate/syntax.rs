@@ -4,27 +4,17 @@ use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::ElementId;
 use crate::template::is_keyword;
+use crate::tosca::Occurrences;
+use crate::tosca::shape::Shape;
 use crate::yaml::{Node, NodeKind};
-
-/// What may be said of something.
-pub(super) struct Shape {
-    /// What it is, for messages.
-    pub what: &'static str,
-    /// Where its keynames are listed.
-    pub section: &'static str,
-    /// Its keynames.
-    pub keynames: &'static [&'static str],
-}
 
 impl Checker<'_, '_> {
     /// Reports each key of a map that is neither a keyname nor a keyword of variability.
     pub(super) fn keynames(&self, when: &[ElementId], body: Node<'_>, shape: &Shape) {
-        for (key, _) in body.entries() {
-            let text = key.text().unwrap_or_default();
-            if !shape.keynames.contains(&text) && !is_keyword(text) {
-                let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {}", shape.what));
-                let error = error.at(key.span()).section(shape.section).help(format!("known are {}", shape.keynames.join(", ")));
-                self.report_when(when, &[], error.help_opt(did_you_mean(text, shape.keynames.iter().copied())));
+        let is_keyword = |key: Node<'_>| key.text().is_some_and(is_keyword);
+        for (key, _) in body.entries().filter(|(key, _)| !is_keyword(*key)) {
+            if let Some(error) = shape.unknown(key) {
+                self.report_when(when, &[], error);
             }
         }
     }
@@ -54,6 +44,16 @@ impl Checker<'_, '_> {
             self.wrong(when, value, keyname, "a map", section);
         }
         value.into_iter().flat_map(Node::entries)
+    }
+
+    /// Reads a lower and an upper bound.
+    pub(super) fn occurrences<'n>(&self, when: &[ElementId], node: Node<'n>, section: &'static str) -> Option<Occurrences<'n>> {
+        let occurrences = Occurrences::read(node);
+        if occurrences.is_none() {
+            let error = Diagnostic::error(Code::InvalidTemplate, Occurrences::EXPECTED).at(node.span());
+            self.report_when(when, &[], error.section(section));
+        }
+        occurrences
     }
 
     /// Reports what does not have its shape.

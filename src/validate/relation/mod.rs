@@ -107,7 +107,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The range of an assignment lies in that of the definition.
     fn refined_occurrences(&self, case: &Case<'_, '_, 'a>) {
         let value = case.relation.requirement.declared.value;
-        let Some(own) = value.get("occurrences").and_then(grammar::occurrences) else { return };
+        let Some(own) = value.get("occurrences").and_then(Occurrences::read) else { return };
         let (min, max, at) = bounds(case.definition);
         let allowed = Occurrences { node: at, min, max };
         if !own.is_within(&allowed) {

@@ -5,12 +5,11 @@
 //! In one variant all that are present count.
 
 use super::super::checker::Checker;
-use super::grammar::occurrences;
 use super::{Case, bounds};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{ElementId, NodeElement, RelationElement, RelationId};
 use crate::options::Check;
-use crate::tosca::{Family, RequirementDefinition};
+use crate::tosca::{Family, Occurrences, RequirementDefinition};
 use crate::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -75,7 +74,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = node.template.declared.value;
         let elsewhere = ["directives", "copy"].into_iter().any(|keyname| body.get(keyname).is_some());
         let optional = |relation: &&RelationElement<'_>| {
-            let own = relation.requirement.declared.value.get("occurrences").and_then(occurrences);
+            let own = relation.requirement.declared.value.get("occurrences").and_then(Occurrences::read);
             own.is_some_and(|own| own.max == Some(0))
         };
         let unless: Vec<_> = assigned.iter().filter(|relation| !optional(relation)).map(|relation| relation.id).collect();
@@ -105,7 +104,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let optional = |relation: &&RelationElement<'_>| {
-            let own = relation.requirement.declared.value.get("occurrences").and_then(occurrences);
+            let own = relation.requirement.declared.value.get("occurrences").and_then(Occurrences::read);
             own.is_some_and(|own| own.min == 0)
         };
         let counted: Vec<_> = assigned.iter().filter(|relation| !optional(relation)).map(|relation| relation.id).collect();
@@ -120,7 +119,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The upper bound that a node template gives one of its capabilities (section 3.8.1.1).
     fn assigned_uses(&self, node: &NodeElement<'a>, name: &str) -> Option<u64> {
         let capabilities = node.template.declared.value.get("capabilities")?;
-        occurrences(capabilities.get(name)?.get("occurrences")?)?.max
+        Occurrences::read(capabilities.get(name)?.get("occurrences")?)?.max
     }
 
     fn surplus_uses(&self, node: &NodeElement<'a>, name: &str, max: u64, when: &[ElementId]) {

@@ -2,25 +2,17 @@
 
 use super::super::assignment::Typed;
 use super::super::checker::Checker;
-use super::grammar::{Grammar, Value};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, Graph, RelationElement};
 use crate::template::RelationshipTemplate;
 use crate::tosca::TypeId;
+use crate::tosca::shape::Shape;
 use rustc_hash::FxHashMap;
 
-const TEMPLATE: Grammar = Grammar {
+const TEMPLATE: Shape = Shape {
     what: "a relationship template",
     section: "3.8.4.1",
-    keynames: &[
-        ("type", Value::Other),
-        ("description", Value::Text),
-        ("metadata", Value::Map),
-        ("properties", Value::Other),
-        ("attributes", Value::Other),
-        ("interfaces", Value::Other),
-        ("copy", Value::Text),
-    ],
+    keynames: &["type", "description", "metadata", "properties", "attributes", "interfaces", "copy"],
 };
 
 /// Relationship templates by name.
@@ -50,7 +42,7 @@ impl<'a> Checker<'_, 'a> {
     pub(super) fn relationship_templates(&self, templates: &Templates<'_, 'a>) {
         for template in &self.graph.template.relationships {
             let when: Vec<_> = templates.users.get(template.name).map(|relation| relation.id).into_iter().collect();
-            self.grammar(&when, template.value, &TEMPLATE);
+            self.grammar(&when, template.value, &TEMPLATE, &["copy"]);
             self.relationship_copy(&when, template, templates);
         }
     }
