@@ -469,7 +469,7 @@ fn a_wrong_value_is_reported_at_its_place_with_what_fits() {
         assert!(error.help.unwrap().contains("it takes `"));
     }
     assert!(error("mode: semantic-lose").help.unwrap().starts_with("did you mean `semantic-loose`? it takes `manual`, "));
-    assert!(error("optimization_topology: mix").help.unwrap().starts_with("did you mean `min`?"));
+    assert!(error("optimization_topology: minn").help.unwrap().starts_with("did you mean `min`?"));
 }
 
 #[test]
