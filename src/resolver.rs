@@ -249,7 +249,10 @@ impl Resolver {
 
     /// Whether a variant is chosen, rather than all of them meant.
     pub(crate) fn chooses(&self) -> bool {
-        !self.presets.is_empty() || !self.inputs.is_empty() || self.environment.iter().any(|(name, _)| name.starts_with("CUVEE_"))
+        let assigns = |(name, _): &(String, String)| name.starts_with(inputs::INPUT_VARIABLE);
+        let by_environment =
+            self.environment.iter().any(assigns) || !inputs::presets_from_environment(&self.environment).is_empty();
+        by_environment || !self.presets.is_empty() || !self.inputs.is_empty()
     }
 
     /// The profiles whose types are there without an import.

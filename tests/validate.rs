@@ -156,6 +156,8 @@ fn inputs_come_from_files_and_the_environment_too() {
     run("variable.yaml --inputs in.yaml").assert().success();
     run("variable.yaml").env("CUVEE_INPUT_DEBUG", "false").assert().success();
     run("variable.yaml").env("CUVEE_PRESETS", "dev").assert().code(1);
+    // Other variables choose nothing, so that all variants count.
+    run("variable.yaml").env("CUVEE_OTHER", "false").assert().code(1);
 }
 
 #[test]

@@ -223,6 +223,9 @@ fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assign
     }
 }
 
+/// How environment variables start that assign inputs.
+pub const INPUT_VARIABLE: &str = "CUVEE_INPUT_";
+
 /// Reads the environment variables `CUVEE_INPUT_<NAME>`, sorted by name.
 ///
 /// The name means the declared input of that name in lower case; where there is none, the one that it equals but for case.
@@ -232,7 +235,7 @@ pub fn from_environment(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Assignment> {
     let mut found: Vec<_> =
-        variables.iter().filter_map(|(key, text)| Some((key, key.strip_prefix("CUVEE_INPUT_")?, text))).collect();
+        variables.iter().filter_map(|(key, text)| Some((key, key.strip_prefix(INPUT_VARIABLE)?, text))).collect();
     found.sort_unstable();
     let mut read = |(key, name, text): (&String, &str, &String)| {
         let name = declared_name(&name.to_lowercase(), declarations);

@@ -13,8 +13,8 @@ mod types;
 mod unit;
 
 pub use assignment::{
-    Assignment, InputValue, InputValues, Openness, assign, from_environment, parse_assignment_text, presets_from_environment,
-    read_file,
+    Assignment, INPUT_VARIABLE, InputValue, InputValues, Openness, assign, from_environment, parse_assignment_text,
+    presets_from_environment, read_file,
 };
 pub use constraint::Constraint;
 pub(crate) use constraint::anchored;
