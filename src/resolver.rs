@@ -287,13 +287,8 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::resolve`].
     pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
-        let mut sources = SourceMap::default();
-        match self.run(&mut sources, progress) {
-            Ok(((yaml, elements, package), warnings)) => {
-                Ok(Resolution { yaml, elements, package, sources, warnings: warnings.0 })
-            }
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        let (((yaml, elements, package), warnings), sources) = with_sources(|sources| self.run(sources, progress))?;
+        Ok(Resolution { yaml, elements, package, sources, warnings: warnings.0 })
     }
 
     /// The effective options of the template, and the files their origins point into.
@@ -301,17 +296,12 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template cannot be read or an option is wrong.
     pub fn effective_options(&self) -> Result<(Options, SourceMap), Failure> {
-        let mut sources = SourceMap::default();
-        let resolve = |sources: &mut SourceMap| {
+        with_sources(|sources| {
             let (opened, _) = self.open(sources)?;
             // What else is wrong with the template is for resolving to say.
             let template = template::parse(opened.template.root(), &mut Diagnostics::default());
             options::resolve(template.version, template.variability.options, &self.options)
-        };
-        match resolve(&mut sources) {
-            Ok(options) => Ok((options, sources)),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        })
     }
 
     /// The names of the template's variability presets, in its order.
@@ -319,17 +309,11 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template cannot be read.
     pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
-        let mut sources = SourceMap::default();
-        let names = |(opened, _): (Opened, Package)| {
-            // What is wrong with the template is for resolving to say.
-            let template = template::parse(opened.template.root(), &mut Diagnostics::default());
-            let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
-            presets.names().map(str::to_owned).collect()
-        };
-        match self.open(&mut sources).map(names) {
-            Ok(names) => Ok(names),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        let (opened, _) = with_sources(|sources| self.open(sources))?.0;
+        // What is wrong with the template is for resolving to say.
+        let template = template::parse(opened.template.root(), &mut Diagnostics::default());
+        let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+        Ok(presets.names().map(str::to_owned).collect())
     }
 
     /// The whole pipeline, phase by phase.
@@ -396,11 +380,10 @@ impl Resolver {
         openness: Openness,
         ask: impl FnOnce(&Prepared<'_, '_>, &SourceMap) -> Result<T, Diagnostics>,
     ) -> Result<T, Failure> {
-        let mut sources = SourceMap::default();
-        match self.with_prepared(openness, &mut sources, &mut (), |prepared, sources, _, _| ask(prepared, sources)) {
-            Ok((answer, _)) => Ok(answer),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        let ((answer, _), _) = with_sources(|sources| {
+            self.with_prepared(openness, sources, &mut (), |prepared, sources, _, _| ask(prepared, sources))
+        })?;
+        Ok(answer)
     }
 
     /// Runs the phases up to the graph, and hands on what they made.
@@ -585,6 +568,15 @@ impl Resolver {
             InputSource::Value(name, value) => Ok(vec![Assignment::new(name, value.clone())]),
             InputSource::Text(name, text) => inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment]),
         }
+    }
+}
+
+/// Does something that reads files, and hands on their texts with what it comes to.
+pub(crate) fn with_sources<T>(ask: impl FnOnce(&mut SourceMap) -> Result<T, Diagnostics>) -> Result<(T, SourceMap), Failure> {
+    let mut sources = SourceMap::default();
+    match ask(&mut sources) {
+        Ok(answer) => Ok((answer, sources)),
+        Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
     }
 }
 

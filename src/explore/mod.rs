@@ -33,6 +33,7 @@ pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant,
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::inputs::Openness;
+use crate::resolver::with_sources;
 use crate::source::SourceMap;
 use crate::{Failure, Resolver};
 
@@ -55,15 +56,13 @@ impl Resolver {
         features: bool,
         ask: impl FnOnce(&mut Space<'_, '_>, &SourceMap, &mut Diagnostics) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        let mut sources = SourceMap::default();
-        let answer = self.with_prepared(openness, &mut sources, &mut (), |prepared, sources, warnings, progress| {
-            let opened = Opened::new(prepared, features, progress)?;
-            ask(&mut Space::new(prepared, opened, progress)?, sources, warnings)
-        });
-        match answer {
-            Ok((result, warnings)) => Ok(Answer { result, warnings: warnings.0, sources }),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        let ((result, warnings), sources) = with_sources(|sources| {
+            self.with_prepared(openness, sources, &mut (), |prepared, sources, warnings, progress| {
+                let opened = Opened::new(prepared, features, progress)?;
+                ask(&mut Space::new(prepared, opened, progress)?, sources, warnings)
+            })
+        })?;
+        Ok(Answer { result, warnings: warnings.0, sources })
     }
 }
 

@@ -8,6 +8,7 @@ use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, Types};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::explore::Answer;
+use crate::resolver::with_sources;
 use crate::source::SourceMap;
 use crate::value::Value;
 use crate::yaml::Node;
@@ -229,15 +230,12 @@ impl Resolver {
     }
 
     fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
-        let mut sources = SourceMap::default();
-        let answer = self.documents(&mut sources).and_then(|(documents, links)| {
-            let types = Types::linked(self.beside_profiles(&documents, &sources), &links);
-            Ok((ask(&types, &sources)?, types.validate()))
-        });
-        match answer {
-            Ok((result, warnings)) => Ok(Answer { result, warnings: warnings.0, sources }),
-            Err(diagnostics) => Err(Failure { diagnostics: diagnostics.0, sources }),
-        }
+        let ((result, warnings), sources) = with_sources(|sources| {
+            let (documents, links) = self.documents(sources)?;
+            let types = Types::linked(self.beside_profiles(&documents, sources), &links);
+            Ok((ask(&types, sources)?, types.validate()))
+        })?;
+        Ok(Answer { result, warnings: warnings.0, sources })
     }
 }
 
