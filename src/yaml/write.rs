@@ -302,8 +302,10 @@ impl<'a> Node<'a> {
     }
 }
 
+/// Whether this would start or end a document in the first column.
 fn is_marker(line: &str) -> bool {
-    line.starts_with("---") || line.starts_with("...")
+    let rest = line.strip_prefix("---").or_else(|| line.strip_prefix("..."));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))
 }
 
 /// Whether there are line breaks that are no line ends to us.
@@ -586,8 +588,10 @@ impl Writer {
         let one_line = !record.cooked || memchr(b'\n', source.as_bytes()).is_none();
         match record.shape {
             Shape::Plain if source.is_empty() => self.empty_scalar(record.typing, context),
-            // In the first column this would be the start or the end of a document.
-            Shape::Plain if context == Context::Block(None) && is_marker(source) => push_double_quoted(&mut self.out, text),
+            // The root and a key may come to stand in the first column.
+            Shape::Plain if matches!(context, Context::Block(None) | Context::Key) && is_marker(source) => {
+                push_double_quoted(&mut self.out, text)
+            }
             Shape::Plain | Shape::Quoted if has_odd_breaks(source) => push_double_quoted(&mut self.out, text),
             Shape::Plain if context == Context::Flow && !fits_plain(text, true) => push_double_quoted(&mut self.out, text),
             Shape::Plain | Shape::Quoted if one_line => self.out.push_str(source),

@@ -190,17 +190,22 @@ impl<'c, 'a> Checker<'c, 'a> {
         vec![Answer::always(answer)]
     }
 
-    /// What there is behind a capability or a requirement of this name.
+    /// What there is behind a capability of this name, and where that lacks it, behind a requirement, for many types have both.
     fn behind(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>, name: &str, rest: &[Node<'a>]) -> Vec<Answer> {
         let Some(capability) = self.types.effective(kind).capabilities.get(name) else {
             return self.of_requirement(id, name, asked, rest);
         };
         let found = self.found_in(asked, &capability.definition.properties, &capability.definition.attributes, rest);
-        let missing = || {
-            let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
-            Err(asked.unknown(format!("the capability `{name}` has no {} `{part}`", asked.noun())))
-        };
-        vec![Answer::always(found.unwrap_or_else(missing))]
+        if let Some(found) = found {
+            return vec![Answer::always(found)];
+        }
+        let required = self.of_requirement(id, name, asked, rest);
+        if !required.is_empty() && required.iter().all(|answer| answer.outcome.is_ok()) {
+            return required;
+        }
+        let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
+        let message = format!("the capability `{name}` has no {} `{part}`", asked.noun());
+        vec![Answer::always(Err(asked.unknown(message)))]
     }
 
     /// A property, or where attributes are asked for, an attribute or the property that it reflects.
