@@ -350,10 +350,14 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         let used = graph.relations.iter().filter(is_written);
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
         let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
+        let is_plain = graph.template.is_plain();
         let mut entries = Vec::new();
         for template in &graph.template.relationships {
-            if let Some(relation) = users.get(template.name) {
-                entries.push((key(template.key), self.relationship(relation, template.value)));
+            match users.get(template.name) {
+                Some(relation) => entries.push((key(template.key), self.relationship(relation, template.value))),
+                // What no relation uses may be there to be copied.
+                None if is_plain => entries.push((key(template.key), self.source(template.value))),
+                None => {}
             }
         }
         some(entries, like)

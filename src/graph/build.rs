@@ -219,9 +219,10 @@ impl<'a> Builder<'a, '_> {
     fn use_relationship(&mut self, name: Node<'a>, requirement: &Requirement<'_>) -> Option<&'a RelationshipTemplate<'a>> {
         let text = name.text().unwrap_or_default();
         let relation = requirement.declared.name;
-        let error = |code, message| Diagnostic::error(code, message).at(name.span());
+        let error = |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
         if let Some((template, user)) = self.relationships.get_mut(text) {
-            if let Some(first) = user.replace(name.span()) {
+            // In plain TOSCA, whose presence a template has is no question.
+            if let Some(first) = user.replace(name.span()).filter(|_| !self.graph.template.is_plain()) {
                 let message = format!("relationship template `{text}` is used by more than one relation");
                 let help = "give each relation a relationship template of its own";
                 self.diagnostics
@@ -264,7 +265,7 @@ impl<'a> Builder<'a, '_> {
                 self.graph.nodes[target.0 as usize].incoming.push(RelationId(slot as u32));
             } else if !self.is_left_to_an_orchestrator(requirement, text) {
                 let message = format!("relation `{}` targets a node `{text}` that does not exist", requirement.declared.name);
-                let error = unknown_element(name, message, self.graph.node_names.keys().copied());
+                let error = unknown_element(name, message, self.graph.node_names.keys().copied()).section("3.8.2");
                 self.diagnostics.push(error);
             }
         }
@@ -294,7 +295,7 @@ impl<'a> Builder<'a, '_> {
     fn member(&mut self, member: &Member<'a>) -> Option<ElementId> {
         let Some(&node) = self.graph.node_names.get(member.node.text().unwrap_or_default()) else {
             let message = format!("a group names a node `{}` that does not exist", member.node.text().unwrap_or_default());
-            let error = unknown_element(member.node, message, self.graph.node_names.keys().copied());
+            let error = unknown_element(member.node, message, self.graph.node_names.keys().copied()).section("3.8.5");
             self.diagnostics.push(error);
             return None;
         };
@@ -311,12 +312,16 @@ impl<'a> Builder<'a, '_> {
         if target.is_none() {
             let known = self.graph.node_names.keys().chain(self.graph.group_names.keys()).copied();
             let error = unknown_element(name, format!("a policy targets `{text}`, which is neither a node nor a group"), known);
+            let error = error.section("3.8.6");
             self.diagnostics.push(error);
         }
         target
     }
 
     fn check_relationships(&mut self) {
+        if self.graph.template.is_plain() {
+            return;
+        }
         for template in &self.graph.template.relationships {
             if self.relationships.get(template.name).is_some_and(|(_, user)| user.is_none()) {
                 let message = format!("relationship template `{}` is never used", template.name);

@@ -63,7 +63,7 @@ impl<'a> Checker<'_, 'a> {
             if !is_selected(node) {
                 // Where what is copied is absent, that is what is wrong.
                 let when: Vec<_> = when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
-                self.missing_properties(Typed { when: &when, ..of }, &properties);
+                self.missing_properties(Typed { when: &when, ..of }, &properties, &[]);
             }
             self.attributes(of, body);
             self.capabilities(of, node);

@@ -23,7 +23,9 @@ impl<'a> Checker<'_, 'a> {
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             self.parameter(output.id, output.parameter);
             let body = output.parameter.declared.value;
-            if is_definition(body) && ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none()) {
+            let is_empty = body.is_null() || body.kind() == NodeKind::Mapping && body.entries().len() == 0;
+            let says_nothing = ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none());
+            if is_empty || is_definition(body) && says_nothing {
                 let message = format!("{} has no `value`", self.graph.display(output.id));
                 let error = Diagnostic::error(Code::InvalidTemplate, message).at(self.graph.element(output.id).span);
                 self.report(output.id, error.section("3.6.14"));

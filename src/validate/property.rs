@@ -17,7 +17,7 @@ impl<'c> Checker<'c, '_> {
     pub(super) fn properties(&self, owner: ElementId, properties: &[ElementId], kind: TypeId, of_type: &[ElementId]) {
         self.assigned_properties(properties, kind, of_type);
         let when: Vec<_> = of_type.iter().copied().chain([owner]).collect();
-        self.missing_properties(Typed { id: owner, kind, when: &when }, properties);
+        self.missing_properties(Typed { id: owner, kind, when: &when }, properties, &[]);
     }
 
     /// Checks that each alternative is one that the type has and fits, while `of_type` are present.
@@ -29,9 +29,10 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Checks that where a property is required, one of these is present.
-    pub(super) fn missing_properties(&self, of: Typed<'_>, properties: &[ElementId]) {
-        for definition in self.schemas.of(of.kind).properties.iter().filter(|definition| definition.needs_value()) {
+    /// Checks that where a property is required, one of these is present, or it is `given` otherwise.
+    pub(super) fn missing_properties(&self, of: Typed<'_>, properties: &[ElementId], given: &[&str]) {
+        let is_missing = |definition: &&Definition<'_>| definition.needs_value() && !given.contains(&definition.name);
+        for definition in self.schemas.of(of.kind).properties.iter().filter(is_missing) {
             let assigned: Vec<_> =
                 properties.iter().copied().filter(|&id| self.graph.element(id).name == definition.name).collect();
             let message = format!("{} needs a value of the property `{}`", self.graph.display(of.id), definition.name);
@@ -73,7 +74,7 @@ impl<'c> Checker<'c, '_> {
 }
 
 /// A property that a type does not have.
-fn undefined(owner: &str, name: &str, known: &[Definition<'_>]) -> Diagnostic {
+pub(super) fn undefined(owner: &str, name: &str, known: &[Definition<'_>]) -> Diagnostic {
     let names = known.iter().map(|definition| definition.name);
     let error = Diagnostic::error(Code::UnknownProperty, format!("`{owner}` has no property `{name}`")).section("3.6.11");
     error.help_opt(did_you_mean(name, names))

@@ -2,11 +2,13 @@
 
 use super::super::assignment::Typed;
 use super::super::checker::Checker;
+use super::super::property::undefined;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, Graph, RelationElement};
-use crate::template::RelationshipTemplate;
-use crate::tosca::TypeId;
+use crate::template::{Property, PropertyValue, RelationshipTemplate};
 use crate::tosca::shape::Shape;
+use crate::tosca::value::check_assignment;
+use crate::tosca::{Family, TypeId};
 use rustc_hash::FxHashMap;
 
 const TEMPLATE: Shape = Shape {
@@ -31,6 +33,13 @@ impl<'g, 'a> Templates<'g, 'a> {
         }
     }
 
+    /// The properties that a relation gets from a relationship template which it copies, and which no relation uses.
+    fn copied_unused(&self, relation: &RelationElement<'a>) -> &'g [Property<'a>] {
+        let source = || relation.relationship?.value.get("copy")?.as_str();
+        let unused = source().filter(|name| !self.users.contains_key(name)).and_then(|name| self.by_name.get(name));
+        unused.map(|template| &*template.properties).unwrap_or_default()
+    }
+
     /// The relation whose relationship template this one's is a copy of.
     pub fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
         self.users.get(relation.relationship?.value.get("copy")?.as_str()?).copied()
@@ -44,6 +53,34 @@ impl<'a> Checker<'_, 'a> {
             let when: Vec<_> = templates.users.get(template.name).map(|relation| relation.id).into_iter().collect();
             self.grammar(&when, template.value, &TEMPLATE, &["copy"]);
             self.relationship_copy(&when, template, templates);
+            if when.is_empty() {
+                self.unused_template(template);
+            }
+        }
+    }
+
+    /// What no relation uses is there to be copied: its values have to fit, but it need not have all.
+    fn unused_template(&self, template: &RelationshipTemplate<'a>) {
+        for assignment in &template.types {
+            let found = self.types.named(Family::Relationship, assignment.declared.name, assignment.declared.span());
+            let kind = match found {
+                Ok(kind) => kind,
+                Err(error) => return self.report_when(&[], &[], error),
+            };
+            let definitions = &self.schemas.of(kind).properties;
+            for property in &template.properties {
+                let name = property.declared.name;
+                match (definitions.iter().find(|definition| definition.name == name), property.value) {
+                    (Some(definition), PropertyValue::Value(value)) => {
+                        self.report_values(&[], check_assignment(value, definition, &self.schemas));
+                    }
+                    (Some(_), PropertyValue::Expression(_)) => {}
+                    (None, _) => {
+                        let error = undefined(self.types.definition(kind).name, name, definitions);
+                        self.report_when(&[], &[], error.at(property.declared.span()));
+                    }
+                }
+            }
         }
     }
 
@@ -83,9 +120,11 @@ impl<'a> Checker<'_, 'a> {
         let copied = templates.copied(relation).map(|source| &*source.properties).unwrap_or_default();
         let copied = copied.iter().filter(|id| !is_own(id));
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
-        self.properties(relation.id, &properties, kind, of_type);
         let when = [of_type, &[relation.id]].concat();
         let typed = Typed { id: relation.id, kind, when: &when };
+        let given: Vec<_> = templates.copied_unused(relation).iter().map(|property| property.declared.name).collect();
+        self.assigned_properties(&properties, kind, of_type);
+        self.missing_properties(typed, &properties, &given);
         self.attributes(typed, template.value);
         self.interfaces(typed, template.value, &[]);
     }
