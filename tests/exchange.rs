@@ -203,11 +203,11 @@ topology_template:
         description: 'Cheese: Grated'
         default: false
     constraints:
-      - {variability_input: sandwich}
-      - {not: {variability_input: sauce}}
-      - {implies: [{variability_input: ketchup}, {variability_input: cheese}]}
-      - {or: [{not: {and: [{variability_input: mustard}, {variability_input: cheese}]}}, {variability_input: full_grain}]}
-      - {not: {xor: [{variability_input: cheese}, {variability_input: salt}]}}
+      - { variability_input: sandwich }
+      - { not: { variability_input: sauce } }
+      - { implies: [{ variability_input: ketchup }, { variability_input: cheese }] }
+      - { or: [{ not: { and: [{ variability_input: mustard }, { variability_input: cheese }] } }, { variability_input: full_grain }] }
+      - { not: { xor: [{ variability_input: cheese }, { variability_input: salt }] } }
 
 "#]]);
 }

@@ -557,10 +557,15 @@ impl Writer {
             return self.copy_lines(node, source, context);
         }
         let map = item.kind() == NodeKind::Mapping;
+        // As its author did, there is space inside of the brackets or none.
+        let is_padded = |like: Node<'_>| matches!(like.source().as_bytes(), [b'{' | b'[', b' ', ..]);
+        let padding = if item.like().is_some_and(is_padded) { " " } else { "" };
         self.out.push(if map { '{' } else { '[' });
         let start = self.out.len();
+        self.out.push_str(padding);
+        let first = self.out.len();
         item.each_entry(|key, value, _| {
-            self.separate(start);
+            self.separate(first);
             let before = self.out.len();
             self.key(key, Context::Flow);
             if self.needs_mark(before) {
@@ -570,9 +575,14 @@ impl Writer {
             self.inline(value, Context::Flow);
         });
         item.each_item(|_, item, _| {
-            self.separate(start);
+            self.separate(first);
             self.inline(item, Context::Flow);
         });
+        if self.out.len() > first {
+            self.out.push_str(padding);
+        } else {
+            self.out.truncate(start);
+        }
         self.out.push(if map { '}' } else { ']' });
     }
 
