@@ -423,17 +423,8 @@ impl Resolver {
         let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
         let inputs = self.inputs(&template, openness, sources, warnings)?;
 
-        let conditions = self.conditions.iter().map(|text| {
-            let file = sources.add("<where>", text.as_str());
-            yaml::parse(file, sources.file(file).text().clone(), &Limits::default())
-        });
-        let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-
-        let nothing = Graph::empty(&template);
-        let no_types = TypeHierarchy::default();
-        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
-        let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
-        let violations = check_features(&inputs, &mut early);
+        let conditions = self.wanted_conditions(sources)?;
+        let (wanted, violations) = decided_by_inputs(&template, &inputs, self.now.as_ref());
         let (imported, links) = self.phase(warnings, |diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
             self.importing(&package).read(sources, &opened, wanted, diagnostics)
@@ -445,13 +436,13 @@ impl Resolver {
         let files = &*package.files;
         let read = |definition, defaults, sources: &mut SourceMap| referenced(files, definition, defaults, &opened.base, sources);
         let rule_files = read(template.variability.qualities, &RULE_FILES, sources);
-        let rule_files = self.or_else(warnings, rule_files, || Ok(Referenced(Vec::new())))?;
+        let rule_files = self.or_else(warnings, rule_files, || Ok(Referenced::default()))?;
         let rules = self.phase(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
         let condition_files = read(template.variability.type_specific_conditions, &CONDITION_FILES, sources);
-        let condition_files = self.or_else(warnings, condition_files, || Ok(Referenced(Vec::new())))?;
+        let condition_files = self.or_else(warnings, condition_files, || Ok(Referenced::default()))?;
         let type_specific = self.phase(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
             roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
@@ -475,6 +466,15 @@ impl Resolver {
             links: &links,
         };
         then(&prepared, sources, warnings, progress)
+    }
+
+    /// What variants are asked for have to fulfil, as documents.
+    fn wanted_conditions(&self, sources: &mut SourceMap) -> Result<Vec<Document>, Diagnostics> {
+        let conditions = self.conditions.iter().map(|text| {
+            let file = sources.add("<where>", text.as_str());
+            yaml::parse(file, sources.file(file).text().clone(), &Limits::default())
+        });
+        Ok(conditions.collect::<Result<_, _>>()?)
     }
 
     /// Runs a phase that collects diagnostics: unless all are wanted, errors end the run.
@@ -627,7 +627,20 @@ impl<'p, 'a> Prepared<'p, 'a> {
     }
 }
 
+/// What inputs settle before there is a graph: which imports may be present, and which rules between inputs are violated.
+fn decided_by_inputs<'t, 'a>(
+    template: &'t ServiceTemplate<'a>,
+    inputs: &Inputs<'a>,
+    now: Option<&jiff::Zoned>,
+) -> (Vec<&'t Import<'a>>, Diagnostics) {
+    let (nothing, no_types) = (Graph::empty(template), TypeHierarchy::default());
+    let mut early = Evaluator::new(&nothing, &no_types, inputs, now);
+    let wanted = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
+    (wanted, check_features(inputs, &mut early))
+}
+
 /// Documents that stand for a definition of the template.
+#[derive(Default)]
 struct Referenced(Vec<Document>);
 
 impl Referenced {
