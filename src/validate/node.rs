@@ -68,6 +68,9 @@ impl<'a> Checker<'_, 'a> {
             self.attributes(of, body);
             self.capabilities(of, node);
             self.interfaces(of, body, &artifacts);
+            if let Some(filter) = body.get("node_filter") {
+                self.node_filter(&when, filter, Some(kind));
+            }
         }
     }
 
