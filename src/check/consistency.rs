@@ -58,7 +58,8 @@ impl Checker<'_, '_> {
     /// A present node has at most one present hosting relation.
     fn hosting(&mut self) {
         let graph = self.graph;
-        if !self.options.check(Check::AmbiguousHosting) {
+        // In plain TOSCA no relation is an alternative of another, and a node may stand on several.
+        if !self.options.check(Check::AmbiguousHosting) || graph.template.is_plain() {
             return;
         }
         for node in &graph.nodes {
