@@ -879,7 +879,10 @@ impl<'a> SourceBlock<'a> {
             _ => return None,
         };
         let (text, source) = (node.text()?, node.source());
-        let (header, body) = source.split_once('\n').filter(|_| !has_odd_breaks(source))?;
+        // Line breaks that are none to us may stand behind it, too, and belong to its text.
+        let behind = node.document.text.get(node.record().end as usize..).unwrap_or_default();
+        let is_odd = has_odd_breaks(source) || behind.starts_with('\r') && !behind.starts_with("\r\n");
+        let (header, body) = source.split_once('\n').filter(|_| !is_odd)?;
         let header = header.split(' ').next().filter(|header| header.starts_with(sign))?;
         let filled = |line: &&str| !line.trim_matches([' ', '\r']).is_empty();
         let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
