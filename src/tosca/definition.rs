@@ -142,6 +142,11 @@ pub struct PropertyDefinition<'a> {
 }
 
 impl PropertyDefinition<'_> {
+    /// Whether a value has to be assigned: it is required, and nothing gives it one.
+    pub fn needs_value(&self) -> bool {
+        self.is_required() && self.default.is_none() && self.value.is_none()
+    }
+
     /// Whether a value is required: unless the opposite is said (section 3.6.10.5).
     pub fn is_required(&self) -> bool {
         self.required.and_then(Node::as_bool).unwrap_or(true)

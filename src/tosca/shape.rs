@@ -82,5 +82,9 @@ pub(crate) const ARTIFACT: Shape = Shape {
     ],
 };
 
+pub(crate) const FILTER: Shape = Shape { what: "a node filter", section: "3.6.5.1", keynames: &["properties", "capabilities"] };
+pub(crate) const CAPABILITY_FILTER: Shape =
+    Shape { what: "a filter of a capability", section: "3.6.5.2", keynames: &["properties"] };
+
 /// Section 3.6.10.3.
 pub(crate) const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];

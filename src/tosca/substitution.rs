@@ -2,7 +2,7 @@
 
 use super::definition::Named;
 use super::grammar::Grammar;
-use super::shape::Shape;
+use super::shape::{CAPABILITY_FILTER, FILTER, Shape};
 use super::value::Clause;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::yaml::{Node, NodeKind};
@@ -49,8 +49,6 @@ const ATTRIBUTE: Shape = Shape { what: "an attribute mapping", section: "3.8.9.1
 const CAPABILITY: Shape =
     Shape { what: "a capability mapping", section: "3.8.10.1", keynames: &["mapping", "properties", "attributes"] };
 const REQUIREMENT: Shape = Shape { what: "a requirement mapping", section: "3.8.11.1", keynames: CAPABILITY.keynames };
-const FILTER: Shape = Shape { what: "a node filter", section: "3.6.5.1", keynames: &["properties", "capabilities"] };
-const CAPABILITY_FILTER: Shape = Shape { what: "the filter of a capability", section: "3.6.5.2", keynames: &["properties"] };
 
 /// Reads the substitution mapping of a topology template.
 pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {

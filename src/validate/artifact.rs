@@ -53,7 +53,7 @@ impl<'a> Checker<'_, 'a> {
     /// An artifact has a file, unless it refines one of its node's type that has.
     fn without_file(&self, element: &ArtifactElement<'a>) {
         let artifact = self.graph.element(element.id);
-        for (kind, mut when) in self.node_types(self.graph.node(element.node)) {
+        for (kind, mut when) in self.types_of(self.graph.node(element.node).id, Family::Node) {
             let refined = self.types.effective(kind).artifacts.get(artifact.name);
             if refined.is_none_or(|refined| refined.definition.file.is_none()) {
                 when.push(element.id);

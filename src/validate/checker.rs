@@ -3,9 +3,10 @@
 use super::finding::Finding;
 use super::function::FunctionChecks;
 use super::schemas::Schemas;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::graph::{ElementId, Graph};
+use crate::options::Kind;
 use crate::presence::Presence;
 use crate::resolver::Prepared;
 use crate::source::SourceMap;
@@ -107,6 +108,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.findings.borrow_mut().push(Finding { diagnostic, when: when.to_vec(), unless: unless.to_vec() });
     }
 
+    /// Reports all of these wherever all of `when` are present.
+    pub fn report_all(&self, when: &[ElementId], diagnostics: Diagnostics) {
+        diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
+    }
+
     /// Reports what was found out about values, with what cannot be told; functions are checked later.
     pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
         let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
@@ -117,10 +123,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The types of an element that count and are defined, each with the elements on whose presence what it says depends: itself where it is
-    /// one of several. Those that are not defined are reported.
+    /// one of several. Those that are not defined are reported. A copy without a type has those of the node that it copies.
     pub fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
         let graph = self.graph;
-        let assigned: Vec<_> = self.counting(graph.types_of(id)).collect();
+        let node = (graph.element(id).kind == Kind::Node).then(|| &graph.nodes[graph.element(id).slot as usize]);
+        let copied = node.filter(|node| node.types.is_empty()).and_then(|node| self.copied(node));
+        let assigned: Vec<_> = self.counting(graph.types_of(copied.map_or(id, |copied| copied.id))).collect();
         let several = assigned.len() > 1;
         let mut found = Vec::new();
         for assignment in assigned {

@@ -6,6 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::graph::{ElementId, NodeElement};
 use crate::source::Span;
 use crate::template::PropertyValue;
+use crate::tosca::shape::{CAPABILITY_FILTER, FILTER};
 use crate::tosca::value::{Clause, Definition, Reason, Schema, Undecided, check_constraint_definition, check_value, function};
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
 use crate::yaml::{Node, NodeKind};
@@ -61,7 +62,6 @@ impl<'n> NodeFilter<'n> {
     /// Reads a node filter; what is wrong with its shape is reported and left out.
     pub fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
         let mut filter = Self::default();
-        let keynames = ["properties", "capabilities"];
         for (key, value) in map(node, "a node filter", "3.6.5.3", diagnostics) {
             match key.text().unwrap_or_default() {
                 "properties" => filter.properties = property_filters(value, diagnostics),
@@ -70,7 +70,7 @@ impl<'n> NodeFilter<'n> {
                     filter.capabilities =
                         items.filter_map(|item| Some(diagnostics.ok(single(item, true))?.read(diagnostics))).collect();
                 }
-                _ => diagnostics.push(unknown_keyname(key, "a node filter", &keynames, "3.6.5.1")),
+                _ => diagnostics.0.extend(FILTER.unknown(key)),
             }
         }
         filter
@@ -91,7 +91,7 @@ impl<'n> Entry<'n> {
         for (key, value) in body.into_iter().flatten() {
             match key.text() {
                 Some("properties") => properties = property_filters(value, diagnostics),
-                _ => diagnostics.push(unknown_keyname(key, "a filter of a capability", &["properties"], "3.6.5.2")),
+                _ => diagnostics.0.extend(CAPABILITY_FILTER.unknown(key)),
             }
         }
         CapabilityFilter { key: self.key, properties }
@@ -147,13 +147,6 @@ fn single(item: Node<'_>, bare: bool) -> Result<Entry<'_>, Diagnostic> {
     }
 }
 
-fn unknown_keyname(key: Node<'_>, what: &str, known: &[&'static str], section: &'static str) -> Diagnostic {
-    let text = key.text().unwrap_or_default();
-    let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {what}")).at(key.span());
-    let help = did_you_mean(text, known.iter().copied());
-    error.section(section).help(format!("known are {}", known.join(", "))).help_opt(help)
-}
-
 impl<'n> PropertyFilter<'n> {
     fn name(&self) -> &'n str {
         self.key.text().unwrap_or_default()
@@ -169,7 +162,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn node_filter(&self, when: &[ElementId], filter: Node<'_>, target: Option<TypeId>) {
         let mut diagnostics = Diagnostics::default();
         let filter = NodeFilter::read(filter, &mut diagnostics);
-        diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
+        self.report_all(when, diagnostics);
         let Some(target) = target else { return };
         let owner = self.types.definition(target).name;
         self.property_filters(when, owner, &filter.properties, &self.schemas.of(target).properties);

@@ -55,7 +55,9 @@ impl<'a> Checker<'_, 'a> {
                 continue;
             }
             let node = &self.graph.nodes[element.slot as usize];
-            for (kind, alternative) in self.node_types(node).into_iter().filter(|(kind, _)| !self.admits(listed, *kind)) {
+            for (kind, alternative) in
+                self.types_of(node.id, Family::Node).into_iter().filter(|(kind, _)| !self.admits(listed, *kind))
+            {
                 let when: Vec<_> = of.when.iter().copied().chain([*id]).chain(alternative).collect();
                 self.not_admitted(&when, member.item, node, kind, of.kind, listed);
             }

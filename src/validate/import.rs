@@ -3,13 +3,14 @@
 
 use super::checker::Checker;
 use super::schemas::Schemas;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graph::ElementId;
 use crate::load::is_profile;
 use crate::options::Kind;
 use crate::scope::Link;
 use crate::source::FileId;
 use crate::template::{IMPORT_KEYS, ImportDefinition, is_keyword};
+use crate::tosca::shape::Shape;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::yaml::{Document, Node, NodeKind};
@@ -18,7 +19,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// What is reserved for TOSCA, with all that is below it.
 const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
 
-const REPOSITORY_KEYS: &[&str] = &["description", "url", "credential"];
+const REPOSITORY: Shape =
+    Shape { what: "a repository definition", section: "3.6.6.1", keynames: &["description", "url", "credential"] };
+
+const IMPORT: Shape = Shape { what: "an import definition", section: "3.6.8.1", keynames: IMPORT_KEYS };
 
 /// The type of what gives access to a repository.
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
@@ -114,15 +118,9 @@ impl Checking<'_, '_> {
         self.error(Code::InvalidTemplate, at, message, section);
     }
 
-    fn keynames(&mut self, body: Node<'_>, what: &str, known: &[&'static str], section: &'static str) {
-        for (key, _) in body.entries() {
-            let text = key.text().unwrap_or_default();
-            if !known.contains(&text) && !is_keyword(text) {
-                let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {what}"));
-                let error = error.at(key.span()).section(section).help(format!("known are {}", known.join(", ")));
-                self.diagnostics.push(error.help_opt(did_you_mean(text, known.iter().copied())));
-            }
-        }
+    fn keynames(&mut self, body: Node<'_>, shape: &Shape) {
+        let own = body.entries().map(|(key, _)| key).filter(|key| !key.text().is_some_and(is_keyword));
+        self.diagnostics.0.extend(own.filter_map(|key| shape.unknown(key)));
     }
 
     /// What is imported says of which version it is, which need not be that of the template.
@@ -156,24 +154,23 @@ impl Checking<'_, '_> {
     }
 
     fn repository(&mut self, name: Node<'_>, definition: Node<'_>) {
-        const SECTION: &str = "3.6.6.1";
         if definition.as_str().is_some() {
             return;
         }
         if definition.kind() != NodeKind::Mapping {
             return self.wrong(definition, "a repository", "a URL, or a map with its `url`", "3.6.6.2");
         }
-        self.keynames(definition, "a repository definition", REPOSITORY_KEYS, SECTION);
+        self.keynames(definition, &REPOSITORY);
         match definition.get("url") {
             None => {
                 let message = format!("the repository `{}` has no `url`", name.text().unwrap_or_default());
-                self.error(Code::InvalidTemplate, name, message, SECTION);
+                self.error(Code::InvalidTemplate, name, message, REPOSITORY.section);
             }
-            Some(url) if url.as_str().is_none() => self.wrong(url, "`url`", "a string", SECTION),
+            Some(url) if url.as_str().is_none() => self.wrong(url, "`url`", "a string", REPOSITORY.section),
             _ => {}
         }
         if let Some(description) = definition.get("description").filter(|text| text.as_str().is_none() && !text.is_null()) {
-            self.wrong(description, "`description`", "a string", SECTION);
+            self.wrong(description, "`description`", "a string", REPOSITORY.section);
         }
         if let Some(credential) = definition.get("credential") {
             let schema = Schema::of(CREDENTIAL);
@@ -197,11 +194,10 @@ impl Checking<'_, '_> {
     }
 
     fn import(&mut self, import: ImportDefinition<'_>) {
-        const SECTION: &str = "3.6.8.1";
-        self.keynames(import.body, "an import definition", IMPORT_KEYS, SECTION);
+        self.keynames(import.body, &IMPORT);
         for keyname in IMPORT_KEYS.iter().filter(|keyname| **keyname != "file") {
             if let Some(value) = import.body.get(keyname).filter(|value| value.as_str().is_none()) {
-                self.wrong(value, &format!("`{keyname}`"), "a string", SECTION);
+                self.wrong(value, &format!("`{keyname}`"), "a string", IMPORT.section);
             }
         }
         if let Some(prefix) = import.body.get("namespace_prefix").filter(|_| import.prefix == Some("tosca")) {

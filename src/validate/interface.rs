@@ -127,7 +127,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !fits && self.is_parameter(value) {
             let mut diagnostics = Diagnostics::default();
             let own = Definition::parameter(key, value, &mut diagnostics);
-            diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
+            self.report_all(when, diagnostics);
             self.report_values(when, check_definition(&own, &self.schemas));
         } else if let Some(found) = found {
             self.report_values(when, found);
@@ -257,7 +257,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     {
         let is_given =
             |name: &str| given.into_iter().flatten().any(|body| body.get("inputs").is_some_and(|it| it.get(name).is_some()));
-        for input in inputs.filter(|input| input.is_required() && input.default.is_none() && input.value.is_none()) {
+        for input in inputs.filter(|input| input.needs_value()) {
             let name = input.named.name;
             if !is_given(name) {
                 let element = self.graph.display(of.id);

@@ -5,8 +5,8 @@ use super::capability::is_selected;
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::graph::{ElementId, NodeElement};
+use crate::tosca::Family;
 use crate::tosca::shape::Shape;
-use crate::tosca::{Family, TypeId};
 use crate::yaml::{Node, NodeKind};
 
 /// With `occurrences` and `instance_count`, which templates of section 2.20 have.
@@ -56,7 +56,7 @@ impl<'a> Checker<'_, 'a> {
         let both = || std::iter::once(node).chain(copied);
         let properties: Vec<_> = both().flat_map(|node| &node.properties).copied().collect();
         let artifacts: Vec<_> = both().flat_map(|node| &node.artifacts).copied().collect();
-        for (kind, mut when) in self.node_types(node) {
+        for (kind, mut when) in self.types_of(node.id, Family::Node) {
             self.assigned_properties(&node.properties, kind, &when);
             when.push(node.id);
             let of = Typed { id: node.id, kind, when: &when };
@@ -72,12 +72,6 @@ impl<'a> Checker<'_, 'a> {
                 self.node_filter(&when, filter, Some(kind));
             }
         }
-    }
-
-    /// The types that a node may have; a copy without one has those of the node that it copies.
-    pub(super) fn node_types(&self, node: &NodeElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
-        let typed = self.copied(node).filter(|_| node.types.is_empty()).unwrap_or(node);
-        self.types_of(typed.id, Family::Node)
     }
 
     /// The node that a node copies.

@@ -48,25 +48,25 @@ impl<'a> Checker<'_, 'a> {
         }
         let mut diagnostics = Diagnostics::default();
         let definition = Definition::parameter(key, body, &mut diagnostics);
-        diagnostics.0.into_iter().for_each(|diagnostic| self.report(id, diagnostic));
-        if self.schema_types(id, body) {
+        self.report_all(&[id], diagnostics);
+        if self.schema_types(&[id], body) {
             self.report_values(&[id], check_definition(&definition, &self.schemas));
         }
     }
 
     /// Whether all data types of a schema are defined; those that are not are reported. Recursion follows the schema as it is written, whose
     /// depth the parser limits.
-    fn schema_types(&self, id: ElementId, body: Node<'_>) -> bool {
+    pub(super) fn schema_types(&self, when: &[ElementId], body: Node<'_>) -> bool {
         let named = if body.kind() == NodeKind::Scalar { Some(body) } else { body.get("type") };
         let unknown = named.filter(|name| name.text().is_some_and(|name| self.types.find_data(name).is_none()));
         if let Some(name) = unknown {
             let error = self.types.unknown_data(name.text().unwrap_or_default(), name.span());
-            self.report(id, error);
+            self.report_when(when, &[], error);
         }
         let mut known = unknown.is_none();
         for part in ["key_schema", "entry_schema"].into_iter().filter_map(|part| body.get(part)) {
-            self.keynames(&[id], part, &SCHEMA);
-            known &= self.schema_types(id, part);
+            self.keynames(when, part, &SCHEMA);
+            known &= self.schema_types(when, part);
         }
         known
     }

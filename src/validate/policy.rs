@@ -96,7 +96,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn triggers(&self, policy: &PolicyElement<'a>, node: Node<'a>, workflows: &Workflows<'a>) {
         let mut diagnostics = Diagnostics::default();
         let triggers = workflow::triggers(node, &mut diagnostics);
-        diagnostics.0.into_iter().for_each(|diagnostic| self.report(policy.id, diagnostic));
+        self.report_all(&[policy.id], diagnostics);
         let targets = policy.targets.iter().map(|&(_, target)| self.target_subject(target));
         let mut subject = targets.fold(Subject::default(), Subject::and);
         subject.when.push(policy.id);

@@ -17,7 +17,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else { return };
         let mut diagnostics = Diagnostics::default();
         let substitution = substitution::substitution(node, &mut diagnostics);
-        self.report_all(diagnostics);
+        self.report_all(&[], diagnostics);
         let Some(name) = substitution.node_type else { return };
         match self.types.named(Family::Node, name.text().unwrap_or_default(), name.span()) {
             Ok(kind) => self.substitutes(&substitution, kind, workflows),
@@ -159,7 +159,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let error = self.lacks(kind, "capability", mapping.named.key, known);
             return self.report_when(&[], &[], error.section(SECTION));
         };
-        let wanted = self.named_type(Family::Capability, outer.definition.kind);
+        let wanted = self.defined(Family::Capability, outer.definition.kind);
         if let [node, name] = mapping.path.as_slice() {
             let Some(node) = self.mapped_node(*node, SECTION) else { return };
             for entity in self.node_subject(node).entities {
@@ -169,7 +169,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     self.report_when(&entity.when, &[], error.section(SECTION));
                     continue;
                 };
-                let found = self.named_type(Family::Capability, inner.definition.kind);
+                let found = self.defined(Family::Capability, inner.definition.kind);
                 if let Some((found, wanted)) = found.zip(wanted).filter(|&(found, wanted)| !self.derives(found, wanted)) {
                     self.unlike(*name, [found, wanted], "capability", &entity.when, SECTION);
                 }
@@ -212,11 +212,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         let [node, name] = mapping.path.as_slice() else { return };
         let Some(node) = self.mapped_node(*node, SECTION) else { return };
         self.requirement_exists(node, *name, SECTION);
-        let given = self.named_type(Family::Capability, outer.definition.capability);
+        let given = self.defined(Family::Capability, outer.definition.capability);
         for entity in self.node_subject(node).entities {
             let requirements = &self.types.effective(entity.kind).requirements;
             let inner = requirements.get(name.text().unwrap_or_default());
-            let wanted = inner.and_then(|inner| self.named_type(Family::Capability, inner.definition.capability));
+            let wanted = inner.and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
             // What fulfils the outer one may still turn out to fulfil the inner one where it is the narrower.
             let fits = |one: TypeId, other: TypeId| self.derives(one, other) || self.derives(other, one);
             if let Some((wanted, given)) = wanted.zip(given).filter(|&(wanted, given)| !fits(wanted, given)) {
@@ -273,10 +273,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             let warning = Diagnostic::warning(Code::MissingProperty, message).at(place).section("3.8.13.4");
             self.report_when(&[], &inputs, warning.label(definition.span, "the property is defined here"));
         }
-    }
-
-    fn named_type(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
-        self.types.find(family, name?.text()?)
     }
 
     /// Whether values of one data type may be values of the other; one that is not known is reported where it is named.

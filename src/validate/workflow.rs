@@ -7,9 +7,9 @@ use super::schemas;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::graph::Target;
 use crate::source::Span;
+use crate::tosca::Family;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
-use crate::tosca::{Family, SchemaDefinition};
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ impl<'a> Checker<'_, 'a> {
         let topology = self.graph.template.root.get("topology_template");
         let node = topology.and_then(|topology| topology.get("workflows"));
         let all = node.map(|node| workflow::workflows(node, &mut diagnostics)).unwrap_or_default();
-        self.report_all(diagnostics);
+        self.report_all(&[], diagnostics);
         let workflows = Workflows::new(all);
         for workflow in &workflows.all {
             self.workflow(workflow, &workflows);
@@ -32,15 +32,11 @@ impl<'a> Checker<'_, 'a> {
         workflows
     }
 
-    /// Reports what is wrong in every variant.
-    pub(super) fn report_all(&self, diagnostics: Diagnostics) {
-        diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(&[], &[], diagnostic));
-    }
-
     fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
         for input in &workflow.inputs {
-            self.input_types(&input.schema);
-            self.report_values(&[], check_definition(&schemas::definition(input), &self.schemas));
+            if self.schema_types(&[], input.named.value) {
+                self.report_values(&[], check_definition(&schemas::definition(input), &self.schemas));
+            }
         }
         for precondition in &workflow.preconditions {
             let target = precondition.target.map(|target| self.subject(target, precondition.relationship, "3.6.26.1"));
@@ -54,14 +50,6 @@ impl<'a> Checker<'_, 'a> {
         }
         self.order(&workflow.steps);
         workflow.outputs.iter().for_each(|output| self.workflow_output(*output));
-    }
-
-    /// The types that a schema and those in it name.
-    fn input_types(&self, schema: &SchemaDefinition<'a>) {
-        let name = schema.kind.filter(|kind| self.types.find_data(kind.text().unwrap_or_default()).is_none());
-        let unknown = name.and_then(|kind| self.types.named(Family::Data, kind.text()?, kind.span()).err());
-        unknown.into_iter().for_each(|error| self.report_when(&[], &[], error));
-        [&schema.key_schema, &schema.entry_schema].into_iter().flatten().for_each(|part| self.input_types(part));
     }
 
     /// Of a relationship the source or the target, of a group a node or a node type.
