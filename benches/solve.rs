@@ -29,8 +29,8 @@ fn measure(encoded: &encode::Encoded, kind: SolverKind) {
     let start = Instant::now();
     let objectives = std::slice::from_ref(&encoded.objective);
     let problem = Problem { cnf: &encoded.cnf, objectives, preference: &encoded.preference };
-    match solve(&problem, kind, &mut ()) {
-        Ok(solution) => println!("  {kind:?}: optimum {} in {:.1?}", solution.costs()[0], start.elapsed()),
-        Err(conflict) => println!("  {kind:?}: {} origins conflict, found in {:.1?}", conflict.origins.len(), start.elapsed()),
+    match solve(&problem, &kind.into(), &mut ()) {
+        Ok(solution) => println!("  {kind:?}: optimum {} in {:.1?}", solution.bounds()[0].upper, start.elapsed()),
+        Err(unsolved) => println!("  {kind:?}: {unsolved:?}, found in {:.1?}", start.elapsed()),
     }
 }

@@ -1,5 +1,7 @@
 //! Exact decimals for weights: binary floating point would make `0.1 + 0.2` and `0.3` different sums.
 
+use std::fmt;
+
 /// A non-negative decimal: `digits / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
@@ -12,6 +14,11 @@ impl Decimal {
     pub const ZERO: Self = Self { digits: 0, scale: 0 };
     /// 1
     pub const ONE: Self = Self { digits: 1, scale: 0 };
+
+    /// So many units of `10^-scale`.
+    pub fn of_units(digits: u64, scale: u32) -> Self {
+        Self { digits, scale }
+    }
 
     /// Reads `12`, `0.25`, `1e-3`; nothing for what is negative, no number, or longer than 19 digits.
     pub fn parse(text: &str) -> Option<Self> {
@@ -45,6 +52,19 @@ impl Decimal {
     }
 }
 
+/// As it is written, without zeros at its end.
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = self.scale as usize;
+        let digits = format!("{:0>width$}", self.digits, width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        match fraction.trim_end_matches('0') {
+            "" => f.write_str(whole),
+            fraction => write!(f, "{whole}.{fraction}"),
+        }
+    }
+}
+
 /// The nearest double: for showing, not for adding.
 impl From<Decimal> for f64 {
     fn from(decimal: Decimal) -> Self {
@@ -61,6 +81,15 @@ mod tests {
         for text in ["0", "1", "0.1", "2.5", "1234.5678", "1e3"] {
             assert_eq!(Decimal::parse(text).map(f64::from), text.parse().ok(), "{text}");
         }
+    }
+
+    #[test]
+    fn is_written_without_zeros_at_its_end() {
+        let written = |units, scale| Decimal::of_units(units, scale).to_string();
+        assert_eq!(
+            [written(0, 0), written(0, 2), written(5, 2), written(1230, 2), written(1200, 2)],
+            ["0", "0", "0.05", "12.3", "12"]
+        );
     }
 
     #[test]

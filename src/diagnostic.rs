@@ -121,6 +121,7 @@ codes! {
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
+    Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
     UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";

@@ -90,6 +90,7 @@ mod variant;
 pub mod yaml;
 
 pub use resolver::{Failure, Resolution, Resolver};
+pub use variant::Optimum;
 
 /// Runs the examples of the README.
 #[cfg(doctest)]

@@ -8,7 +8,36 @@ use crate::graph::{ElementId, Graph};
 use crate::options::{Optimization, Options, TechnologiesMode, TopologyMode};
 
 /// A weighted sum of formulas, to minimise.
-pub type Objective = Vec<(Formula, u64)>;
+#[derive(Default)]
+pub struct Objective {
+    /// What each costs.
+    pub terms: Vec<(Formula, u64)>,
+    /// What the sum means.
+    pub measure: Measure,
+}
+
+/// What a sum means to whoever asked for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measure {
+    /// What is summed up.
+    pub what: &'static str,
+    /// Weights are counted in units of `10^-scale`.
+    scale: u32,
+    /// What everything is worth together, where as much as possible is wanted: what is minimised then is what is missing.
+    total: Option<u64>,
+}
+
+impl Measure {
+    /// What a cost stands for.
+    pub fn of(self, cost: u64) -> Decimal {
+        Decimal::of_units(self.total.map_or(cost, |total| total.saturating_sub(cost)), self.scale)
+    }
+
+    /// Whether as much as possible is wanted.
+    pub fn is_maximized(self) -> bool {
+        self.total.is_some()
+    }
+}
 
 /// The objectives in the order of their rank.
 ///
@@ -27,7 +56,7 @@ pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Resul
     let mode = options.technologies_mode();
     if mode != TechnologiesMode::Count {
         let technologies: Vec<_> = graph.technologies.iter().map(|technology| (technology.id, technology.weight)).collect();
-        objectives.push(weighted(evaluator, &technologies, direction)?);
+        objectives.push(weighted(evaluator, "the weight of the technologies", &technologies, direction)?);
     }
     match mode {
         TechnologiesMode::Weight => {}
@@ -45,7 +74,8 @@ pub fn objectives(evaluator: &mut Evaluator<'_, '_>, options: &Options) -> Resul
 pub fn topology(evaluator: &mut Evaluator<'_, '_>, mode: TopologyMode, direction: Optimization) -> Result<Objective, Diagnostic> {
     let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
     let nodes: Vec<_> = evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
-    weighted(evaluator, &nodes, direction)
+    let what = if mode == TopologyMode::Weight { "the weight of the nodes" } else { "the number of nodes" };
+    weighted(evaluator, what, &nodes, direction)
 }
 
 /// Maximising `Σ w·x` is minimising `Σ w·¬x`.
@@ -55,18 +85,20 @@ fn directed(formula: Formula, direction: Optimization) -> Formula {
 
 fn weighted(
     evaluator: &mut Evaluator<'_, '_>,
+    what: &'static str,
     elements: &[(ElementId, Decimal)],
     direction: Optimization,
 ) -> Result<Objective, Diagnostic> {
     let scale = elements.iter().map(|(_, weight)| weight.scale()).max().unwrap_or_default();
     let mut sum = 0u64;
-    let mut objective = Vec::with_capacity(elements.len());
+    let mut terms = Vec::with_capacity(elements.len());
     for &(id, weight) in elements {
         let units = weight.units(scale).filter(|&units| sum.checked_add(units).map(|total| sum = total).is_some());
         let units = units.ok_or_else(|| too_precise(evaluator.graph, id))?;
-        objective.push((directed(evaluator.atom(id), direction), units));
+        terms.push((directed(evaluator.atom(id), direction), units));
     }
-    Ok(objective)
+    let total = (direction == Optimization::Max).then_some(sum);
+    Ok(Objective { terms, measure: Measure { what, scale, total } })
 }
 
 fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
@@ -81,5 +113,7 @@ pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Obje
     for technology in &graph.technologies {
         by_name.entry(graph.element(technology.id).name).or_default().push(technology.id);
     }
-    by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect()
+    let terms: Vec<_> = by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect();
+    let total = (direction == Optimization::Max).then_some(terms.len() as u64);
+    Objective { terms, measure: Measure { what: "the number of technologies", scale: 0, total } }
 }

@@ -1,7 +1,7 @@
 //! The pipeline in one readable function, and the public way into it.
 
 use crate::csar::{self, Package};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
 use crate::formula::Formula;
 use crate::function::deployment::{self, DeploymentInputs};
@@ -13,20 +13,23 @@ use crate::options::{self, Kind, Options};
 use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::scope::Links;
-use crate::solve::SolverKind;
+use crate::solve::{Limit, Settings, SolverKind};
 use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
 use crate::template::{self, Import, PropertyValue, ServiceTemplate, TypeSpecificConditions};
 use crate::tosca::{Types, profile};
 use crate::types::TypeHierarchy;
 use crate::value::Value;
+use crate::variant::{self, Optimum, Variant};
 use crate::yaml::{self, Document, Limits, Node};
-use crate::{check, emit, enrich, objectives, technology, variant};
+use crate::{check, emit, enrich, objectives, technology};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// What is left of a run: the result, its elements, and what comes with it.
-type Resolved = (String, Elements, Package);
+type Resolved = (String, Elements, Package, Vec<Optimum>);
 
 /// Where the template is.
 #[derive(Clone, Debug)]
@@ -68,6 +71,8 @@ pub struct Resolver {
     mapping: Mapping,
     now: Option<jiff::Zoned>,
     solver: SolverKind,
+    timeout: Option<Duration>,
+    stop: Option<Arc<AtomicBool>>,
     non_normative: bool,
     /// Whether phases go on after mistakes, as far as they can.
     tolerant: bool,
@@ -98,6 +103,8 @@ impl Resolver {
             mapping: Mapping::default(),
             now: None,
             solver: SolverKind::default(),
+            timeout: None,
+            stop: None,
             non_normative: false,
             tolerant: false,
             deployment: None,
@@ -195,6 +202,32 @@ impl Resolver {
         self
     }
 
+    /// Takes the best variant that is found in so much time, reading included, where none is proven to be the best by then: see
+    /// [`Resolution::is_proven`]. What is found may then depend on the machine. Exploring knows no time limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").timeout(Duration::from_secs(600)).resolve()?;
+    /// assert!(resolution.is_proven());
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+
+    /// Stops as with a [`timeout`](Self::timeout) once this is set, by another thread or a handler of signals.
+    pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// When to stop a run that starts now.
+    fn limit(&self) -> Limit {
+        let limit = self.timeout.map(Limit::after).unwrap_or_default();
+        self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)))
+    }
+
     /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no types of profiles.
     pub fn non_normative_types(mut self) -> Self {
         self.non_normative = true;
@@ -287,8 +320,8 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::resolve`].
     pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
-        let (((yaml, elements, package), warnings), sources) = with_sources(|sources| self.run(sources, progress))?;
-        Ok(Resolution { yaml, elements, package, sources, warnings: warnings.0 })
+        let (((yaml, elements, package, optima), warnings), sources) = with_sources(|sources| self.run(sources, progress))?;
+        Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
     }
 
     /// The effective options of the template, and the files their origins point into.
@@ -318,12 +351,14 @@ impl Resolver {
 
     /// The whole pipeline, phase by phase.
     fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(Resolved, Diagnostics), Diagnostics> {
+        let limit = self.limit();
         let deployment = self.deployment.as_deref().map(|inputs| self.deployment_inputs(inputs, sources)).transpose()?;
         self.with_prepared(Openness::Closed, sources, progress, |prepared, sources, warnings, progress| {
             let Prepared { graph, options, violations, .. } = prepared;
             checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
-            let presence = prepared.resolve(&mut evaluator, progress)?;
+            let Variant { presence, optima, unproven } = prepared.resolve(&mut evaluator, limit, progress)?;
+            warnings.0.extend(unproven);
             progress.phase("writing");
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
             evaluator.decide(&presence);
@@ -331,7 +366,7 @@ impl Resolver {
                 Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
                 None => yaml::write_yaml(&emit::emit(&mut evaluator, &presence, None)?),
             };
-            Ok((yaml, Elements::of(graph, &presence), prepared.package.clone()))
+            Ok((yaml, Elements::of(graph, &presence), prepared.package.clone(), optima))
         })
     }
 
@@ -618,12 +653,14 @@ impl<'p, 'a> Prepared<'p, 'a> {
     pub(crate) fn resolve(
         &self,
         evaluator: &mut Evaluator<'p, 'a>,
+        limit: Limit,
         progress: &mut dyn Progress,
-    ) -> Result<Presence, Diagnostics> {
+    ) -> Result<Variant, Diagnostics> {
         enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
-        Ok(variant::find(evaluator, &assertions, &objectives, self.options, self.solver, progress)?)
+        let settings = Settings { limit, ..self.solver.into() };
+        Ok(variant::find(evaluator, &assertions, &objectives, self.options, &settings, progress)?)
     }
 }
 
@@ -748,6 +785,7 @@ pub struct Resolution {
     yaml: String,
     elements: Elements,
     package: Package,
+    optima: Vec<Optimum>,
     sources: SourceMap,
     warnings: Vec<Diagnostic>,
 }
@@ -810,6 +848,17 @@ impl Resolution {
         let paths = self.sources.files().map(|file| self.package.on_disk(file.path()));
         let mut seen = FxHashSet::default();
         paths.filter(move |path| seen.insert(*path))
+    }
+
+    /// What was optimised, in the order of its rank: what the variant comes to, and what is proven.
+    pub fn optima(&self) -> &[Optimum] {
+        &self.optima
+    }
+
+    /// Whether the variant is proven to be the best, and the only best one wherever the template asks for that. It always is unless the run
+    /// was [cut short](Resolver::timeout); a warning tells as well.
+    pub fn is_proven(&self) -> bool {
+        self.warnings.iter().all(|warning| warning.code != Code::Unproven)
     }
 
     /// The files that diagnostics point into.

@@ -5,41 +5,121 @@ use crate::enrich::Assertions;
 use crate::expression::Evaluator;
 use crate::formula::{Atom, Encoder, OriginId};
 use crate::graph::{ElementId, Graph};
-use crate::objectives::Objective;
+use crate::objectives::{Measure, Objective};
 use crate::options::{Flag, Kind, Options};
 use crate::presence::Presence;
 use crate::progress::Progress;
-use crate::solve::{self, Conflict, Problem, Solution, SolverKind};
+use crate::solve::{self, Bounds, Conflict, Interrupted, Problem, Settings, Solution, Unsolved};
+
+/// The variant that was found.
+pub struct Variant {
+    pub presence: Presence,
+    /// What was optimised, in the order of its rank.
+    pub optima: Vec<Optimum>,
+    /// Why it may not be the only best one: the time was over.
+    pub unproven: Option<Diagnostic>,
+}
+
+/// What a variant comes to by one of the sums that were optimised, and what is proven about that.
+///
+/// ```
+/// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").option("optimization_topology", "min").resolve()?;
+/// let weight = &resolution.optima()[0];
+/// assert_eq!((weight.what, weight.is_proven()), ("the weight of the nodes", true));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optimum {
+    /// What is summed up.
+    pub what: &'static str,
+    /// What the variant comes to, as an exact decimal.
+    pub value: String,
+    /// What no variant surpasses, as an exact decimal.
+    pub bound: String,
+    /// Whether as much as possible is wanted, not as little.
+    pub is_maximized: bool,
+}
+
+impl Optimum {
+    /// Whether no variant is better.
+    pub fn is_proven(&self) -> bool {
+        self.value == self.bound
+    }
+
+    fn of(measure: Measure, bounds: Bounds) -> Self {
+        let shown = |cost| measure.of(cost).to_string();
+        let (value, bound) = (shown(bounds.upper), shown(bounds.lower));
+        Self { what: measure.what, value, bound, is_maximized: measure.is_maximized() }
+    }
+}
 
 /// Solves the assertions under the objectives.
 ///
 /// # Errors
-/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`.
+/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`; `unproven` where no variant was found in time.
 pub fn find(
     evaluator: &Evaluator<'_, '_>,
     assertions: &Assertions,
     objectives: &[Objective],
     options: &Options,
-    solver: SolverKind,
+    settings: &Settings,
     progress: &mut dyn Progress,
-) -> Result<Presence, Diagnostic> {
+) -> Result<Variant, Diagnostic> {
     let graph = evaluator.graph;
     let mut encoder = encoder(evaluator, assertions);
-    let objectives: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
+    let sums: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
     let cnf = encoder.finish();
     let preference = preference(graph);
     progress.phase("solving");
-    let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
-    let mut solution = match solve::solve(&problem, solver, progress) {
+    let problem = Problem { cnf: &cnf, objectives: &sums, preference: &preference };
+    let mut solution = match solve::solve(&problem, settings, progress) {
         Ok(solution) => solution,
-        Err(conflict) => return Err(unsatisfiable(graph, assertions, options, &conflict)),
+        Err(Unsolved::Conflict(conflict)) => return Err(unsatisfiable(graph, assertions, options, &conflict)),
+        Err(Unsolved::Interrupted) => {
+            let message = "the time was over before any variant was found";
+            return Err(Diagnostic::error(Code::Unproven, message).help("allow more time"));
+        }
     };
     let presence = Presence::new((0..evaluator.atoms()).map(|atom| solution.is_true(Atom(atom))).collect());
+    let optima = objectives.iter().zip(solution.bounds()).map(|(sum, &bounds)| Optimum::of(sum.measure, bounds)).collect();
+    let mut variant = Variant { presence, optima, unproven: None };
     progress.phase("looking for other variants");
+    let is_proven = solution.is_proven() && all_unique(graph, options, &mut solution, &variant.presence)?;
+    variant.unproven = (!is_proven).then(|| unproven(&variant.optima));
+    Ok(variant)
+}
+
+/// Whether it was found out in time that the variant is the only best one wherever that is asked for.
+///
+/// # Errors
+/// `ambiguous-topology`, `ambiguous-technologies`.
+fn all_unique(graph: &Graph<'_>, options: &Options, solution: &mut Solution, presence: &Presence) -> Result<bool, Diagnostic> {
     for (code, over) in uniqueness(graph, options) {
-        unique(graph, &mut solution, &presence, &over, code)?;
+        let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
+        match solution.another(&atoms) {
+            Ok(None) => {}
+            Ok(Some(other)) => return Err(ambiguous(graph, presence, &other, &over, code)),
+            Err(Interrupted) => return Ok(false),
+        }
     }
-    Ok(presence)
+    Ok(true)
+}
+
+/// The variant may not be the best one.
+fn unproven(optima: &[Optimum]) -> Diagnostic {
+    let open = optima.iter().filter(|optimum| !optimum.is_proven());
+    let bounds: Vec<_> = open
+        .map(|optimum| {
+            let Optimum { what, value, bound, is_maximized } = optimum;
+            let direction = if *is_maximized { "more" } else { "less" };
+            format!("{what} is {value}, and no variant has {direction} than {bound}")
+        })
+        .collect();
+    let message = match bounds.is_empty() {
+        true => "the time was over before it was certain that no other variant is as good".to_owned(),
+        false => format!("the time was over before this variant was proven to be the best: {}", bounds.join("; ")),
+    };
+    Diagnostic::warning(Code::Unproven, message).help("allow more time, or accept what was found in time")
 }
 
 /// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more than fewer properties.
@@ -70,7 +150,7 @@ pub fn encoder<'f>(evaluator: &'f Evaluator<'_, '_>, assertions: &Assertions) ->
 
 /// A weighted sum of formulas as one of literals.
 pub fn objective(encoder: &mut Encoder<'_>, sum: &Objective) -> solve::Objective {
-    solve::Objective { terms: sum.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect() }
+    solve::Objective { terms: sum.terms.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect() }
 }
 
 /// Names every reason of a minimal conflict at its place.
@@ -100,17 +180,9 @@ pub fn unsatisfiable(graph: &Graph<'_>, assertions: &Assertions, options: &Optio
 /// How many of the elements that differ are named: enough to see what it is about.
 const SHOWN: usize = 8;
 
-/// An error where another variant, as good as this one, differs in these elements.
-fn unique(
-    graph: &Graph<'_>,
-    solution: &mut Solution,
-    presence: &Presence,
-    over: &[ElementId],
-    code: Code,
-) -> Result<(), Diagnostic> {
+/// Another variant, given by what is present in it, is as good as this one and differs in these elements.
+fn ambiguous(graph: &Graph<'_>, presence: &Presence, other: &[Atom], over: &[ElementId], code: Code) -> Diagnostic {
     let what = if code == Code::AmbiguousTopology { "nodes" } else { "technologies" };
-    let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
-    let Some(other) = solution.another(&atoms) else { return Ok(()) };
     let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();
     let only = |here: bool| {
         let ids: Vec<_> = over.iter().filter(|id| presence.is(**id) == here && other(id) != here).collect();
@@ -129,5 +201,5 @@ fn unique(
         let message = if presence.is(id) { "present in one variant only" } else { "present in the other variant only" };
         error.label(graph.element(id).span, message)
     });
-    Err(error.at(differing.clone().next().map(|&id| graph.element(id).span)))
+    error.at(differing.clone().next().map(|&id| graph.element(id).span))
 }

@@ -7,7 +7,7 @@ mod modular;
 
 use cuvee::formula::Atom;
 use cuvee::progress::Progress;
-use cuvee::solve::{Conflict, Problem, Solution, SolverKind, solve};
+use cuvee::solve::{Bounds as Proven, Conflict, Problem, Settings, Solution, SolverKind, Unsolved, solve};
 
 /// The bounds of the only objective.
 #[derive(Default)]
@@ -23,12 +23,12 @@ impl Progress for Bounds {
     }
 }
 
-fn optimum(encoded: &encode::Encoded, kind: SolverKind) -> Result<Solution, Conflict> {
+fn optimum(encoded: &encode::Encoded, kind: SolverKind) -> Result<Solution, Unsolved> {
     let problem =
         Problem { cnf: &encoded.cnf, objectives: std::slice::from_ref(&encoded.objective), preference: &encoded.preference };
     let mut bounds = Bounds::default();
-    let solution = solve(&problem, kind, &mut bounds)?;
-    assert_eq!(bounds.0, Some((solution.costs()[0], solution.costs()[0])));
+    let solution = solve(&problem, &kind.into(), &mut bounds)?;
+    assert_eq!(bounds.0, solution.bounds().first().map(|&Proven { lower, upper }| (lower, upper)));
     Ok(solution)
 }
 
@@ -43,22 +43,26 @@ fn satisfies(encoded: &encode::Encoded, solution: &Solution) -> bool {
 }
 
 #[test]
-fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Conflict> {
+fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Unsolved> {
     for seed in 1..4 {
         let encoded = encode::encode(&modular::Template::modular(64, seed));
         let mut first = optimum(&encoded, SolverKind::Varisat)?;
         let mut second = optimum(&encoded, SolverKind::Batsat)?;
-        assert_eq!(first.costs(), second.costs());
+        assert_eq!(first.bounds(), second.bounds());
+        assert!(first.is_proven() && second.is_proven());
         assert!(encoded.preference.iter().all(|&atom| first.is_true(atom) == second.is_true(atom)));
         assert!(satisfies(&encoded, &first));
-        assert_eq!(first.another(&encoded.preference).is_some(), second.another(&encoded.preference).is_some());
+        assert_eq!(
+            first.another(&encoded.preference).map(|other| other.is_some()),
+            second.another(&encoded.preference).map(|other| other.is_some())
+        );
     }
     Ok(())
 }
 
 #[test]
-fn no_restriction_is_cheaper() -> Result<(), Conflict> {
-    let best = optimum(&encode::encode(&modular::Template::modular(64, 1)), SolverKind::default())?.costs()[0];
+fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
+    let best = optimum(&encode::encode(&modular::Template::modular(64, 1)), SolverKind::default())?.bounds()[0].upper;
     let mut dearer = 0;
     for node in (0..modular::Template::modular(64, 1).nodes.len()).step_by(3) {
         let mut restricted = modular::Template::modular(64, 1);
@@ -66,14 +70,15 @@ fn no_restriction_is_cheaper() -> Result<(), Conflict> {
         restricted.excluded.push((node, node));
         let encoded = encode::encode(&restricted);
         let objectives = std::slice::from_ref(&encoded.objective);
-        match solve(&Problem { cnf: &encoded.cnf, objectives, preference: &[] }, SolverKind::default(), &mut ()) {
+        match solve(&Problem { cnf: &encoded.cnf, objectives, preference: &[] }, &Settings::default(), &mut ()) {
             Ok(solution) => {
-                assert!(solution.costs()[0] >= best);
-                dearer += usize::from(solution.costs()[0] > best);
+                assert!(solution.bounds()[0].upper >= best);
+                dearer += usize::from(solution.bounds()[0].upper > best);
             }
             // Without the restriction there is a model, so it is part of each conflict; it was asserted last.
-            Err(conflict) => {
-                assert_eq!(conflict.origins.last().copied(), encoded.cnf.clauses().filter_map(|clause| clause.origin).max())
+            Err(Unsolved::Interrupted) => panic!("nothing limits it"),
+            Err(Unsolved::Conflict(Conflict { origins })) => {
+                assert_eq!(origins.last().copied(), encoded.cnf.clauses().filter_map(|clause| clause.origin).max())
             }
         }
     }

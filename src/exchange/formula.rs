@@ -234,8 +234,8 @@ pub(super) fn costs(resolver: &Resolver) -> Vec<u64> {
     let made = resolver.survey(Openness::Closed, |prepared, _| {
         let Encoded { cnf, objectives, .. } = encoded(prepared)?;
         let problem = solve::Problem { cnf: &cnf, objectives: &objectives, preference: &[] };
-        let solution = solve::solve(&problem, solve::SolverKind::default(), &mut ());
-        Ok(solution.map(|solution| solution.costs().to_vec()).unwrap_or_default())
+        let solution = solve::solve(&problem, &solve::Settings::default(), &mut ());
+        Ok(solution.map(|solution| solution.costs().collect()).unwrap_or_default())
     });
     made.unwrap_or_default()
 }

@@ -212,7 +212,7 @@ impl<'a> Space<'_, 'a> {
         let preference: Vec<Atom> = terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
         let objective = Objective { terms };
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
-        let solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
+        let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
         let is_true = |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
         let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));

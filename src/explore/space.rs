@@ -65,7 +65,8 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) constraints: Vec<(OriginId, Lit)>,
     /// The number of different technologies.
     pub(super) technologies: Objective,
-    pub(super) weight: Objective,
+    /// The weight of the nodes, and what it means.
+    pub(super) weight: (Objective, objectives::Measure),
 }
 
 /// The literal of an element's presence.
@@ -161,7 +162,8 @@ impl<'s, 'a> Space<'s, 'a> {
         let constraints = constraints.filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
         let constraints: Vec<_> = constraints.collect();
         let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
-        let (technologies, weight) = (variant::objective(&mut encoder, &technologies), variant::objective(&mut encoder, &weight));
+        let technologies = variant::objective(&mut encoder, &technologies);
+        let weight = (variant::objective(&mut encoder, &weight), weight.measure);
         let cnf = encoder.finish();
         settled.vars = settled.vars.max(cnf.vars());
         Ok(Self {
@@ -242,14 +244,17 @@ impl<'s, 'a> Space<'s, 'a> {
     /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.
     pub(crate) fn void(&self) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
-        match solve::solve(&problem, self.prepared.solver, &mut ()) {
-            Err(conflict) => variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict),
-            Ok(_) if self.passes_checks() => {
+        match solve::solve(&problem, &self.prepared.solver.into(), &mut ()) {
+            Err(solve::Unsolved::Conflict(conflict)) => {
+                variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict)
+            }
+            // Without a limit nothing is interrupted.
+            Ok(_) | Err(solve::Unsolved::Interrupted) if self.passes_checks() => {
                 let message = "no variant fulfils the condition that was asked for";
                 let place = self.prepared.conditions.first().map(|condition| condition.span());
                 Diagnostic::error(Code::Unsatisfiable, message).at(place)
             }
-            Ok(_) => {
+            Ok(_) | Err(solve::Unsolved::Interrupted) => {
                 let message = "no variant passes all checks, whatever the inputs";
                 Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee analyze` says which checks reject which variants")
             }

@@ -275,18 +275,18 @@ impl Space<'_, '_> {
 
     fn best(&self, goal: Goal, elements: &[Projected]) -> Option<Found> {
         let objective = match goal {
-            Goal::Weight => self.weight.clone(),
+            Goal::Weight => self.weight.0.clone(),
             Goal::Count => Objective { terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect() },
             Goal::Technologies => self.technologies.clone(),
         };
         let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
         let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
-        let mut solution = solve::solve(&problem, self.prepared.solver, &mut ()).ok()?;
-        let cost = solution.costs().first().copied().unwrap_or_default();
-        let cost = if goal == Goal::Weight { self.weighed(cost) } else { cost.to_string() };
+        let mut solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
+        let cost = solution.costs().next().unwrap_or_default();
+        let cost = if goal == Goal::Weight { self.weight.1.of(cost).to_string() } else { cost.to_string() };
         let variant = self.variant(elements, &|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative());
-        let more = solution.another(&preference).is_some();
+        let more = solution.another(&preference) != Ok(None);
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
 
@@ -295,15 +295,6 @@ impl Space<'_, '_> {
         let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
         let projection = Projection::All.elements(self.graph());
         Formula::new(self.graph(), self.settled.vars, self.valid_clauses(), &projection, &cases, &[])
-    }
-
-    /// A sum of weights as it is written; sums are in units of the smallest digit that any weight has.
-    fn weighed(&self, cost: u64) -> String {
-        let scale = self.graph().nodes.iter().map(|node| node.template.weight.scale()).max().unwrap_or_default() as usize;
-        let digits = format!("{cost:0>width$}", width = scale + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - scale);
-        let fraction = fraction.trim_end_matches('0');
-        if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
     }
 
     /// The variant of a model.

@@ -1,6 +1,8 @@
 //! Splits what propagation left into parts that share no variable: each is solved alone, and costs add up.
 
+use super::equivalence::Equivalences;
 use super::propagate::Propagation;
+use super::settings::{Technique, Techniques};
 use crate::formula::{Cnf, Lit, Var};
 use petgraph::unionfind::UnionFind;
 
@@ -11,15 +13,15 @@ pub(super) enum Place {
     Fixed,
     /// No clause is left that mentions it.
     Free,
-    /// A component, and the variable there.
-    Component(u32, Var),
+    /// A component, and the literal there that has the same value.
+    Component(u32, Lit),
 }
 
 /// Clauses that share variables with each other and with no others.
 #[derive(Default)]
 pub(super) struct Component {
-    /// Its variables as they are outside.
-    pub vars: Vec<Var>,
+    /// How many variables it has.
+    pub vars: u32,
     /// Its clauses as they are outside.
     pub clauses: Vec<usize>,
 }
@@ -33,7 +35,7 @@ pub(super) struct Components {
 const SMALL: usize = if cfg!(test) { 3 } else { 64 };
 
 impl Components {
-    pub fn of(cnf: &Cnf, fixed: &Propagation) -> Self {
+    pub fn of(cnf: &Cnf, fixed: &Propagation, techniques: Techniques) -> Self {
         let mut sets = UnionFind::<u32>::new(cnf.vars());
         let mut mentioned = vec![false; cnf.vars()];
         let mut residual = Vec::new();
@@ -48,7 +50,9 @@ impl Components {
             residual.push((index, first.var()));
         }
         let mut found = Self { places: vec![Place::Fixed; cnf.vars()], components: Vec::new() };
-        found.place_vars(fixed, &mut sets, &mentioned);
+        let equivalences = Equivalences::of(cnf, fixed, techniques.has(Technique::Equivalences));
+        let small = if techniques.has(Technique::Components) { SMALL } else { usize::MAX };
+        found.place_vars(fixed, &equivalences, &mut sets, &mentioned, small);
         for (index, var) in residual {
             if let Place::Component(component, _) = found.places[var.index()] {
                 found.components[component as usize].clauses.push(index);
@@ -57,7 +61,14 @@ impl Components {
         found
     }
 
-    fn place_vars(&mut self, fixed: &Propagation, sets: &mut UnionFind<u32>, mentioned: &[bool]) {
+    fn place_vars(
+        &mut self,
+        fixed: &Propagation,
+        equivalences: &Equivalences,
+        sets: &mut UnionFind<u32>,
+        mentioned: &[bool],
+        few: usize,
+    ) {
         let mut sizes = vec![0_usize; mentioned.len()];
         let vars = || (0..mentioned.len() as u32).map(Var);
         vars().for_each(|var| sizes[sets.find_mut(var.0) as usize] += 1);
@@ -71,11 +82,19 @@ impl Components {
                 self.places[var.index()] = Place::Free;
                 continue;
             }
+            let same = equivalences.of_var(var);
+            if same.var() != var {
+                // Of those that are equal the first has a place already.
+                if let Place::Component(component, inner) = self.places[same.var().index()] {
+                    self.places[var.index()] = Place::Component(component, inner.negate_if(same.is_negative()));
+                }
+                continue;
+            }
             let root = sets.find_mut(var.0) as usize;
             let component = *components[root].get_or_insert_with(|| {
-                let small = sizes[root] < SMALL;
+                let small = sizes[root] < few;
                 if small
-                    && gathered < SMALL
+                    && gathered < few
                     && let Some(component) = gathering
                 {
                     gathered += sizes[root];
@@ -89,15 +108,15 @@ impl Components {
                 component
             });
             let vars = &mut self.components[component as usize].vars;
-            self.places[var.index()] = Place::Component(component, Var(vars.len() as u32));
-            vars.push(var);
+            self.places[var.index()] = Place::Component(component, Var(*vars).positive());
+            *vars += 1;
         }
     }
 
     /// A literal of a component as it is there.
     pub fn inner(&self, literal: Lit) -> Option<Lit> {
         match self.places[literal.var().index()] {
-            Place::Component(_, var) => Some(var.positive().negate_if(literal.is_negative())),
+            Place::Component(_, inner) => Some(inner.negate_if(literal.is_negative())),
             Place::Fixed | Place::Free => None,
         }
     }

@@ -11,14 +11,15 @@ use super::solver::{Recorded, SatSolver};
 use crate::formula::Lit;
 
 /// Makes the solver find the model in which these literals are lexicographically least, false before true, given that there is a model.
-pub(super) fn least(preference: &[Lit], solver: &mut Recorded) {
+/// Whether that worked out before the limit.
+pub(super) fn least(preference: &[Lit], solver: &mut Recorded) -> bool {
     let mut guess = Guess::new(preference, Propagator::new(solver));
     loop {
         guess.complete();
-        if solver.solve(&guess.decisions()) {
-            return;
+        match solver.search(&guess.decisions()) {
+            Some(false) => guess.refute(solver.core()),
+            found => return found.is_some(),
         }
-        guess.refute(solver.core());
     }
 }
 

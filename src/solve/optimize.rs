@@ -4,21 +4,30 @@
 //! one of them is true: with `w` the least weight in it, `Σ w·xᵢ = w + Σₖ₌₂ w·[at least k of them]`, so `lower` rises by `w`, and the sum gets
 //! new terms, one at a time. Once all terms can be false, `lower` is the optimum.
 //!
-//! Heavy terms come first (stratification). Those too heavy for any model as good as the best one known become false for good (hardening).
+//! What makes this fast is named by [`Technique`].
 
-use super::solver::SatSolver;
+use super::exclusion::Exclusions;
+use super::solver::{Recorded, SatSolver};
 use super::totalizer::Totalizer;
+use super::{Technique, Techniques};
 use crate::formula::Lit;
 
 /// Is told the bounds, and sees the solver right after it found a model that is better than those before.
 pub(super) type Observer<'o> = dyn FnMut(u128, u128, Option<&dyn SatSolver>) + 'o;
 
-/// Finds the least cost, given the cost of some model, and restricts the solver to the models of the least cost.
-pub(super) fn minimize(terms: &[(Lit, u128)], start: u128, solver: &mut dyn SatSolver, observer: &mut Observer<'_>) -> u128 {
-    let mut search = Search::new(terms, start, solver, observer);
+/// Finds the least cost, given the cost of some model, and restricts the solver to the models of the least cost. Bounds of that cost, which meet
+/// unless the solver reached its limit.
+pub(super) fn minimize(
+    terms: &[(Lit, u128)],
+    start: u128,
+    solver: &mut Recorded,
+    techniques: Techniques,
+    observer: &mut Observer<'_>,
+) -> (u128, u128) {
+    let mut search = Search::new(terms, start, solver, techniques, observer);
     search.run();
     search.restrict();
-    search.lower
+    (search.lower, search.upper)
 }
 
 /// Which count of which sum a literal stands for.
@@ -34,7 +43,9 @@ struct Sum {
 }
 
 struct Search<'s> {
-    solver: &'s mut dyn SatSolver,
+    solver: &'s mut Recorded,
+    techniques: Techniques,
+    exclusions: Exclusions,
     observer: &'s mut Observer<'s>,
     terms: &'s [(Lit, u128)],
     lower: u128,
@@ -50,8 +61,16 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn new(terms: &'s [(Lit, u128)], start: u128, solver: &'s mut dyn SatSolver, observer: &'s mut Observer<'s>) -> Self {
+    fn new(
+        terms: &'s [(Lit, u128)],
+        start: u128,
+        solver: &'s mut Recorded,
+        techniques: Techniques,
+        observer: &'s mut Observer<'s>,
+    ) -> Self {
         let mut search = Self {
+            exclusions: Exclusions::new(solver),
+            techniques,
             solver,
             observer,
             terms,
@@ -70,21 +89,46 @@ impl<'s> Search<'s> {
     }
 
     fn run(&mut self) {
-        let mut level = self.weights.iter().copied().max().unwrap_or(0);
+        if self.techniques.has(Technique::AtMostOne) {
+            self.charge_bound();
+        }
+        let heaviest = self.weights.iter().copied().max().unwrap_or(0);
+        let mut level = if self.techniques.has(Technique::Stratification) { heaviest } else { 1 };
         while self.lower < self.upper {
             let assumptions = self.assumptions(level);
-            if self.solver.solve(&assumptions) {
-                self.record();
-                if self.cores.is_empty() {
-                    level = self.next_level(level);
-                } else {
-                    self.count_cores();
+            match self.solver.search(&assumptions) {
+                None => return,
+                Some(true) => {
+                    self.record();
+                    if self.cores.is_empty() {
+                        level = self.next_level(level);
+                    } else {
+                        self.count_cores();
+                    }
                 }
-            } else {
-                let core = self.smaller(self.solver.core().to_vec());
-                self.relax(core);
+                Some(false) => {
+                    let core = self.smaller(self.solver.core().to_vec());
+                    self.relax(core);
+                }
             }
             self.harden();
+        }
+    }
+
+    /// Of costs of which all but one are bound to arise, lets all but the heaviest count, and the rest of that one where it arises as well.
+    fn charge_bound(&mut self) {
+        let literals: Vec<_> = self.terms.iter().map(|&(literal, _)| literal).collect();
+        for mut group in self.exclusions.groups(&literals) {
+            while let Some(weight) = group.iter().map(|literal| self.weights[literal.index()]).min().filter(|_| group.len() > 1) {
+                let all = self.solver.new_var().positive();
+                self.solver.add_clause(&group.iter().map(|&literal| !literal).chain([all]).collect::<Vec<_>>());
+                for literal in &group {
+                    self.weights[literal.index()] -= weight;
+                }
+                self.charge(all, weight, None);
+                self.raise(weight * (group.len() as u128 - 1));
+                group.retain(|literal| self.weights[literal.index()] > 0);
+            }
         }
     }
 
@@ -141,6 +185,9 @@ impl<'s> Search<'s> {
     /// Tries to shorten a core: the solver may find a shorter one at once, and each literal may turn out not to be needed. Light ones are tried first,
     /// as the least weight of the core is what it raises the bound by.
     fn smaller(&mut self, mut core: Vec<Lit>) -> Vec<Lit> {
+        if !self.techniques.has(Technique::Minimisation) {
+            return core;
+        }
         core.sort_by_key(|&literal| (self.weights[(!literal).index()], literal));
         let mut needed = 0;
         while needed < core.len() && core.len() > 1 {
@@ -175,8 +222,13 @@ impl<'s> Search<'s> {
             }
         }
         self.raise(weight);
-        if core.len() > 1 {
+        let is_counted =
+            core.len() > 1 && !(self.techniques.has(Technique::ExclusiveCores) && self.exclusions.are_exclusive(&core));
+        if is_counted {
             self.cores.push((core, weight));
+        }
+        if !self.techniques.has(Technique::HeldBackCores) {
+            self.count_cores();
         }
     }
 
@@ -194,7 +246,11 @@ impl<'s> Search<'s> {
         for (core, weight) in std::mem::take(&mut self.cores) {
             let mut totalizer = Totalizer::new(&core);
             let mut count = 2;
-            while let Some(literal) = totalizer.at_least(count, self.solver) {
+            if !self.techniques.has(Technique::GrowingSums) {
+                totalizer.at_least(core.len(), self.solver);
+            }
+            let exhausts = self.techniques.has(Technique::Exhaustion);
+            while let Some(literal) = totalizer.at_least(count, self.solver).filter(|_| exhausts) {
                 match self.solver.attempt(&[!literal]) {
                     Some(false) => {
                         self.solver.add_clause(&[literal]);
@@ -215,6 +271,9 @@ impl<'s> Search<'s> {
 
     /// What costs more than the best model has above the bound is false in every model that is as good.
     fn harden(&mut self) {
+        if !self.techniques.has(Technique::Hardening) {
+            return;
+        }
         let gap = self.upper - self.lower;
         for &literal in &self.costly {
             if self.weights[literal.index()] > gap {
@@ -226,6 +285,9 @@ impl<'s> Search<'s> {
 
     /// Allows only models of the least cost: those in which no costly literal is true.
     fn restrict(&mut self) {
+        if self.lower < self.upper {
+            return;
+        }
         self.count_cores();
         for &literal in &self.costly {
             if self.weights[literal.index()] > 0 {

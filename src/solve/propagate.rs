@@ -12,14 +12,19 @@ pub(super) struct Propagation {
 }
 
 impl Propagation {
+    /// Nothing is found out.
+    pub fn none(cnf: &Cnf) -> Self {
+        let conflict = cnf.clauses().position(|clause| clause.literals.is_empty());
+        Self { values: vec![None; cnf.vars()], reasons: vec![usize::MAX; cnf.vars()], conflict }
+    }
+
     pub fn of(cnf: &Cnf) -> Self {
         let occurrences = Occurrences::of(cnf);
         let mut left: Vec<u32> = cnf.clauses().map(|clause| clause.literals.len() as u32).collect();
-        let mut found = Self { values: vec![None; cnf.vars()], reasons: vec![usize::MAX; cnf.vars()], conflict: None };
+        let mut found = Self::none(cnf);
         let mut queue = Vec::new();
         for (index, clause) in cnf.clauses().enumerate() {
             match clause.literals {
-                [] => found.conflict = found.conflict.or(Some(index)),
                 &[literal] if found.value(literal).is_none() => found.fix(literal, index, &mut queue),
                 _ => {}
             }

@@ -29,6 +29,10 @@ impl Propagator {
         propagator
     }
 
+    pub fn vars(&self) -> usize {
+        self.values.len()
+    }
+
     pub fn value(&self, literal: Lit) -> Option<bool> {
         self.values[literal.var().index()].map(|value| value != literal.is_negative())
     }

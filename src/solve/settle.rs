@@ -244,13 +244,13 @@ impl Block {
         let objectives: Vec<_> = problem.objectives.iter().map(objective).collect();
         let preference: Vec<_> = problem.preference.iter().filter_map(atom).collect();
         let own = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
-        let mut solution = solve(&own, kind, &mut ()).ok()?;
+        let mut solution = solve(&own, &kind.into(), &mut ()).ok()?;
         let value = |&var: &Var| var.positive().negate_if(!local.get(&var).is_some_and(|own| solution.is_true(Atom(own.0))));
         let literals = self.vars.iter().map(value).collect();
         let mut ambiguous = Vec::new();
         for (index, unique) in question.unique.iter().enumerate() {
             let unique: Vec<_> = unique.iter().filter_map(atom).collect();
-            if !unique.is_empty() && solution.another(&unique).is_some() {
+            if !unique.is_empty() && solution.another(&unique) != Ok(None) {
                 ambiguous.push(index);
             }
         }

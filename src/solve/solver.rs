@@ -5,7 +5,7 @@ use std::cell::Cell;
 use batsat::SolverInterface;
 use varisat::ExtendFormula;
 
-use super::SolverKind;
+use super::{Limit, SolverKind};
 use crate::formula::{Lit, Var};
 
 /// An incremental SAT solver. Its answers depend on nothing but the calls it got.
@@ -16,17 +16,23 @@ pub(super) trait SatSolver {
     /// Adds a clause for good.
     fn add_clause(&mut self, clause: &[Lit]);
 
-    /// Whether there is a model in which all assumptions hold.
-    fn solve(&mut self, assumptions: &[Lit]) -> bool;
+    /// Whether there is a model in which all assumptions hold. For solvers without a limit.
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        // Without a limit there is an answer.
+        self.search(assumptions) == Some(true)
+    }
+
+    /// The same, or `None` where the limit is reached before.
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool>;
 
     /// The same, or `None` where the answer is not near: a question that is not worth a search.
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
-        Some(self.solve(assumptions))
+        self.search(assumptions)
     }
 
     /// The same, or `None` where it takes more than so many decisions; those that it takes are subtracted.
     fn solve_within(&mut self, assumptions: &[Lit], _decisions: &mut u64) -> Option<bool> {
-        Some(self.solve(assumptions))
+        self.search(assumptions)
     }
 
     /// Whether a literal is true in the model that was found last.
@@ -38,9 +44,14 @@ pub(super) trait SatSolver {
 
 impl SolverKind {
     pub(super) fn start(self) -> Box<dyn SatSolver> {
+        self.start_within(&Limit::default())
+    }
+
+    /// One that stops when it has to.
+    pub(super) fn start_within(self, limit: &Limit) -> Box<dyn SatSolver> {
         match self {
-            Self::Varisat => Box::new(Varisat::default()),
-            Self::Batsat => Box::new(Batsat::default()),
+            Self::Varisat => Box::new(Varisat { limit: limit.clone(), ..Varisat::default() }),
+            Self::Batsat => Box::new(Batsat::new(limit.clone())),
         }
     }
 }
@@ -80,8 +91,8 @@ impl SatSolver for Recorded {
         self.solver.add_clause(clause);
     }
 
-    fn solve(&mut self, assumptions: &[Lit]) -> bool {
-        self.solver.solve(assumptions)
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.solver.search(assumptions)
     }
 
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
@@ -97,9 +108,10 @@ impl SatSolver for Recorded {
     }
 }
 
-/// Varisat cannot be stopped, so each attempt is a search; its cores are verified.
+/// Varisat cannot be stopped, so each attempt is a search, and a limit counts between searches; its cores are verified.
 #[derive(Default)]
 struct Varisat {
+    limit: Limit,
     solver: varisat::Solver<'static>,
     vars: u32,
     model: Vec<bool>,
@@ -153,7 +165,10 @@ impl SatSolver for Varisat {
         self.solver.add_clause(&clause.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
     }
 
-    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        if self.limit.is_over() {
+            return None;
+        }
         let satisfiable = self.answer(assumptions);
         if !satisfiable {
             // Verifying finds models of parts of the assumptions; the last model asked for stays.
@@ -161,7 +176,7 @@ impl SatSolver for Varisat {
             self.core = self.verified_core(assumptions);
             self.model = model;
         }
-        satisfiable
+        Some(satisfiable)
     }
 
     fn is_true(&self, literal: Lit) -> bool {
@@ -181,38 +196,48 @@ fn from_varisat(literal: varisat::Lit) -> Lit {
     Var(literal.var().index() as u32).positive().negate_if(literal.is_negative())
 }
 
-#[derive(Default)]
 struct Batsat {
     solver: batsat::Solver<Budget>,
-    model: Vec<bool>,
+    model: Vec<batsat::lbool>,
     core: Vec<Lit>,
 }
 
 /// Decisions beyond the assumptions after which an attempt is given up.
-const ATTEMPT: u64 = 50;
+const ATTEMPT: u64 = 10;
 
-/// Stops the search after a number of decisions.
+/// Decisions between two looks at the clock, which take longer than a decision may.
+const PATIENCE: u64 = 64;
+
+/// Stops the search after a number of decisions, and when the limit is reached.
 #[derive(Default)]
 struct Budget {
     left: Cell<Option<u64>>,
+    asked: Cell<u64>,
+    limit: Limit,
 }
 
 impl batsat::Callbacks for Budget {
     /// Is asked before each decision.
     fn stop(&self) -> bool {
         self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
-        self.left.get() == Some(0)
+        self.asked.set(self.asked.get().wrapping_add(1));
+        self.left.get() == Some(0) || self.asked.get() % PATIENCE == 0 && self.limit.is_over()
     }
 }
 
 impl Batsat {
+    fn new(limit: Limit) -> Self {
+        let solver = batsat::Solver::new(batsat::SolverOpts::default(), Budget { limit, ..Budget::default() });
+        Self { solver, model: Vec::new(), core: Vec::new() }
+    }
+
     fn answer(&mut self, assumptions: &[Lit], decisions: Option<u64>) -> Option<bool> {
         self.solver.cb_mut().left.set(decisions);
         let assumptions: Vec<_> = assumptions.iter().map(|&literal| to_batsat(literal)).collect();
         let answer = self.solver.solve_limited(&assumptions);
         if answer == batsat::lbool::TRUE {
             self.model.clear();
-            self.model.extend(self.solver.get_model().iter().map(|&value| value == batsat::lbool::TRUE));
+            self.model.extend_from_slice(self.solver.get_model());
             Some(true)
         } else if answer == batsat::lbool::FALSE {
             // It hands out the clause that the core violates.
@@ -233,9 +258,8 @@ impl SatSolver for Batsat {
         self.solver.add_clause_reuse(&mut clause.iter().map(|&literal| to_batsat(literal)).collect());
     }
 
-    fn solve(&mut self, assumptions: &[Lit]) -> bool {
-        // Without a limit there is an answer.
-        self.answer(assumptions, None) == Some(true)
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        if self.solver.cb().limit.is_over() { None } else { self.answer(assumptions, None) }
     }
 
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
@@ -249,7 +273,7 @@ impl SatSolver for Batsat {
     }
 
     fn is_true(&self, literal: Lit) -> bool {
-        self.model.get(literal.var().index()).copied().unwrap_or(false) != literal.is_negative()
+        self.model.get(literal.var().index()).is_some_and(|&value| value == batsat::lbool::TRUE) != literal.is_negative()
     }
 
     fn core(&self) -> &[Lit] {

@@ -101,9 +101,9 @@ proptest! {
         let best = models().min_by_key(|&model| (costs(model), preferred(model)));
         for kind in KINDS {
             let mut bounds = Bounds::default();
-            let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, kind, &mut bounds);
+            let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &kind.into(), &mut bounds);
             let Some(best) = best else {
-                let origins = found.err().unwrap().origins;
+                let Some(Unsolved::Conflict(Conflict { origins })) = found.err() else { panic!("it was interrupted") };
                 let conflicts = |without: Option<OriginId>| {
                     let is_in = |origin| origins.contains(&origin) && Some(origin) != without;
                     let subset: Vec<_> = clauses.iter().filter(|(_, origin)| is_in(OriginId(*origin))).map(|(clause, _)| clause.clone()).collect();
@@ -115,14 +115,15 @@ proptest! {
                 continue;
             };
             let mut solution = found.unwrap();
-            prop_assert_eq!(solution.costs(), costs(best));
+            prop_assert!(solution.is_proven());
+            prop_assert_eq!(solution.costs().collect::<Vec<_>>(), costs(best));
             prop_assert_eq!(bounds.0.iter().map(|&(_, upper)| upper).collect::<Vec<_>>(), costs(best));
             prop_assert_eq!((0..VARS).map(|atom| solution.is_true(Atom(atom))).collect::<Vec<_>>(),
                 (0..VARS).map(|atom| is_present(Atom(atom), best)).collect::<Vec<_>>());
             let projected = |model: u32| over.iter().copied().filter(|&atom| is_present(atom, model)).collect::<Vec<_>>();
             let others: Vec<_> = models().filter(|&model| costs(model) == costs(best)).map(projected).filter(|other| *other != projected(best)).collect();
             for _ in 0..2 {
-                match solution.another(&over) {
+                match solution.another(&over).unwrap() {
                     Some(other) => prop_assert!(others.contains(&other)),
                     None => prop_assert!(others.is_empty()),
                 }
@@ -137,8 +138,9 @@ fn costs_saturate() {
     let cnf = encode(&[(vec![Var(0).positive()], 0), (vec![Var(1).positive()], 1)]);
     for kind in KINDS {
         let solution =
-            solve(&Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &[] }, kind, &mut ()).unwrap();
-        assert_eq!(solution.costs(), [u64::MAX]);
+            solve(&Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &[] }, &kind.into(), &mut ())
+                .unwrap();
+        assert_eq!(solution.costs().collect::<Vec<_>>(), [u64::MAX]);
         assert!(!solution.is_true(Atom(2)));
     }
 }
@@ -148,10 +150,10 @@ fn what_is_fixed_has_no_other_model() {
     let cnf = encode(&[(vec![Var(0).positive()], 0)]);
     for kind in KINDS {
         let mut solution =
-            solve(&Problem { cnf: &cnf, objectives: &[], preference: &[Atom(0), Atom(1)] }, kind, &mut ()).unwrap();
+            solve(&Problem { cnf: &cnf, objectives: &[], preference: &[Atom(0), Atom(1)] }, &kind.into(), &mut ()).unwrap();
         assert!(solution.is_true(Atom(0)) && !solution.is_true(Atom(1)));
-        assert_eq!(solution.another(&[Atom(0)]), None);
-        assert_eq!(solution.another(&[Atom(0), Atom(1)]), Some(vec![Atom(0), Atom(1)]));
+        assert_eq!(solution.another(&[Atom(0)]), Ok(None));
+        assert_eq!(solution.another(&[Atom(0), Atom(1)]), Ok(Some(vec![Atom(0), Atom(1)])));
     }
 }
 
@@ -171,7 +173,8 @@ fn a_long_conflict_is_found_whole() {
     encoder.assert(&[!atoms[900], !atoms[5]], OriginId(1002));
     let cnf = encoder.finish();
     for kind in KINDS {
-        let conflict = solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, kind, &mut ()).err().unwrap();
-        assert_eq!(conflict.origins, (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>());
+        let conflict = solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, &kind.into(), &mut ()).err();
+        let origins = (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>();
+        assert_eq!(conflict, Some(Unsolved::Conflict(Conflict { origins })));
     }
 }

@@ -33,6 +33,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::expression::Evaluator;
 use crate::inputs::Openness;
 use crate::resolver::{Prepared, Resolver};
+use crate::solve::Limit;
 use crate::source::SourceMap;
 use crate::tosca::Types;
 use crate::yaml::{self, Document, Limits};
@@ -115,7 +116,7 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
 fn variant(prepared: &Prepared<'_, '_>, diagnostics: &mut Diagnostics) -> Option<crate::presence::Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
     let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
-    let presence = diagnostics.all_ok(prepared.resolve(&mut evaluator, &mut ()))?;
+    let presence = diagnostics.all_ok(prepared.resolve(&mut evaluator, Limit::default(), &mut ()))?.presence;
     diagnostics.0.append(&mut check::check(prepared.graph, prepared.options, &presence).0);
     Some(presence)
 }
