@@ -1,36 +1,159 @@
-//! How long it takes to optimise, per solver: `cargo bench --bench solve`.
+//! How long it takes to prove an optimum: with each solver, and with each technique switched off or on.
+//!
+//! `cargo bench --bench solve` prints one table a question. To compare with other programs, `cargo bench --bench solve -- PROBLEM.wcnf...` proves
+//! the optima of problems as `cuvee export --format wcnf` writes them, and `cargo bench --bench solve -- DIRECTORY/` writes those of the tables.
 
 #[path = "modular/encode.rs"]
 mod encode;
+#[path = "modular/families.rs"]
+mod families;
 mod modular;
 
-use std::time::Instant;
+use cuvee::formula::{Cnf, Lit, Var};
+use cuvee::solve::{Limit, Objective, Problem, Settings, SolverKind, Technique, Unsolved, solve};
+use encode::Encoded;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use cuvee::solve::{Problem, SolverKind, solve};
+/// Runs that count; the shortest of them is printed.
+const RUNS: usize = 3;
 
-fn main() {
-    for size in [64, 200, 500] {
-        let template = modular::Template::modular(size, 1);
-        let start = Instant::now();
-        let encoded = encode::encode(&template);
-        println!(
-            "modular {size}: {} variables, {} clauses, encoded in {:.1?}",
-            encoded.cnf.vars(),
-            encoded.cnf.len(),
-            start.elapsed()
-        );
-        for kind in [SolverKind::Batsat, SolverKind::Varisat] {
-            measure(&encoded, kind);
+/// The problems that techniques are compared by.
+const COMPARED: [&str; 5] = ["modular 64", "modular 500", "modular 2000", "shared 400", "technologies 1000"];
+
+/// Who has not come to an end by then is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    for argument in &arguments {
+        if argument.ends_with('/') {
+            for (name, problem) in problems() {
+                fs::write(Path::new(argument).join(name.replace(' ', "-") + ".wcnf"), wcnf(&problem))?;
+            }
+        } else {
+            println!("{argument:<32} {}", prove(&read(&fs::read_to_string(argument)?)?, &Settings::default()));
+        }
+    }
+    if arguments.is_empty() {
+        solvers();
+        techniques();
+    }
+    Ok(())
+}
+
+fn problems() -> Vec<(String, Encoded)> {
+    let modular = |size| (format!("modular {size}"), encode::encode(&modular::Template::modular(size, 1)));
+    let shared = |size| (format!("shared {size}"), families::shared(size, 1));
+    let technologies = |size| (format!("technologies {size}"), families::technologies(size, 1));
+    [64, 200, 500, 1000, 2000]
+        .map(modular)
+        .into_iter()
+        .chain([100, 400, 1000].map(shared))
+        .chain([1000, 4000].map(technologies))
+        .collect()
+}
+
+/// One row a problem, one column a solver.
+fn solvers() {
+    println!("{:<24} {:>8} {:>8} {:>24} {:>24}", "problem", "vars", "clauses", "Batsat", "Varisat");
+    for (name, problem) in problems() {
+        let [batsat, varisat] = [SolverKind::Batsat, SolverKind::Varisat].map(|kind| prove(&problem, &kind.into()));
+        println!("{name:<24} {:>8} {:>8} {batsat:>24} {varisat:>24}", problem.cnf.vars(), problem.cnf.len());
+    }
+}
+
+/// One row a technique, one column a problem: how many times as long it takes with this technique the other way round.
+fn techniques() {
+    let problems: Vec<_> = problems().into_iter().filter(|(name, _)| COMPARED.contains(&name.as_str())).collect();
+    print!("\n{:<24}", "times as long");
+    problems.iter().for_each(|(name, _)| print!(" {name:>18}"));
+    for technique in Technique::ALL {
+        let techniques = Settings::default().techniques.toggled(technique);
+        let direction = if techniques.has(technique) { "with" } else { "without" };
+        print!("\n{:<24}", format!("{direction} {technique:?}"));
+        for (_, problem) in &problems {
+            // By turns, so that both meet the same noise.
+            let (mut usual, mut other) = (Some(Duration::MAX), Some(Duration::MAX));
+            for _ in 0..RUNS {
+                usual = usual.min(run(problem, &Settings::default()).1);
+                other = other.min(run(problem, &Settings { techniques, ..Settings::default() }).1);
+            }
+            let ratio = other.zip(usual).map(|(other, usual)| format!("{:.2}", other.as_secs_f64() / usual.as_secs_f64()));
+            print!(" {:>18}", ratio.unwrap_or_else(|| format!("> {} s", PATIENCE.as_secs())));
+        }
+    }
+    println!();
+}
+
+/// What a run came to.
+fn prove(problem: &Encoded, settings: &Settings) -> String {
+    match run(problem, settings) {
+        (result, None) => result,
+        (result, Some(first)) => {
+            let best = (1..RUNS).filter_map(|_| run(problem, settings).1).fold(first, Duration::min);
+            format!("{result} in {:.1} ms", best.as_secs_f64() * 1e3)
         }
     }
 }
 
-fn measure(encoded: &encode::Encoded, kind: SolverKind) {
+/// The optimum or what became of it, and the time that took where it was found out.
+fn run(problem: &Encoded, settings: &Settings) -> (String, Option<Duration>) {
+    let Encoded { cnf, objective, preference } = problem;
+    let settings = Settings { limit: Limit::after(PATIENCE), ..settings.clone() };
     let start = Instant::now();
-    let objectives = std::slice::from_ref(&encoded.objective);
-    let problem = Problem { cnf: &encoded.cnf, objectives, preference: &encoded.preference };
-    match solve(&problem, &kind.into(), &mut ()) {
-        Ok(solution) => println!("  {kind:?}: optimum {} in {:.1?}", solution.bounds()[0].upper, start.elapsed()),
-        Err(unsolved) => println!("  {kind:?}: {unsolved:?}, found in {:.1?}", start.elapsed()),
+    match solve(&Problem { cnf, objectives: std::slice::from_ref(objective), preference }, &settings, &mut ()) {
+        Ok(solution) => {
+            let bounds = solution.bounds()[0];
+            if solution.is_proven() {
+                (bounds.upper.to_string(), Some(start.elapsed()))
+            } else {
+                (format!("{}..{} in {} s", bounds.lower, bounds.upper, PATIENCE.as_secs()), None)
+            }
+        }
+        Err(Unsolved::Conflict(_)) => ("unsatisfiable".to_owned(), Some(start.elapsed())),
+        Err(Unsolved::Interrupted) => (format!("nothing in {} s", PATIENCE.as_secs()), None),
     }
+}
+
+fn wcnf(problem: &Encoded) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    for clause in problem.cnf.clauses() {
+        let literals: Vec<_> = clause.literals.iter().map(|literal| literal.to_dimacs().to_string()).collect();
+        let _ = writeln!(text, "h {} 0", literals.join(" "));
+    }
+    for (literal, weight) in problem.objective.terms.iter().filter(|(_, weight)| *weight > 0) {
+        let _ = writeln!(text, "{weight} {} 0", (!*literal).to_dimacs());
+    }
+    text
+}
+
+/// A problem in the WCNF format of MaxSAT evaluations since 2022.
+fn read(text: &str) -> anyhow::Result<Encoded> {
+    let (mut vars, mut clauses, mut soft) = (0, Vec::new(), Vec::new());
+    for line in text.lines().filter(|line| !line.starts_with('c') && !line.trim().is_empty()) {
+        let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let numbers = rest.split_whitespace().map(str::parse::<i32>).collect::<Result<Vec<_>, _>>()?;
+        let literals: Vec<Lit> = numbers.iter().take_while(|number| **number != 0).map(|&number| literal(number)).collect();
+        vars = literals.iter().map(|literal| literal.var().0 + 1).fold(vars, u32::max);
+        if head == "h" { clauses.push(literals) } else { soft.push((literals, head.parse::<u64>()?)) }
+    }
+    let mut terms = Vec::new();
+    for (clause, weight) in soft {
+        // A clause of one literal costs its negation; a longer one a variable that is true where the clause fails.
+        let cost = if let [literal] = clause[..] { !literal } else { Var(vars).positive() };
+        if clause.len() != 1 {
+            vars += 1;
+            clauses.push([clause, vec![cost]].concat());
+        }
+        terms.push((cost, weight));
+    }
+    Ok(Encoded { cnf: Cnf::of(vars as usize, clauses), objective: Objective { terms }, preference: Vec::new() })
+}
+
+fn literal(number: i32) -> Lit {
+    Var(number.unsigned_abs() - 1).positive().negate_if(number < 0)
 }

@@ -16,10 +16,14 @@ pub struct Template {
 }
 
 /// Deterministic numbers that look random (SplitMix64).
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -35,7 +39,7 @@ const PLATFORMS: usize = 6;
 impl Template {
     /// `size / 4` services and what they stand on.
     pub fn modular(size: usize, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut template = Self::default();
         let platforms: Vec<_> = (0..PLATFORMS).map(|_| template.add(&mut random, vec![], false)).collect();
         let services = size / ALTERNATIVES;

@@ -100,8 +100,8 @@ pub struct Cnf {
 }
 
 impl Cnf {
-    /// From clauses over variables all of which are atoms.
-    pub(crate) fn of(vars: usize, clauses: impl IntoIterator<Item = Vec<Lit>>) -> Self {
+    /// From clauses without origins, over variables all of which are atoms.
+    pub fn of(vars: usize, clauses: impl IntoIterator<Item = Vec<Lit>>) -> Self {
         let mut cnf = Self { atoms: vars as u32, vars: vars as u32, ..Self::default() };
         clauses.into_iter().for_each(|mut clause| cnf.push(&mut clause, None));
         cnf

@@ -30,6 +30,9 @@ pub(super) fn minimize(
     (search.lower, search.upper)
 }
 
+/// How many costs are looked at together first, and how many groups of those then.
+const GROUP: usize = 8;
+
 /// Which count of which sum a literal stands for.
 #[derive(Clone, Copy)]
 struct Output {
@@ -92,19 +95,16 @@ impl<'s> Search<'s> {
         if self.techniques.has(Technique::AtMostOne) {
             self.charge_bound();
         }
-        let heaviest = self.weights.iter().copied().max().unwrap_or(0);
-        let mut level = if self.techniques.has(Technique::Stratification) { heaviest } else { 1 };
+        if self.techniques.has(Technique::Locality) {
+            self.relax_groups();
+        }
         while self.lower < self.upper {
-            let assumptions = self.assumptions(level);
-            match self.solver.search(&assumptions) {
+            self.forget_settled();
+            match self.solver.search(&self.assumptions(&self.costly)) {
                 None => return,
                 Some(true) => {
                     self.record();
-                    if self.cores.is_empty() {
-                        level = self.next_level(level);
-                    } else {
-                        self.count_cores();
-                    }
+                    self.count_cores();
                 }
                 Some(false) => {
                     let core = self.smaller(self.solver.core().to_vec());
@@ -143,29 +143,38 @@ impl<'s> Search<'s> {
         self.costly.push(literal);
     }
 
-    /// All costly literals of at least this weight are false, the heaviest first.
-    fn assumptions(&mut self, level: u128) -> Vec<Lit> {
-        let weights = &self.weights;
-        self.costly.retain(|literal| weights[literal.index()] > 0);
-        let mut heavy: Vec<_> = self.costly.iter().copied().filter(|literal| weights[literal.index()] >= level).collect();
-        heavy.sort_by_key(|literal| (std::cmp::Reverse(weights[literal.index()]), *literal));
-        heavy.iter().map(|&literal| !literal).collect()
+    /// Relaxes the cores in groups of costs that stand beside each other, and then in groups of those: what contradicts each other in a template is
+    /// mostly written close together, and a core among few is found faster than one among all.
+    fn relax_groups(&mut self) {
+        let mut size = GROUP;
+        while size < self.costly.len() {
+            for group in self.costly.clone().chunks(size) {
+                while self.lower < self.upper
+                    && let Some(false) = self.solver.attempt(&self.assumptions(group))
+                {
+                    let core = self.smaller(self.solver.core().to_vec());
+                    self.relax(core);
+                }
+            }
+            self.count_cores();
+            self.harden();
+            self.forget_settled();
+            size *= GROUP;
+        }
     }
 
-    /// The next lower weight below which the weights are diverse enough to be worth a stage of their own.
-    fn next_level(&self, level: u128) -> u128 {
-        let mut weights: Vec<_> =
-            self.costly.iter().map(|literal| self.weights[literal.index()]).filter(|&weight| weight > 0).collect();
-        weights.sort_unstable_by(|a, b| b.cmp(a));
-        let (mut met, mut distinct) = (0, 0);
-        for equal in weights.chunk_by(|a, b| a == b) {
-            met += equal.len();
-            distinct += 1;
-            if equal[0] < level && 4 * met > 5 * distinct {
-                return equal[0];
-            }
-        }
-        1
+    /// What costs nothing any more is of no interest.
+    fn forget_settled(&mut self) {
+        let weights = &self.weights;
+        self.costly.retain(|literal| weights[literal.index()] > 0);
+    }
+
+    /// Those of these literals that cost something are false, the heaviest first.
+    fn assumptions(&self, literals: &[Lit]) -> Vec<Lit> {
+        let weight = |literal: Lit| self.weights[literal.index()];
+        let mut heavy: Vec<_> = literals.iter().copied().filter(|&literal| weight(literal) > 0).collect();
+        heavy.sort_by_key(|&literal| (std::cmp::Reverse(weight(literal)), literal));
+        heavy.iter().map(|&literal| !literal).collect()
     }
 
     /// Takes note of the model that the solver just found.
@@ -241,31 +250,15 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Replaces the cores by sums, and raises the bound as far as each alone allows.
+    /// Replaces the cores by sums.
     fn count_cores(&mut self) {
         for (core, weight) in std::mem::take(&mut self.cores) {
             let mut totalizer = Totalizer::new(&core);
-            let mut count = 2;
             if !self.techniques.has(Technique::GrowingSums) {
                 totalizer.at_least(core.len(), self.solver);
             }
-            let exhausts = self.techniques.has(Technique::Exhaustion);
-            while let Some(literal) = totalizer.at_least(count, self.solver).filter(|_| exhausts) {
-                match self.solver.attempt(&[!literal]) {
-                    Some(false) => {
-                        self.solver.add_clause(&[literal]);
-                        self.raise(weight);
-                        count += 1;
-                    }
-                    Some(true) => {
-                        self.record();
-                        break;
-                    }
-                    None => break,
-                }
-            }
             self.sums.push(Sum { totalizer, weight });
-            self.demand(self.sums.len() - 1, count);
+            self.demand(self.sums.len() - 1, 2);
         }
     }
 

@@ -12,6 +12,8 @@ use crate::formula::{Cnf, Lit, Var};
 pub(super) struct Part {
     solver: Recorded,
     techniques: Techniques,
+    /// Whether there is something to be shown when a limit is reached.
+    improves: bool,
     /// The truth of its variables in the model so far.
     model: Vec<bool>,
     /// Whether nothing was cut short.
@@ -45,7 +47,9 @@ impl Part {
         }
         let found = solver.search(&[]).ok_or(Interrupted)?;
         let model = model(&solver, component.vars as usize);
-        Ok(found.then_some(Self { solver, techniques: settings.techniques, model, settled: true }))
+        let techniques = settings.techniques;
+        let improves = techniques.has(Technique::Greedy) || settings.limit.is_set();
+        Ok(found.then_some(Self { solver, techniques, improves, model, settled: true }))
     }
 
     /// Whether its model is proven to be the best, and is the preferred one of those that are.
@@ -73,12 +77,12 @@ impl Part {
         if !self.settled {
             return (0, self.cost(terms));
         }
-        if self.techniques.has(Technique::Greedy) {
+        if self.improves {
             self.improve(terms);
             bounds(0, self.cost(terms));
         }
         let start = self.cost(terms);
-        let Self { solver, model: best, techniques, settled } = self;
+        let Self { solver, model: best, techniques, settled, .. } = self;
         let (lower, upper) = optimize::minimize(terms, start, solver, *techniques, &mut |lower, upper, found| {
             if let Some(found) = found {
                 *best = model(found, best.len());

@@ -53,6 +53,11 @@ impl Limit {
         Self { stop: Some(stop), ..self }
     }
 
+    /// Whether there is anything that it stops for.
+    pub(super) fn is_set(&self) -> bool {
+        self.deadline.is_some() || self.stop.is_some()
+    }
+
     /// Whether it is time to stop.
     pub fn is_over(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
@@ -60,7 +65,7 @@ impl Limit {
     }
 }
 
-/// Something that the search does to be fast. None changes what is found; what each is worth, `cargo bench --bench solve` measures.
+/// Something that the search does to be fast. None changes what is found; `cargo bench --bench solve` measures what each is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Technique {
     /// What unit clauses decide is decided before there is a solver.
@@ -71,10 +76,11 @@ pub enum Technique {
     Equivalences,
     /// Of costs of which all but one are bound to arise, all but one count from the start.
     AtMostOne,
-    /// A model that is good at the heaviest costs is the first upper bound.
+    /// A model that is good at the heaviest costs is the first upper bound. It is looked for wherever there is a limit as well, so that there is
+    /// something good to show when it is reached.
     Greedy,
-    /// Heavy costs first.
-    Stratification,
+    /// Cores among costs that stand close together first.
+    Locality,
     /// What costs more than the gap between the bounds is settled.
     Hardening,
     /// Sums are built once there are no cores without them.
@@ -83,26 +89,23 @@ pub enum Technique {
     Minimisation,
     /// A core of which only one literal can be true needs no sum.
     ExclusiveCores,
-    /// A sum raises the bound as far as it alone can, as far as that is found out at once.
-    Exhaustion,
     /// Sums count as far as the search needs, and not at once to their end.
     GrowingSums,
 }
 
 impl Technique {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 11] = [
         Self::Units,
         Self::Components,
         Self::Equivalences,
         Self::AtMostOne,
         Self::Greedy,
-        Self::Stratification,
+        Self::Locality,
         Self::Hardening,
         Self::HeldBackCores,
         Self::Minimisation,
         Self::ExclusiveCores,
-        Self::Exhaustion,
         Self::GrowingSums,
     ];
 }
@@ -120,7 +123,7 @@ pub struct Techniques(u16);
 
 impl Default for Techniques {
     fn default() -> Self {
-        let idle = [Technique::Stratification];
+        let idle = [Technique::Greedy];
         Technique::ALL.into_iter().filter(|technique| !idle.contains(technique)).fold(Self(0), Self::toggled)
     }
 }

@@ -203,7 +203,7 @@ struct Batsat {
 }
 
 /// Decisions beyond the assumptions after which an attempt is given up.
-const ATTEMPT: u64 = 10;
+const ATTEMPT: u64 = 3;
 
 /// Decisions between two looks at the clock, which take longer than a decision may.
 const PATIENCE: u64 = 64;
@@ -221,7 +221,7 @@ impl batsat::Callbacks for Budget {
     fn stop(&self) -> bool {
         self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
         self.asked.set(self.asked.get().wrapping_add(1));
-        self.left.get() == Some(0) || self.asked.get() % PATIENCE == 0 && self.limit.is_over()
+        self.left.get() == Some(0) || self.asked.get().is_multiple_of(PATIENCE) && self.limit.is_over()
     }
 }
 

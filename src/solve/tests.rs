@@ -92,7 +92,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn agrees_with_brute_force((clauses, objectives, preference) in problem(), over in prop::collection::vec((0..VARS).prop_map(Atom), 0..4)) {
+    fn agrees_with_brute_force(
+        (clauses, objectives, preference) in problem(),
+        toggled in prop::sample::subsequence(Technique::ALL.to_vec(), 0..=Technique::ALL.len()),
+        over in prop::collection::vec((0..VARS).prop_map(Atom), 0..4),
+    ) {
+        let techniques = toggled.into_iter().fold(Techniques::default(), Techniques::toggled);
         let cnf = encode(&clauses);
         let plain = plain(&clauses);
         let models = || (0..1 << VARS).filter(|&model| holds(&plain, model));
@@ -101,7 +106,8 @@ proptest! {
         let best = models().min_by_key(|&model| (costs(model), preferred(model)));
         for kind in KINDS {
             let mut bounds = Bounds::default();
-            let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &kind.into(), &mut bounds);
+            let settings = Settings { techniques, ..kind.into() };
+            let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &settings, &mut bounds);
             let Some(best) = best else {
                 let Some(Unsolved::Conflict(Conflict { origins })) = found.err() else { panic!("it was interrupted") };
                 let conflicts = |without: Option<OriginId>| {
@@ -176,5 +182,67 @@ fn a_long_conflict_is_found_whole() {
         let conflict = solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, &kind.into(), &mut ()).err();
         let origins = (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>();
         assert_eq!(conflict, Some(Unsolved::Conflict(Conflict { origins })));
+    }
+}
+
+/// Whenever the search stops, what it found is a model, and its bounds are right.
+#[derive(Default)]
+struct Stopping {
+    told: u32,
+    stop_after: u32,
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl Progress for Stopping {
+    fn bounds(&mut self, _: usize, _: u64, _: u64) {
+        self.told += 1;
+        if self.told >= self.stop_after {
+            self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_found_in_time_is_right((clauses, objectives, preference) in problem(), stop_after in 0..12_u32) {
+        let cnf = encode(&clauses);
+        let plain = plain(&clauses);
+        let models = || (0..1 << VARS).filter(|&model| holds(&plain, model));
+        let costs = |model: u32| objectives.iter().map(|objective| cost(objective, model)).collect::<Vec<_>>();
+        for kind in KINDS {
+            let mut progress = Stopping { stop_after, ..Stopping::default() };
+            progress.stop.store(stop_after == 0, std::sync::atomic::Ordering::Relaxed);
+            let settings = Settings { limit: Limit::default().or_when(progress.stop.clone()), ..kind.into() };
+            let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+            let mut solution = match solve(&problem, &settings, &mut progress) {
+                Ok(solution) => solution,
+                Err(Unsolved::Conflict(_)) => {
+                    prop_assert!(models().next().is_none());
+                    continue;
+                }
+                Err(Unsolved::Interrupted) => {
+                    prop_assert_eq!(stop_after, 0);
+                    continue;
+                }
+            };
+            let found = (0..VARS).map(|atom| u32::from(solution.is_true(Atom(atom))) << atom).sum();
+            prop_assert!(holds(&plain, found));
+            prop_assert_eq!(solution.costs().collect::<Vec<_>>(), costs(found));
+            let best = models().map(costs).min().unwrap();
+            // Up to the first objective that is not proven, all before are optimal.
+            for (position, bounds) in solution.bounds().iter().enumerate() {
+                prop_assert!(bounds.lower <= best[position] && best[position] <= bounds.upper);
+                if !bounds.meet() {
+                    prop_assert!(!solution.is_proven());
+                    break;
+                }
+            }
+            if solution.is_proven() {
+                prop_assert_eq!(costs(found), best);
+            }
+            if let Ok(Some(other)) = solution.another(&preference) {
+                prop_assert!(other.is_sorted_by_key(|atom| preference.iter().position(|own| own == atom)));
+            }
+        }
     }
 }

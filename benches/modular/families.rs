@@ -1,0 +1,71 @@
+//! Other kinds of problems, as clauses: what is fast on one kind of problem may be slow on another.
+
+use super::encode::Encoded;
+use super::modular::Random;
+use cuvee::formula::{Arena, Atom, Encoder, Formula, OriginId};
+use cuvee::solve::Objective;
+
+/// Components that each stand on exactly one of four hosts, which they share with their neighbours; hosts need one of two stacks. The weight of hosts
+/// and stacks is to be minimal: buying what many can use pays, so that no component can be looked at alone.
+pub fn shared(components: usize, seed: u64) -> Encoded {
+    let mut random = Random::new(seed);
+    let (hosts, stacks) = (components, components / 4 + 2);
+    let mut problem = Problem::new(hosts + stacks);
+    for host in 0..hosts {
+        let near = host * (stacks - 1) / hosts;
+        let on = [near, near + 1].map(|stack| problem.atoms[hosts + stack]);
+        problem.clauses.push([&[!problem.atoms[host]], &on[..]].concat());
+    }
+    for component in 0..components {
+        let near: Vec<_> = (0..4).map(|_| problem.atoms[(component + random.below(8)) % hosts]).collect();
+        problem.clauses.push(near);
+    }
+    let weights = (0..hosts + stacks).map(|position| 1 + random.below(if position < hosts { 100 } else { 300 }) as u64);
+    let costs: Vec<_> = problem.atoms.clone().into_iter().zip(weights).collect();
+    problem.encode(&costs)
+}
+
+/// Components that each are deployed by exactly one of four technologies, of which neighbours exclude some; how well the technologies suit, added up, is
+/// to be maximal.
+pub fn technologies(components: usize, seed: u64) -> Encoded {
+    let mut random = Random::new(seed);
+    let mut problem = Problem::new(4 * components);
+    let atoms = problem.atoms.clone();
+    let mut costs = Vec::new();
+    for component in atoms.chunks(4) {
+        problem.clauses.push(component.to_vec());
+        for (position, &one) in component.iter().enumerate() {
+            problem.clauses.extend(component[..position].iter().map(|&other| vec![!one, !other]));
+            costs.push((!one, 1 + random.below(100) as u64));
+        }
+    }
+    for (component, next) in atoms.chunks(4).zip(atoms.chunks(4).skip(1)) {
+        let excluded = (0..4).map(|_| vec![!component[random.below(4)], !next[random.below(4)]]);
+        problem.clauses.extend(excluded);
+    }
+    problem.encode(&costs)
+}
+
+struct Problem {
+    arena: Arena,
+    atoms: Vec<Formula>,
+    clauses: Vec<Vec<Formula>>,
+}
+
+impl Problem {
+    fn new(atoms: usize) -> Self {
+        let mut arena = Arena::default();
+        let atoms = (0..atoms as u32).map(|atom| arena.atom(Atom(atom))).collect();
+        Self { arena, atoms, clauses: Vec::new() }
+    }
+
+    fn encode(self, costs: &[(Formula, u64)]) -> Encoded {
+        let mut encoder = Encoder::new(&self.arena, self.atoms.len() as u32);
+        for (clause, origin) in self.clauses.iter().zip((0..).map(OriginId)) {
+            encoder.assert(clause, origin);
+        }
+        let terms = costs.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
+        let preference = (0..self.atoms.len() as u32).map(Atom).collect();
+        Encoded { cnf: encoder.finish(), objective: Objective { terms }, preference }
+    }
+}
