@@ -324,14 +324,17 @@ impl Resolver {
             checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
             let presence = prepared.resolve(&mut evaluator, progress)?;
-            progress.phase("writing");
+            progress.phase("checking");
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
+            progress.phase("writing");
             evaluator.decide(&presence);
             let yaml = match &deployment {
                 Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
                 None => yaml::write_yaml(&emit::emit(&mut evaluator, &presence, None)?),
             };
-            Ok((yaml, Elements::of(graph, &presence), prepared.package.clone()))
+            let elements = Elements::of(graph, &presence);
+            progress.phase("cleaning up");
+            Ok((yaml, elements, prepared.package.clone()))
         })
     }
 
@@ -417,6 +420,7 @@ impl Resolver {
     ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let (opened, package) = self.open(sources)?;
+        progress.phase("interpreting");
         let template = self.phase(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options);
         let options = self.or_else(warnings, options, || options::resolve(template::PLAIN_VERSION, None, &[]))?;
@@ -425,6 +429,7 @@ impl Resolver {
 
         let conditions = self.wanted_conditions(sources)?;
         let (wanted, violations) = decided_by_inputs(&template, &inputs, self.now.as_ref());
+        progress.phase("importing");
         let (imported, links) = self.phase(warnings, |diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
             self.importing(&package).read(sources, &opened, wanted, diagnostics)
@@ -449,6 +454,9 @@ impl Resolver {
         })?;
         let graph = self.phase(warnings, |diagnostics| graph::build(&template, &types, diagnostics))?;
         let graph = self.phase(warnings, |diagnostics| technology::assign(graph, &types, &rules, &options, diagnostics))?;
+        progress.counted("files", sources.files().count());
+        progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
+        progress.counted("elements", graph.elements.len());
 
         let prepared = Prepared {
             package: &package,
@@ -620,6 +628,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         evaluator: &mut Evaluator<'p, 'a>,
         progress: &mut dyn Progress,
     ) -> Result<Presence, Diagnostics> {
+        progress.phase("enriching");
         enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;

@@ -24,10 +24,13 @@ pub fn find(
     progress: &mut dyn Progress,
 ) -> Result<Presence, Diagnostic> {
     let graph = evaluator.graph;
+    progress.phase("encoding");
     let mut encoder = encoder(evaluator, assertions);
     let objectives: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
     let cnf = encoder.finish();
     let preference = preference(graph);
+    progress.counted("variables", cnf.vars());
+    progress.counted("clauses", cnf.len());
     progress.phase("solving");
     let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
     let mut solution = match solve::solve(&problem, solver, progress) {
