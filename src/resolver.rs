@@ -1,5 +1,6 @@
 //! The pipeline in one readable function, and the public way into it.
 
+use crate::clock::Clock;
 use crate::csar::{self, Package};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
@@ -66,7 +67,7 @@ pub struct Resolver {
     options: Vec<(String, String)>,
     conditions: Vec<String>,
     mapping: Mapping,
-    now: Option<jiff::Zoned>,
+    clock: Option<Clock>,
     solver: SolverKind,
     non_normative: bool,
     /// Whether phases go on after mistakes, as far as they can.
@@ -96,7 +97,7 @@ impl Resolver {
             options: Vec::new(),
             conditions: Vec::new(),
             mapping: Mapping::default(),
-            now: None,
+            clock: None,
             solver: SolverKind::default(),
             non_normative: false,
             tolerant: false,
@@ -184,8 +185,13 @@ impl Resolver {
     }
 
     /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for it.
-    pub fn now(mut self, now: jiff::Zoned) -> Self {
-        self.now = Some(now);
+    pub fn now(self, now: jiff::Zoned) -> Self {
+        self.clock(move || now)
+    }
+
+    /// Sets a clock that is asked once, and only by templates that need it.
+    pub fn clock(mut self, now: impl FnOnce() -> jiff::Zoned + Send + 'static) -> Self {
+        self.clock = Some(Clock::new(now));
         self
     }
 
@@ -428,7 +434,7 @@ impl Resolver {
         let inputs = self.inputs(&template, openness, sources, warnings)?;
 
         let conditions = self.wanted_conditions(sources)?;
-        let (wanted, violations) = decided_by_inputs(&template, &inputs, self.now.as_ref());
+        let (wanted, violations) = decided_by_inputs(&template, &inputs, self.clock.as_ref());
         progress.phase("importing");
         let (imported, links) = self.phase(warnings, |diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
@@ -468,7 +474,7 @@ impl Resolver {
             options: &options,
             violations,
             conditions: conditions.iter().map(Document::root).collect(),
-            now: self.now.as_ref(),
+            now: self.clock.as_ref(),
             solver: self.solver,
             documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
             links: &links,
@@ -518,7 +524,7 @@ impl Resolver {
         let openness = if self.chooses() { Openness::Closed } else { Openness::Open };
         let inputs = self.clone().tolerant().inputs(&template, openness, sources, &mut Diagnostics::default())?;
         let (nothing, no_types) = (Graph::empty(&template), TypeHierarchy::default());
-        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
+        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.clock.as_ref());
         let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
         let (imported, links) = checked(&mut Diagnostics::default(), |diagnostics| {
             self.importing(&package).read(sources, &opened, wanted.iter().map(|import| import.definition), diagnostics)
@@ -609,7 +615,7 @@ pub(crate) struct Prepared<'p, 'a> {
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'a>>,
     /// The clock.
-    pub now: Option<&'p jiff::Zoned>,
+    pub now: Option<&'p Clock>,
     /// The solver.
     pub solver: SolverKind,
     /// Library, imports and template, in the order in which their types count.
@@ -640,7 +646,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
 fn decided_by_inputs<'t, 'a>(
     template: &'t ServiceTemplate<'a>,
     inputs: &Inputs<'a>,
-    now: Option<&jiff::Zoned>,
+    now: Option<&Clock>,
 ) -> (Vec<&'t Import<'a>>, Diagnostics) {
     let (nothing, no_types) = (Graph::empty(template), TypeHierarchy::default());
     let mut early = Evaluator::new(&nothing, &no_types, inputs, now);

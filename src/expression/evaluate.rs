@@ -4,6 +4,7 @@ use super::cases::OpenInput;
 use super::dependencies::Memo;
 use super::operators::Operator;
 use super::validate::{not_one_operator, unknown_operator};
+use crate::clock::Clock;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::formula::{Arena, Atom, Formula};
 use crate::graph::{ElementId, Graph};
@@ -55,10 +56,12 @@ pub struct Evaluator<'e, 'a> {
     /// The formulas.
     pub arena: Arena,
     pub(super) inputs: &'e Inputs<'a>,
-    now: Option<&'e jiff::Zoned>,
+    now: Option<&'e Clock>,
     expressions: FxHashMap<&'a str, usize>,
-    /// Results of named expressions: of those that mention no keyword once, of others once for each user.
-    memo: FxHashMap<(usize, Option<ElementId>), (Evaluated, Vec<Failure>)>,
+    /// Results of those named expressions that mean the same for every user.
+    shared: Vec<Option<(Evaluated, Vec<Failure>)>>,
+    /// Results of the others, once for each user.
+    memo: FxHashMap<(usize, ElementId), (Evaluated, Vec<Failure>)>,
     input_memo: FxHashMap<InputId, Value>,
     /// How many named expressions and inputs are being evaluated, one for the other.
     depth: usize,
@@ -88,7 +91,7 @@ pub type Failure = (Formula, Diagnostic);
 
 impl<'e, 'a> Evaluator<'e, 'a> {
     /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are errors.
-    pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e jiff::Zoned>) -> Self {
+    pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e Clock>) -> Self {
         let names = graph.template.variability.expressions.iter().enumerate();
         Self {
             graph,
@@ -97,6 +100,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             inputs,
             now,
             expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),
+            shared: vec![None; graph.template.variability.expressions.len()],
             memo: FxHashMap::default(),
             input_memo: FxHashMap::default(),
             depth: 0,
@@ -172,6 +176,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// From now on presence is known, so that every expression has a value.
     pub fn decide(&mut self, presence: &'e Presence) {
         self.presence = Some(presence);
+        self.shared.fill(None);
         self.memo.clear();
     }
 
@@ -646,7 +651,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// What a named expression came to.
     fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<(Evaluated, Vec<Failure>)> {
         if self.assumed.is_empty() {
-            self.memo.get(&(index, user)).cloned()
+            let known = match user {
+                None => self.shared[index].as_ref(),
+                Some(user) => self.memo.get(&(index, user)),
+            };
+            known.cloned()
         } else {
             // With values assumed, whatever has none is an error.
             self.assumed_memo.get(&(index, user)).map(|evaluated| (evaluated.clone(), Vec::new()))
@@ -677,7 +686,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         self.mentions_context |= outer;
         let evaluated = evaluated?;
         if self.assumed.is_empty() {
-            self.memo.insert((index, user), (evaluated.clone(), self.failures[failed..].to_vec()));
+            let result = (evaluated.clone(), self.failures[failed..].to_vec());
+            match user {
+                None => self.shared[index] = Some(result),
+                Some(user) => _ = self.memo.insert((index, user), result),
+            }
         } else {
             self.assumed_memo.insert((index, user), evaluated.clone());
         }

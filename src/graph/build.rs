@@ -76,6 +76,8 @@ impl<'a> Builder<'a, '_> {
             let id = self.add(Kind::Input, &parameter.declared, index, None, index);
             self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
         }
+        self.graph.nodes.reserve(template.nodes.len());
+        self.graph.node_names.reserve(template.nodes.len());
         for index in 0..template.nodes.len() {
             self.allocate_node(template, index);
         }
