@@ -71,6 +71,7 @@ mod load;
 pub mod matrix;
 mod objectives;
 pub mod options;
+mod parallel;
 mod presence;
 pub mod progress;
 pub mod report;

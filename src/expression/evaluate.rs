@@ -96,7 +96,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Self {
             graph,
             types,
-            arena: Arena::default(),
+            arena: Arena::with_room(graph.elements.len()),
             inputs,
             now,
             expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),

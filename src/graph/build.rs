@@ -63,7 +63,8 @@ impl<'a> Builder<'a, '_> {
             container,
             slot: slot as u32,
             span: declared.span(),
-            conditional: Some(&declared.conditional),
+            conditional: Some(&declared.conditional).filter(|conditional| !conditional.is_empty()),
+            by_rule: false,
         })
     }
 

@@ -12,8 +12,8 @@ use crate::template::{
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// An element of a [`Graph`]; its presence is the atom of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,8 +52,10 @@ pub struct Element<'a> {
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
-    /// What its author says of its variability; nothing for what a rule generated.
+    /// What its author says of its variability, if anything.
     pub conditional: Option<&'a Conditional<'a>>,
+    /// Whether a rule made it, so that no author could say anything.
+    pub by_rule: bool,
 }
 
 /// A node template.
@@ -260,8 +262,8 @@ pub struct Graph<'a> {
     pub references: Vec<Reference>,
     pub(super) node_names: FxHashMap<&'a str, NodeId>,
     pub(super) group_names: FxHashMap<&'a str, GroupId>,
-    pub(super) names: OnceCell<Names<'a>>,
-    pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
+    pub(super) names: OnceLock<Names<'a>>,
+    pub(super) identifiers: OnceLock<FxHashMap<String, ElementId>>,
 }
 
 impl<'a> Graph<'a> {
@@ -283,8 +285,8 @@ impl<'a> Graph<'a> {
             references: Vec::new(),
             node_names: FxHashMap::default(),
             group_names: FxHashMap::default(),
-            names: OnceCell::new(),
-            identifiers: OnceCell::new(),
+            names: OnceLock::new(),
+            identifiers: OnceLock::new(),
         }
     }
 

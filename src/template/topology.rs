@@ -8,6 +8,7 @@ use super::variability::{self, Variability};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::{self, Kind};
 use crate::tosca::profile;
+use crate::parallel;
 use crate::yaml::{Node, NodeKind};
 
 /// A variable service template ("Service Template").
@@ -145,14 +146,24 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
     }
 }
 
-fn collection<'a, T>(
+fn collection<'a, T: Send>(
     node: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T,
+    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T + Sync,
 ) -> Vec<T> {
     let list = entries(node, what, diagnostics);
-    list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
+    let parts = parallel::parts(&list, |part| {
+        let mut diagnostics = Diagnostics::default();
+        let parsed: Vec<T> = part.iter().map(|&entry| parse(entry, &mut diagnostics)).collect();
+        (parsed, diagnostics)
+    });
+    let mut all = Vec::new();
+    for (mut parsed, mut found) in parts {
+        diagnostics.0.append(&mut found.0);
+        if all.is_empty() { all = parsed } else { all.append(&mut parsed) }
+    }
+    all
 }
 
 /// In a list a name may come twice; in a map that was a duplicate key of its YAML.
