@@ -71,7 +71,6 @@ mod load;
 pub mod matrix;
 mod objectives;
 pub mod options;
-mod parallel;
 mod presence;
 pub mod progress;
 pub mod report;

@@ -3,7 +3,6 @@
 use crate::clock::Clock;
 use crate::csar::{self, Package};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::enrich::Assertions;
 use crate::expression::Evaluator;
 use crate::formula::Formula;
 use crate::function::deployment::{self, DeploymentInputs};
@@ -12,7 +11,6 @@ use crate::graph::{self, Graph};
 use crate::inputs::{self, Assignment, Declarations, Inputs, Openness, VariabilityPresets};
 use crate::load::{self, Importing, Mapping, Opened};
 use crate::options::{self, Kind, Options};
-use crate::parallel;
 use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::scope::Links;
@@ -637,27 +635,10 @@ impl<'p, 'a> Prepared<'p, 'a> {
         progress: &mut dyn Progress,
     ) -> Result<Presence, Diagnostics> {
         progress.phase("enriching");
-        let assertions = self.enrich(evaluator)?;
+        enrich::validate(evaluator, self.type_specific, self.options)?;
+        let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
         Ok(variant::find(evaluator, &assertions, &objectives, self.options, self.solver, progress)?)
-    }
-}
-
-impl<'p, 'a> Prepared<'p, 'a> {
-    /// Judges the expressions, and enriches; of a large template both at once, since judging changes nothing.
-    fn enrich(&self, evaluator: &mut Evaluator<'p, 'a>) -> Result<Assertions, Diagnostics> {
-        if self.graph.elements.len() < parallel::LARGE {
-            enrich::validate(evaluator, self.type_specific, self.options)?;
-            return enrich::enrich(evaluator, self.inputs, self.type_specific, self.options);
-        }
-        let Self { graph, types, inputs, type_specific, options, now, .. } = *self;
-        let judge = || enrich::validate(&mut Evaluator::new(graph, types, inputs, now), type_specific, options);
-        std::thread::scope(|scope| {
-            let judging = scope.spawn(judge);
-            let assertions = enrich::enrich(evaluator, inputs, type_specific, options);
-            judging.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            assertions
-        })
     }
 }
 

@@ -12,8 +12,8 @@ use crate::template::{
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::fmt;
-use std::sync::OnceLock;
 
 /// An element of a [`Graph`]; its presence is the atom of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -262,8 +262,8 @@ pub struct Graph<'a> {
     pub references: Vec<Reference>,
     pub(super) node_names: FxHashMap<&'a str, NodeId>,
     pub(super) group_names: FxHashMap<&'a str, GroupId>,
-    pub(super) names: OnceLock<Names<'a>>,
-    pub(super) identifiers: OnceLock<FxHashMap<String, ElementId>>,
+    pub(super) names: OnceCell<Names<'a>>,
+    pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
 
 impl<'a> Graph<'a> {
@@ -285,8 +285,8 @@ impl<'a> Graph<'a> {
             references: Vec::new(),
             node_names: FxHashMap::default(),
             group_names: FxHashMap::default(),
-            names: OnceLock::new(),
-            identifiers: OnceLock::new(),
+            names: OnceCell::new(),
+            identifiers: OnceCell::new(),
         }
     }
 

@@ -8,7 +8,6 @@ use super::variability::{self, Variability};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::options::{self, Kind};
 use crate::tosca::profile;
-use crate::parallel;
 use crate::yaml::{Node, NodeKind};
 
 /// A variable service template ("Service Template").
@@ -146,24 +145,14 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
     }
 }
 
-fn collection<'a, T: Send>(
+fn collection<'a, T>(
     node: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T + Sync,
+    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T,
 ) -> Vec<T> {
     let list = entries(node, what, diagnostics);
-    let parts = parallel::parts(&list, |part| {
-        let mut diagnostics = Diagnostics::default();
-        let parsed: Vec<T> = part.iter().map(|&entry| parse(entry, &mut diagnostics)).collect();
-        (parsed, diagnostics)
-    });
-    let mut all = Vec::new();
-    for (mut parsed, mut found) in parts {
-        diagnostics.0.append(&mut found.0);
-        if all.is_empty() { all = parsed } else { all.append(&mut parsed) }
-    }
-    all
+    list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
 }
 
 /// In a list a name may come twice; in a map that was a duplicate key of its YAML.
