@@ -102,7 +102,7 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 /// Calls back with every operator in an expression that names an input or an expression.
-fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
+pub(super) fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
     node.items().for_each(|item| each_reference(item, found));
     for (keyword, operand) in node.entries() {
         match keyword.text() {
