@@ -1,9 +1,33 @@
-//! Reading a point in time that somebody wrote down to stand in for the clock.
+//! The clock, which is asked only by what needs the time, and points in time that stand in for it.
 
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 use jiff::{Error, Zoned};
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+/// What the clock says, found out when it is asked for the first time, which may mean reading files; from then on it stands still.
+#[derive(Clone)]
+pub(crate) struct Clock(Arc<LazyLock<Zoned, Box<dyn FnOnce() -> Zoned + Send>>>);
+
+impl Clock {
+    /// A clock that says what this comes to.
+    pub fn new(now: impl FnOnce() -> Zoned + Send + 'static) -> Self {
+        Self(Arc::new(LazyLock::new(Box::new(now))))
+    }
+
+    /// The time, in the zone that `weekday` means.
+    pub fn now(&self) -> &Zoned {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
 
 /// Reads an ISO 8601 date, or date and time, with or without an offset or a zone; midnight where there is no time, and `zone` where
 /// there is neither an offset nor a zone.
@@ -34,6 +58,7 @@ pub fn parse(text: &str, zone: TimeZone) -> Result<Zoned, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn at(text: &str) -> String {
         parse(text, TimeZone::fixed(jiff::tz::offset(2))).map_or_else(|_| "error".into(), |now| now.timestamp().to_string())
@@ -55,5 +80,18 @@ mod tests {
         for text in ["", "now", "2024-13-01", "18:30", "2024-12-24T18:30+05:00[UTC]", "2024-12-24T18:30[No/Where]"] {
             assert_eq!(at(text), "error", "{text}");
         }
+    }
+
+    #[test]
+    fn is_asked_once_and_only_if_needed() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let clock = Clock::new(|| {
+            ASKED.fetch_add(1, Ordering::Relaxed);
+            Zoned::default()
+        });
+        let other = clock.clone();
+        assert_eq!(ASKED.load(Ordering::Relaxed), 0);
+        assert_eq!(clock.now(), other.now());
+        assert_eq!(ASKED.load(Ordering::Relaxed), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! The pipeline in one readable function, and the public way into it.
 
+use crate::clock::Clock;
 use crate::csar::{self, Package};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::expression::Evaluator;
@@ -69,7 +70,7 @@ pub struct Resolver {
     options: Vec<(String, String)>,
     conditions: Vec<String>,
     mapping: Mapping,
-    now: Option<jiff::Zoned>,
+    clock: Option<Clock>,
     solver: SolverKind,
     timeout: Option<Duration>,
     stop: Option<Arc<AtomicBool>>,
@@ -101,7 +102,7 @@ impl Resolver {
             options: Vec::new(),
             conditions: Vec::new(),
             mapping: Mapping::default(),
-            now: None,
+            clock: None,
             solver: SolverKind::default(),
             timeout: None,
             stop: None,
@@ -191,8 +192,13 @@ impl Resolver {
     }
 
     /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for it.
-    pub fn now(mut self, now: jiff::Zoned) -> Self {
-        self.now = Some(now);
+    pub fn now(self, now: jiff::Zoned) -> Self {
+        self.clock(move || now)
+    }
+
+    /// Sets a clock that is asked once, and only by templates that need it.
+    pub fn clock(mut self, now: impl FnOnce() -> jiff::Zoned + Send + 'static) -> Self {
+        self.clock = Some(Clock::new(now));
         self
     }
 
@@ -359,14 +365,17 @@ impl Resolver {
             let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
             let Variant { presence, optima, unproven } = prepared.resolve(&mut evaluator, limit, progress)?;
             warnings.0.extend(unproven);
-            progress.phase("writing");
+            progress.phase("checking");
             checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
+            progress.phase("writing");
             evaluator.decide(&presence);
             let yaml = match &deployment {
                 Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
                 None => yaml::write_yaml(&emit::emit(&mut evaluator, &presence, None)?),
             };
-            Ok((yaml, Elements::of(graph, &presence), prepared.package.clone(), optima))
+            let elements = Elements::of(graph, &presence);
+            progress.phase("cleaning up");
+            Ok((yaml, elements, prepared.package.clone(), optima))
         })
     }
 
@@ -452,6 +461,7 @@ impl Resolver {
     ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let (opened, package) = self.open(sources)?;
+        progress.phase("interpreting");
         let template = self.phase(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
         let options = options::resolve(template.version, template.variability.options, &self.options);
         let options = self.or_else(warnings, options, || options::resolve(template::PLAIN_VERSION, None, &[]))?;
@@ -459,7 +469,8 @@ impl Resolver {
         let inputs = self.inputs(&template, openness, sources, warnings)?;
 
         let conditions = self.wanted_conditions(sources)?;
-        let (wanted, violations) = decided_by_inputs(&template, &inputs, self.now.as_ref());
+        let (wanted, violations) = decided_by_inputs(&template, &inputs, self.clock.as_ref());
+        progress.phase("importing");
         let (imported, links) = self.phase(warnings, |diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
             self.importing(&package).read(sources, &opened, wanted, diagnostics)
@@ -484,6 +495,9 @@ impl Resolver {
         })?;
         let graph = self.phase(warnings, |diagnostics| graph::build(&template, &types, diagnostics))?;
         let graph = self.phase(warnings, |diagnostics| technology::assign(graph, &types, &rules, &options, diagnostics))?;
+        progress.counted("files", sources.files().count());
+        progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
+        progress.counted("elements", graph.elements.len());
 
         let prepared = Prepared {
             package: &package,
@@ -495,7 +509,7 @@ impl Resolver {
             options: &options,
             violations,
             conditions: conditions.iter().map(Document::root).collect(),
-            now: self.now.as_ref(),
+            now: self.clock.as_ref(),
             solver: self.solver,
             documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
             links: &links,
@@ -545,7 +559,7 @@ impl Resolver {
         let openness = if self.chooses() { Openness::Closed } else { Openness::Open };
         let inputs = self.clone().tolerant().inputs(&template, openness, sources, &mut Diagnostics::default())?;
         let (nothing, no_types) = (Graph::empty(&template), TypeHierarchy::default());
-        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.now.as_ref());
+        let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.clock.as_ref());
         let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
         let (imported, links) = checked(&mut Diagnostics::default(), |diagnostics| {
             self.importing(&package).read(sources, &opened, wanted.iter().map(|import| import.definition), diagnostics)
@@ -636,7 +650,7 @@ pub(crate) struct Prepared<'p, 'a> {
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'a>>,
     /// The clock.
-    pub now: Option<&'p jiff::Zoned>,
+    pub now: Option<&'p Clock>,
     /// The solver.
     pub solver: SolverKind,
     /// Library, imports and template, in the order in which their types count.
@@ -656,6 +670,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         limit: Limit,
         progress: &mut dyn Progress,
     ) -> Result<Variant, Diagnostics> {
+        progress.phase("enriching");
         enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
@@ -668,7 +683,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
 fn decided_by_inputs<'t, 'a>(
     template: &'t ServiceTemplate<'a>,
     inputs: &Inputs<'a>,
-    now: Option<&jiff::Zoned>,
+    now: Option<&Clock>,
 ) -> (Vec<&'t Import<'a>>, Diagnostics) {
     let (nothing, no_types) = (Graph::empty(template), TypeHierarchy::default());
     let mut early = Evaluator::new(&nothing, &no_types, inputs, now);

@@ -66,10 +66,13 @@ pub fn find(
     progress: &mut dyn Progress,
 ) -> Result<Variant, Diagnostic> {
     let graph = evaluator.graph;
+    progress.phase("encoding");
     let mut encoder = encoder(evaluator, assertions);
     let sums: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
     let cnf = encoder.finish();
     let preference = preference(graph);
+    progress.counted("variables", cnf.vars());
+    progress.counted("clauses", cnf.len());
     progress.phase("solving");
     let problem = Problem { cnf: &cnf, objectives: &sums, preference: &preference };
     let mut solution = match solve::solve(&problem, settings, progress) {

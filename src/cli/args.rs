@@ -138,6 +138,9 @@ pub struct ResolveArgs {
     /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated, wins over files
     #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
     pub deployment_inputs: Vec<(String, String)>,
+    /// Print to standard error how long each phase takes
+    #[arg(long)]
+    pub timings: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -20,6 +20,7 @@ pub mod resolve;
 mod sarif;
 mod select;
 pub mod test;
+mod timings;
 pub mod types;
 pub mod validate;
 pub mod variants;

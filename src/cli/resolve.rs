@@ -3,15 +3,29 @@
 use super::args::{ResolveArgs, ResultFormat};
 use super::progress::Spinner;
 use super::render::Reporter;
+use super::timings::Timings;
 use super::{Outcome, output, rejected, select};
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::progress::Progress;
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Resolves, and writes the result.
+/// Resolves, writes the result, and says how long that took where somebody wants to know.
 pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
+    let mut timings = Timings::start("starting");
+    let outcome = resolve(args, reporter, &mut timings);
+    timings.stop();
+    if args.timings {
+        // Whoever closed standard error does not want to know.
+        let _ = write!(io::stderr(), "{timings}");
+    }
+    outcome
+}
+
+fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Outcome {
     if let Some(target) = args.output.as_deref().filter(|target| packs_itself(&args.select.template, target)) {
         let message = format!("`{}` would be packed into itself the next time", target.display());
         return Err(rejected(Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`")));
@@ -28,9 +42,10 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
         resolver = resolver.deployment_input_text(name, value);
     }
     let mut spinner = Spinner::new(reporter.shows_progress());
-    let result = resolver.resolve_with(&mut spinner);
+    let result = resolver.resolve_with(&mut (&mut spinner, &mut *timings));
     drop(spinner);
     let resolution = result?;
+    timings.phase("saving");
     reporter.report(resolution.warnings(), resolution.source_map());
     let text = match args.format {
         ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml()),

@@ -18,7 +18,10 @@ pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
     let mut resolver = template(path)?
         .environment(environment()?)
         .solver(args.solver.map(Into::into).unwrap_or_default())
-        .now(args.now.clone().unwrap_or_else(jiff::Zoned::now));
+        .clock({
+            let now = args.now.clone();
+            || now.unwrap_or_else(jiff::Zoned::now)
+        });
     for preset in &args.presets {
         resolver = resolver.preset(preset);
     }

@@ -24,7 +24,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         let graph = self.evaluator.graph;
         let index: TypeSpecificIndex<'_, 'a> =
             type_specific.iter().map(|condition| ((condition.family, condition.name, condition.property), condition)).collect();
-        let mut conditions = Conditions::default();
+        let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
             let element = graph.element(id);
             let persistent = element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent;

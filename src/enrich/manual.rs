@@ -15,7 +15,7 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
         let memberships = self.memberships();
         let named = self.named_inputs(inputs);
         let defaults = self.default_alternatives();
-        let mut conditions = Conditions::default();
+        let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
             let start = conditions.list.len();
             let element = graph.element(id);

@@ -30,6 +30,15 @@ pub struct Assertions {
 }
 
 impl Assertions {
+    /// Assertions that have room for those of so many elements, most of which have one condition.
+    fn with_room(elements: usize) -> Self {
+        Self {
+            formulas: Vec::with_capacity(4 * elements),
+            ends: Vec::with_capacity(2 * elements),
+            origins: Vec::with_capacity(2 * elements),
+        }
+    }
+
     /// Asserts that at least one of these holds.
     fn push(&mut self, clause: impl IntoIterator<Item = Formula>, origin: Origin) {
         let start = self.formulas.len();
@@ -70,6 +79,11 @@ struct Conditions {
 }
 
 impl Conditions {
+    /// Conditions that have room for one of each of so many elements.
+    fn with_room(elements: usize) -> Self {
+        Self { list: Vec::with_capacity(elements), ends: Vec::with_capacity(elements) }
+    }
+
     fn close(&mut self) {
         self.ends.push(self.list.len() as u32);
     }
@@ -106,7 +120,8 @@ pub fn enrich<'a>(
     options: &Options,
 ) -> Result<Assertions, Diagnostics> {
     let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
-    let mut assertions = Assertions::default();
+    let elements = context.evaluator.graph.elements.len();
+    let mut assertions = Assertions::with_room(elements);
     context.check_persistent();
     let manual = context.manual(inputs, &mut assertions);
     let generated = context.generated(&manual, type_specific);

@@ -116,7 +116,7 @@ impl Origin {
                 format!("{element} is present only if its {name} holds ({origin})")
             }
             Self::TypeSpecific(..) => format!("{element} is present only if the default condition of its type holds"),
-            Self::Definition(_) if written(graph, id).is_some() || graph.element(id).conditional.is_none() => {
+            Self::Definition(_) if written(graph, id).is_some() || graph.element(id).by_rule => {
                 format!("{element} is present if all of its conditions hold")
             }
             Self::Definition(_) => {

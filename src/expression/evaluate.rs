@@ -3,7 +3,8 @@
 use super::cases::OpenInput;
 use super::dependencies::Memo;
 use super::operators::Operator;
-use super::validate::{not_one_operator, unknown_operator};
+use super::validate::{each_reference, not_one_operator, unknown_operator};
+use crate::clock::Clock;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::formula::{Arena, Atom, Formula};
 use crate::graph::{ElementId, Graph};
@@ -13,7 +14,7 @@ use crate::source::Span;
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::yaml::{Node, NodeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -43,8 +44,11 @@ pub type InputCases = Rc<[(Formula, Value)]>;
 /// More combinations of cases than this are too many to go through for one expression.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// How deep named expressions may need each other; far beyond what people write, and within the stack.
+/// How deep named expressions and inputs are evaluated one for the other; within the stack.
 pub(super) const MAX_DEPTH: usize = 256;
+
+/// From this depth on, what a named expression needs is evaluated before it rather than for it.
+const DEEP: usize = MAX_DEPTH / 2;
 
 /// Evaluates the expressions of one template under one assignment of inputs.
 pub struct Evaluator<'e, 'a> {
@@ -55,13 +59,17 @@ pub struct Evaluator<'e, 'a> {
     /// The formulas.
     pub arena: Arena,
     pub(super) inputs: &'e Inputs<'a>,
-    now: Option<&'e jiff::Zoned>,
+    now: Option<&'e Clock>,
     expressions: FxHashMap<&'a str, usize>,
-    /// Results of named expressions: of those that mention no keyword once, of others once for each user.
-    memo: FxHashMap<(usize, Option<ElementId>), (Evaluated, Vec<Failure>)>,
+    /// Results of those named expressions that mean the same for every user.
+    shared: Vec<Option<(Evaluated, Vec<Failure>)>>,
+    /// Results of the others, once for each user.
+    memo: FxHashMap<(usize, ElementId), (Evaluated, Vec<Failure>)>,
     input_memo: FxHashMap<InputId, Value>,
     /// How many named expressions and inputs are being evaluated, one for the other.
     depth: usize,
+    /// Whether what is evaluated is needed later only.
+    preparing: bool,
     /// Whether the expression at hand mentions SELF and the like.
     mentions_context: bool,
     manual: Vec<Option<Formula>>,
@@ -88,18 +96,20 @@ pub type Failure = (Formula, Diagnostic);
 
 impl<'e, 'a> Evaluator<'e, 'a> {
     /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are errors.
-    pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e jiff::Zoned>) -> Self {
+    pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e Clock>) -> Self {
         let names = graph.template.variability.expressions.iter().enumerate();
         Self {
             graph,
             types,
-            arena: Arena::default(),
+            arena: Arena::with_room(graph.elements.len()),
             inputs,
             now,
             expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),
+            shared: vec![None; graph.template.variability.expressions.len()],
             memo: FxHashMap::default(),
             input_memo: FxHashMap::default(),
             depth: 0,
+            preparing: false,
             mentions_context: false,
             manual: vec![None; graph.elements.len()],
             atoms: graph.elements.len() as u32,
@@ -172,6 +182,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// From now on presence is known, so that every expression has a value.
     pub fn decide(&mut self, presence: &'e Presence) {
         self.presence = Some(presence);
+        self.shared.fill(None);
         self.memo.clear();
     }
 
@@ -646,7 +657,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// What a named expression came to.
     fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<(Evaluated, Vec<Failure>)> {
         if self.assumed.is_empty() {
-            self.memo.get(&(index, user)).cloned()
+            let known = match user {
+                None => self.shared[index].as_ref(),
+                Some(user) => self.memo.get(&(index, user)),
+            };
+            known.cloned()
         } else {
             // With values assumed, whatever has none is an error.
             self.assumed_memo.get(&(index, user)).map(|evaluated| (evaluated.clone(), Vec::new()))
@@ -666,7 +681,37 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         })
     }
 
+    /// Evaluates the named expressions that one needs, each after those that it needs itself, so that they are remembered when it is evaluated.
+    ///
+    /// What goes wrong does so again where it matters, and is told there.
+    fn evaluate_needed(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) {
+        let expressions = &self.graph.template.variability.expressions;
+        let (mut met, mut order, mut open) = (FxHashSet::default(), Vec::new(), vec![(index, operand, false)]);
+        while let Some((needed, operand, is_next)) = open.pop() {
+            if is_next {
+                order.push((needed, operand));
+            } else if met.insert(needed) {
+                open.push((needed, operand, needed != index));
+                each_reference(expressions[needed].1, &mut |keyword, operand| {
+                    let named = (keyword != "variability_input").then(|| self.expression_index(operand).ok()).flatten();
+                    open.extend(named.filter(|named| !met.contains(named)).map(|named| (named, operand, false)));
+                });
+            }
+        }
+        let (mentions, failed) = (self.mentions_context, self.failures.len());
+        for (index, operand) in order {
+            // What fails is not remembered.
+            let _ = self.evaluate_named(index, operand, context);
+        }
+        self.failures.truncate(failed);
+        self.mentions_context = mentions;
+    }
+
     fn evaluate_named(&mut self, index: usize, operand: Node<'a>, context: Option<ElementId>) -> Result<Evaluated, Diagnostic> {
+        if self.depth == DEEP && !std::mem::replace(&mut self.preparing, true) {
+            self.evaluate_needed(index, operand, context);
+            self.preparing = false;
+        }
         let (_, expression) = self.graph.template.variability.expressions[index];
         let outer = std::mem::take(&mut self.mentions_context);
         let failed = self.failures.len();
@@ -677,7 +722,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         self.mentions_context |= outer;
         let evaluated = evaluated?;
         if self.assumed.is_empty() {
-            self.memo.insert((index, user), (evaluated.clone(), self.failures[failed..].to_vec()));
+            let result = (evaluated.clone(), self.failures[failed..].to_vec());
+            match user {
+                None => self.shared[index] = Some(result),
+                Some(user) => _ = self.memo.insert((index, user), result),
+            }
         } else {
             self.assumed_memo.insert((index, user), evaluated.clone());
         }

@@ -8,8 +8,8 @@ use crate::graph::ElementId;
 use crate::inputs::InputValue;
 use crate::source::Span;
 use crate::yaml::{Node, NodeKind};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
 
 /// Operators that name something instead of taking operands.
@@ -60,20 +60,18 @@ impl<'a> Evaluator<'_, 'a> {
         let bodies: Vec<_> = named.chain(defaults).collect();
         let input_at: FxHashMap<_, _> =
             bodies.iter().enumerate().skip(expressions.len()).map(|(at, body)| (body.0, at)).collect();
-        let mut needs = DiGraph::<(), ()>::with_capacity(bodies.len(), bodies.len());
-        for _ in &bodies {
-            needs.add_node(());
-        }
+        let mut needs = Vec::new();
         for (user, &(_, _, body)) in bodies.iter().enumerate() {
             each_reference(body, &mut |keyword, operand| {
                 let used = match keyword {
                     "variability_input" => operand.text().and_then(|name| input_at.get(name).copied()),
                     _ => self.expression_index(operand).ok(),
                 };
-                used.map(|used| needs.update_edge(NodeIndex::new(user), NodeIndex::new(used), ()));
+                needs.extend(used.map(|used| (user as u32, used as u32)));
             });
         }
-        for mut cycle in tarjan_scc(&needs) {
+        let needs = DiGraph::<(), ()>::from_edges(needs);
+        for mut cycle in kosaraju_scc(&needs) {
             cycle.sort_unstable();
             if cycle.len() > 1 || needs.contains_edge(cycle[0], cycle[0]) {
                 diagnostics.push(cyclic(&cycle.iter().map(|index| bodies[index.index()]).collect::<Vec<_>>()));
@@ -104,7 +102,7 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 /// Calls back with every operator in an expression that names an input or an expression.
-fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
+pub(super) fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
     node.items().for_each(|item| each_reference(item, found));
     for (keyword, operand) in node.entries() {
         match keyword.text() {

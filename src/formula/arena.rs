@@ -122,6 +122,13 @@ impl Formula {
 }
 
 impl Arena {
+    /// An arena that has room for so many atoms.
+    pub fn with_room(atoms: usize) -> Self {
+        let mut arena = Self { nodes: Vec::with_capacity(atoms + 1), atoms: Vec::with_capacity(atoms), ..Self::default() };
+        arena.nodes.push(Node::True);
+        arena
+    }
+
     /// An atom as a formula.
     pub fn atom(&mut self, atom: Atom) -> Formula {
         let index = atom.0 as usize;

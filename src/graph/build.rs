@@ -63,7 +63,8 @@ impl<'a> Builder<'a, '_> {
             container,
             slot: slot as u32,
             span: declared.span(),
-            conditional: Some(&declared.conditional),
+            conditional: Some(&declared.conditional).filter(|conditional| !conditional.is_empty()),
+            by_rule: false,
         })
     }
 
@@ -76,6 +77,8 @@ impl<'a> Builder<'a, '_> {
             let id = self.add(Kind::Input, &parameter.declared, index, None, index);
             self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
         }
+        self.graph.nodes.reserve(template.nodes.len());
+        self.graph.node_names.reserve(template.nodes.len());
         for index in 0..template.nodes.len() {
             self.allocate_node(template, index);
         }

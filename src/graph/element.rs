@@ -52,8 +52,10 @@ pub struct Element<'a> {
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
-    /// What its author says of its variability; nothing for what a rule generated.
+    /// What its author says of its variability, if anything.
     pub conditional: Option<&'a Conditional<'a>>,
+    /// Whether a rule made it, so that no author could say anything.
+    pub by_rule: bool,
 }
 
 /// A node template.

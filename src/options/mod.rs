@@ -145,7 +145,7 @@ pub fn resolve(version: &str, template: Option<Node<'_>>, overrides: &[(String, 
 
 /// Whether templates of this definitions version can be resolved.
 pub fn known_version(version: &str) -> bool {
-    versions().any(|known| known == version)
+    presets::release(version).is_ok()
 }
 
 /// Every definitions version that can be resolved.

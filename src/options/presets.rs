@@ -7,7 +7,7 @@ use super::settings::Settings;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source::FileId;
 use crate::yaml::{Document, Limits, Node, parse};
-use std::sync::{Arc, LazyLock};
+use std::sync::OnceLock;
 
 /// Name and text of files below `presets/`.
 macro_rules! embed {
@@ -49,7 +49,6 @@ pub(super) struct Mode {
 /// The pruning modes that a release knows.
 #[derive(Debug, Default)]
 pub(super) struct ModeTable {
-    name: &'static str,
     modes: Vec<Mode>,
 }
 
@@ -58,7 +57,7 @@ pub(super) struct ModeTable {
 pub(super) struct Release {
     pub(super) name: &'static str,
     aliases: Vec<String>,
-    pub(super) modes: Arc<ModeTable>,
+    pub(super) modes: ModeTable,
     pub(super) settings: Settings,
 }
 
@@ -74,20 +73,31 @@ impl ModeTable {
     }
 }
 
-static PRESETS: LazyLock<Result<Vec<Release>, Diagnostics>> = LazyLock::new(load);
+/// A release is read when it is asked for: most runs need one of them.
+static LOADED: [OnceLock<Result<Release, Diagnostics>>; RELEASES.len()] = [const { OnceLock::new() }; RELEASES.len()];
 
 /// All releases.
 ///
 /// # Errors
 /// None while the embedded data is sound, which a test holds.
-pub(super) fn releases() -> Result<&'static [Release], Diagnostics> {
-    match &*PRESETS {
-        Ok(releases) => Ok(releases),
+pub(super) fn releases() -> impl Iterator<Item = Result<&'static Release, Diagnostics>> {
+    releases_where(|_| true)
+}
+
+/// The releases whose names are wanted.
+fn releases_where(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = Result<&'static Release, Diagnostics>> {
+    let wanted = LOADED.iter().zip(RELEASES).filter(move |(_, (path, _))| wanted(file_name(path)));
+    wanted.map(|(loaded, (path, text))| match loaded.get_or_init(|| load(path, text)) {
+        Ok(release) => Ok(release),
         // Embedded files are in no source map, so their places would mislead.
         Err(found) => {
             Err(Diagnostics(found.0.iter().map(|one| Diagnostic { span: None, labels: Vec::new(), ..one.clone() }).collect()))
         }
-    }
+    })
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The release of this definitions version.
@@ -95,16 +105,19 @@ pub(super) fn releases() -> Result<&'static [Release], Diagnostics> {
 /// # Errors
 /// `unsupported-version`.
 pub(super) fn release(version: &str) -> Result<&'static Release, Diagnostics> {
-    let found = releases()?.iter().find(|release| release.versions().any(|name| name == version));
-    Ok(found.ok_or_else(|| {
-        let error = Diagnostic::error(Code::UnsupportedVersion, format!("`{version}` cannot be resolved"));
-        error.help_opt(did_you_mean(version, versions()))
-    })?)
+    for release in releases_where(|name| name == version).chain(releases()) {
+        let release = release?;
+        if release.versions().any(|name| name == version) {
+            return Ok(release);
+        }
+    }
+    let error = Diagnostic::error(Code::UnsupportedVersion, format!("`{version}` cannot be resolved"));
+    Err(error.help_opt(did_you_mean(version, versions())).into())
 }
 
 /// Every definitions version that can be resolved.
 pub(super) fn versions() -> impl Iterator<Item = &'static str> {
-    releases().unwrap_or_default().iter().flat_map(Release::versions)
+    releases().filter_map(Result::ok).flat_map(Release::versions)
 }
 
 impl Release {
@@ -113,39 +126,33 @@ impl Release {
     }
 }
 
-fn load() -> Result<Vec<Release>, Diagnostics> {
+fn load(path: &'static str, text: &str) -> Result<Release, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
-    let tables = load_modes(&mut diagnostics);
-    let mut releases = Vec::with_capacity(RELEASES.len());
-    for &(path, text) in RELEASES {
-        let Some(document) = diagnostics.ok(read(text)) else { continue };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let asked = document.root().get("modes").and_then(Node::as_str).unwrap_or_default();
-        let Some(modes) = tables.iter().find(|table| table.name == asked).cloned() else {
-            diagnostics.push(Diagnostic::error(Code::InvalidOption, format!("{path}: there are no modes `{asked}`")));
-            continue;
-        };
-        let settings = options(&document, &modes, OptionOrigin::Release(name), &mut diagnostics);
-        releases.push(Release { name, aliases: aliases(&document), modes, settings });
+    let document = read(text)?;
+    let name = file_name(path);
+    let asked = document.root().get("modes").and_then(Node::as_str).unwrap_or_default();
+    let modes = load_modes(asked, &mut diagnostics);
+    if modes.modes.is_empty() {
+        diagnostics.push(Diagnostic::error(Code::InvalidOption, format!("{path}: there are no modes `{asked}`")));
     }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(releases) }
+    let settings = options(&document, &modes, OptionOrigin::Release(name), &mut diagnostics);
+    let release = Release { name, aliases: aliases(&document), modes, settings };
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(release) }
 }
 
-fn load_modes(diagnostics: &mut Diagnostics) -> Vec<Arc<ModeTable>> {
-    let mut tables: Vec<ModeTable> = Vec::new();
+fn load_modes(table: &str, diagnostics: &mut Diagnostics) -> ModeTable {
+    let mut modes = Vec::new();
     for &(path, text) in MODES {
+        let name = file_name(path);
+        if path.rsplit('/').nth(1) != Some(table) {
+            continue;
+        }
         let Some(document) = diagnostics.ok(read(text)) else { continue };
-        let mut parts = path.rsplit('/');
-        let (name, table) = (parts.next().unwrap_or(path), parts.next().unwrap_or(path));
         // A mode knows no modes, so it cannot name another one.
         let settings = options(&document, &ModeTable::default(), OptionOrigin::Mode(name), diagnostics);
-        let mode = Mode { name, aliases: aliases(&document), settings };
-        match tables.iter_mut().find(|known| known.name == table) {
-            Some(known) => known.modes.push(mode),
-            None => tables.push(ModeTable { name: table, modes: vec![mode] }),
-        }
+        modes.push(Mode { name, aliases: aliases(&document), settings });
     }
-    tables.into_iter().map(Arc::new).collect()
+    ModeTable { modes }
 }
 
 fn read(text: &str) -> Result<Document, Diagnostic> {

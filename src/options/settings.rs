@@ -61,7 +61,7 @@ impl Settings {
 
     fn decide_plain(&self, mut key: Key) -> Setting {
         loop {
-            match (self.get(key), key.declaration().unset) {
+            match (self.get(key), key.unset()) {
                 (Some(setting), _) => return setting.clone(),
                 (None, Unset::Follows(wider)) => key = wider,
                 (None, Unset::Is(text)) => return Setting::built_in(text),

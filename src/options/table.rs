@@ -47,7 +47,6 @@ pub(super) struct Declaration {
     pub(super) alias: Option<&'static str>,
     pub(super) section: Section,
     pub(super) takes: Takes,
-    pub(super) unset: Unset,
     pub(super) description: Cow<'static, str>,
 }
 
@@ -112,9 +111,14 @@ macro_rules! options {
                         alias: [$($alias,)?].first().copied(),
                         section: $section,
                         takes: $takes,
-                        unset: $unset,
                         description: Cow::Borrowed($text),
                     },)*
+                }
+            }
+
+            fn unset(self) -> Unset {
+                match self {
+                    $(Self::$variant => $unset,)*
                 }
             }
         }
@@ -220,6 +224,19 @@ impl Key {
         }
     }
 
+    /// What the option is where nobody sets it, which is asked too often to make the declaration each time.
+    pub(super) fn unset(self) -> Unset {
+        match self {
+            Self::Switch(family, kind, half) => family.unset(kind, half),
+            Self::ConditionMode(kind) => Is(default_mode(kind)),
+            Self::Wide(option) => option.unset(),
+            Self::Check(option) => option.unset(),
+            Self::Constraint(option) => option.unset(),
+            Self::Flag(option) => option.unset(),
+            Self::Choice(option) => option.unset(),
+        }
+    }
+
     /// Every option, each before those that follow it.
     fn all() -> Vec<Self> {
         let mut keys: Vec<_> = Choice::ALL.iter().copied().map(Self::Choice).collect();
@@ -263,37 +280,44 @@ impl Family {
             alias: None,
             section,
             takes: if half.is_some() { SWITCH } else { HALVES },
-            unset: match (kind, half) {
-                (None, None) => Is("false"),
-                (_, Some(_)) => Follows(Key::Switch(self, kind, None)),
-                (Some(_), None) => Follows(Key::Switch(self, None, None)),
-            },
-            description: Cow::Owned(capitalized(&format!("{what} {effect}{purpose}."))),
+            description: Cow::Owned(capitalized(format!("{what} {effect}{purpose}."))),
+        }
+    }
+
+    fn unset(self, kind: Option<Kind>, half: Option<Half>) -> Unset {
+        match (kind, half) {
+            (None, None) => Is("false"),
+            (_, Some(_)) => Follows(Key::Switch(self, kind, None)),
+            (Some(_), None) => Follows(Key::Switch(self, None, None)),
         }
     }
 }
 
-fn condition_mode(kind: Kind) -> Declaration {
-    let default = match kind {
+fn default_mode(kind: Kind) -> &'static str {
+    match kind {
         Kind::Node => "incoming-artifact",
         Kind::Relation => "source-target",
         Kind::Property => "container-consuming",
         Kind::Technology => "container-other",
         _ => "container",
-    };
+    }
+}
+
+fn condition_mode(kind: Kind) -> Declaration {
     Declaration {
         name: Cow::Owned(format!("{kind}_default_condition_mode")),
         alias: None,
         section: Section::DefaultConditions,
         takes: Takes::Parts(kind),
-        unset: Is(default),
         description: Cow::Owned(format!("What the default condition of {} is made of.", kind.plural())),
     }
 }
 
-fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+fn capitalized(mut text: String) -> String {
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
 }
 
 impl Takes {

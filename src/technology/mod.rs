@@ -70,6 +70,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             slot: graph.technologies.len() as u32,
             span: candidate.rule.node.span(),
             conditional: None,
+            by_rule: true,
         });
         graph.technologies.push(TechnologyElement {
             id,

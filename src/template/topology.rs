@@ -121,19 +121,20 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
             "outputs" => template.outputs = collection(value, keyword, diagnostics, |e, d| entity::parameter(Kind::Output, e, d)),
             "node_templates" => {
                 template.nodes = collection(value, keyword, diagnostics, entity::node_template);
-                unique("node", template.nodes.iter().map(|node| (node.declared.name, node.declared.key)), diagnostics);
+                unique("node", value, template.nodes.iter().map(|node| (node.declared.name, node.declared.key)), diagnostics);
             }
             "relationship_templates" => {
                 template.relationships = collection(value, keyword, diagnostics, entity::relationship_template);
                 unique(
                     "relationship template",
+                    value,
                     template.relationships.iter().map(|template| (template.name, template.key)),
                     diagnostics,
                 );
             }
             "groups" => {
                 template.groups = collection(value, keyword, diagnostics, entity::group);
-                unique("group", template.groups.iter().map(|group| (group.declared.name, group.declared.key)), diagnostics);
+                unique("group", value, template.groups.iter().map(|group| (group.declared.name, group.declared.key)), diagnostics);
             }
             "policies" => {
                 let list = list_entries(value, keyword, diagnostics);
@@ -154,8 +155,16 @@ fn collection<'a, T>(
     list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
 }
 
-/// In a list a name may come twice without being a duplicate key of the YAML map.
-fn unique<'a>(what: &str, declared: impl Iterator<Item = (&'a str, Node<'a>)>, diagnostics: &mut Diagnostics) {
+/// In a list a name may come twice; in a map that was a duplicate key of its YAML.
+fn unique<'a>(
+    what: &str,
+    collection: Node<'_>,
+    declared: impl Iterator<Item = (&'a str, Node<'a>)>,
+    diagnostics: &mut Diagnostics,
+) {
+    if collection.kind() == NodeKind::Mapping {
+        return;
+    }
     let mut seen = rustc_hash::FxHashMap::default();
     for (name, key) in declared {
         if let Some(first) = seen.insert(name, key.span()) {

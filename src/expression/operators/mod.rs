@@ -11,6 +11,7 @@ pub(crate) use comparison::{Version, is_version};
 pub use comparison::{compare, size};
 pub use date::instant;
 
+use crate::clock::Clock;
 use crate::value::{Number, Value};
 
 /// Why an operator has no value for its operands; the caller adds the place.
@@ -110,13 +111,13 @@ impl Operator {
         Self::ALL.iter().map(|operator| operator.keyword())
     }
 
-    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; `now` is the clock, in the zone that
-    /// `weekday` means.
+    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; only `weekday` asks
+    /// the clock.
     ///
     /// # Errors
     /// Says what is wrong with the number, type or value of the operands, or that `weekday` has no clock.
-    pub fn apply(self, operands: &Value, now: Option<&jiff::Zoned>) -> Result<Value, OperatorError> {
-        self.function()(&Operands { operator: self, value: operands, now })
+    pub fn apply(self, operands: &Value, clock: Option<&Clock>) -> Result<Value, OperatorError> {
+        self.function()(&Operands { operator: self, value: operands, clock })
     }
 }
 
@@ -124,7 +125,7 @@ impl Operator {
 struct Operands<'a> {
     operator: Operator,
     value: &'a Value,
-    now: Option<&'a jiff::Zoned>,
+    clock: Option<&'a Clock>,
 }
 
 impl<'a> Operands<'a> {
