@@ -215,6 +215,11 @@ Options:
                                        functions are evaluated; may be repeated
       --deployment-input <NAME=VALUE>  Value of a topology input, read as YAML, by which functions
                                        are evaluated; may be repeated, wins over files
+      --timeout <TIME>                 Take the best variant that is found in this time, such as
+                                       `30s` or `5m`, where none is proven to be the best by then;
+                                       exit with 1
+      --accept-unproven                Exit with 0 all the same
+      --timings                        Print to standard error how long each phase takes
   -h, --help                           Print help
 
 Messages:
@@ -540,6 +545,49 @@ fn catches_interrupt(id: &str) -> bool {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
     u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
+}
+
+/// As few points as meet every line of a Steiner triple system of 81 points: easy to meet, and nobody proves the least number in seconds.
+fn lines_to_meet() -> String {
+    let mut text = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options:\n      \
+                    mode: manual\n      type_default_condition: true\n      optimization_topology: min\n      optimization_topology_mode: count\n    constraints:\n"
+        .to_owned();
+    let mut line = |points: [u32; 3]| {
+        let points = points.map(|point| format!("{{node_presence: p{point}}}"));
+        text += &format!("    - or: [{}]\n", points.join(", "));
+    };
+    for x in 0..27 {
+        line([x, x + 27, x + 54]);
+        for y in x + 1..27 {
+            // 14 is a half modulo 27.
+            (0..3).for_each(|layer| line([x + 27 * layer, y + 27 * layer, (x + y) * 14 % 27 + 27 * ((layer + 1) % 3)]));
+        }
+    }
+    text += "  node_templates:\n";
+    (0..81).for_each(|point| text += &format!("    p{point}: {{type: P, conditions: {{node_presence: p{point}}}}}\n"));
+    text
+}
+
+#[test]
+fn what_is_not_proven_in_time_is_not_accepted_silently() {
+    let dir = workplace();
+    write(&dir, "lines.yaml", &lines_to_meet());
+    let refused = cuvee(&dir, "resolve lines.yaml --timeout 3s -q").assert().code(1);
+    let refused = refused.stderr_eq(
+        "error[unproven]: the time was over before this variant was proven to be the best: the number of nodes is [..], and no variant has \
+         less than [..]\n |\n = help: allow more time, or accept what was found in time\n\nerror: 1 error\n",
+    );
+    let found = String::from_utf8(refused.get_output().stdout.clone()).unwrap();
+    assert!(found.matches("type: P").count() < 81);
+    let accepted = cuvee(&dir, "resolve lines.yaml --timeout 3 --accept-unproven -o out.yaml").assert().success();
+    accepted.stderr_eq("warning[unproven]: [..]\n...\nwarning: 1 warning\n");
+    assert!(fs::read_to_string(dir.path().join("out.yaml")).unwrap().contains("type: P"));
+    let nothing = cuvee(&dir, "resolve lines.yaml --timeout 0 --accept-unproven -o out.yaml").assert().code(1);
+    nothing.stderr_eq(
+        "error[unproven]: the time was over before any variant was found\n |\n = help: allow more time\n\nerror: 1 error\n",
+    );
+    gives(cuvee(&dir, "resolve shop.yaml --timeout 10m"), DEV);
+    cuvee(&dir, "resolve shop.yaml --timeout soon").assert().code(2).stderr_eq("[..]`5m`[..]\n...\n");
 }
 
 #[test]

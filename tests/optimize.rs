@@ -2,8 +2,11 @@
 
 #[path = "../benches/modular/encode.rs"]
 mod encode;
+#[path = "../benches/modular/families.rs"]
+mod families;
 #[path = "../benches/modular/mod.rs"]
 mod modular;
+mod oracle;
 
 use cuvee::formula::Atom;
 use cuvee::progress::Progress;
@@ -83,5 +86,25 @@ fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
         }
     }
     assert!(dearer > 0);
+    Ok(())
+}
+
+/// Other kinds of problems, small enough for an entirely different method.
+#[test]
+fn another_method_confirms_the_optimum() -> Result<(), Unsolved> {
+    let modular = |seed| encode::encode(&modular::Template::modular(20, seed));
+    for seed in 1..6 {
+        for encoded in [modular(seed), families::shared(14, seed), families::technologies(8, seed)] {
+            let cost = optimum(&encoded, SolverKind::default())?.bounds()[0].upper;
+            let clauses = encoded.cnf.clauses().map(|clause| clause.literals.iter().map(|literal| literal.to_dimacs()).collect());
+            let terms = encoded.objective.terms.iter().map(|&(literal, weight)| (weight, literal.to_dimacs()));
+            let problem = oracle::Problem { clauses: clauses.collect(), objectives: vec![terms.collect()] };
+            assert!(problem.confirms(&[cost]));
+            assert!(!problem.confirms(&[cost + 1]) && !problem.confirms(&[cost - 1]));
+            if encoded.cnf.vars() <= 20 {
+                assert_eq!(problem.brute_force(encoded.cnf.vars() as u32), Some(vec![cost]));
+            }
+        }
+    }
     Ok(())
 }

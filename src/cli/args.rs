@@ -6,10 +6,11 @@ use clap::{ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, 
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
-use jiff::Zoned;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Zoned};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA template of that variant out
 #[derive(Debug, Parser)]
@@ -138,6 +139,12 @@ pub struct ResolveArgs {
     /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated, wins over files
     #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
     pub deployment_inputs: Vec<(String, String)>,
+    /// Take the best variant that is found in this time, such as `30s` or `5m`, where none is proven to be the best by then; exit with 1
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    pub timeout: Option<Duration>,
+    /// Exit with 0 all the same
+    #[arg(long, requires = "timeout")]
+    pub accept_unproven: bool,
     /// Print to standard error how long each phase takes
     #[arg(long)]
     pub timings: bool,
@@ -567,6 +574,13 @@ fn command_name(text: &str) -> Result<String, String> {
     }
     let names = command.get_subcommands().map(clap::Command::get_name);
     Err(did_you_mean(text, names).unwrap_or_else(|| "`cuvee --help` lists the commands".into()))
+}
+
+/// Seconds, or a time with its units.
+fn timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let with_units = || text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    seconds.or_else(with_units).ok_or_else(|| "expected a time such as `30s`, `1.5` (seconds) or `5m`".to_owned())
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use super::progress::Spinner;
 use super::render::Reporter;
 use super::timings::Timings;
 use super::{Outcome, output, rejected, select};
+use cuvee::Resolution;
 use cuvee::csar::is_archive;
-use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::progress::Progress;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -41,12 +42,15 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     for (name, value) in &args.deployment_inputs {
         resolver = resolver.deployment_input_text(name, value);
     }
+    if let Some(time) = args.timeout {
+        resolver = resolver.timeout(time);
+    }
     let mut spinner = Spinner::new(reporter.shows_progress());
     let result = resolver.resolve_with(&mut (&mut spinner, &mut *timings));
     drop(spinner);
     let resolution = result?;
     timings.phase("saving");
-    reporter.report(resolution.warnings(), resolution.source_map());
+    reporter.report(&warnings(&resolution, args.accept_unproven), resolution.source_map());
     let text = match args.format {
         ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml()),
         ResultFormat::Json => resolution.to_json().into(),
@@ -56,7 +60,17 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
         Some(file) => output::to_file(file, &text).map_err(rejected)?,
         None => output::to_stdout(&text).map_err(rejected)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let is_accepted = resolution.is_proven() || args.accept_unproven;
+    Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The warnings; that nothing is proven is an error unless it is accepted.
+fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
+    let mut warnings = resolution.warnings().to_vec();
+    for warning in warnings.iter_mut().filter(|warning| warning.code == Code::Unproven && !accept_unproven) {
+        warning.severity = Severity::Error;
+    }
+    warnings
 }
 
 /// Whether an archive would lie in the directory that is packed, under a name that is packed too.

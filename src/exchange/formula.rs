@@ -228,14 +228,16 @@ fn write_literals(f: &mut Formatter<'_>, literals: &[i32]) -> fmt::Result {
     f.write_str("0\n")
 }
 
-/// What the best variant costs.
+/// What resolving solves, and what the best variant costs; nothing where there is no variant.
 #[cfg(test)]
-pub(super) fn costs(resolver: &Resolver) -> Vec<u64> {
+pub(super) fn solved(resolver: &Resolver, kind: solve::SolverKind) -> Option<(Formula, Vec<u64>)> {
     let made = resolver.survey(Openness::Closed, |prepared, _| {
-        let Encoded { cnf, objectives, .. } = encoded(prepared)?;
+        let Encoded { cnf, objectives, cases } = encoded(prepared)?;
         let problem = solve::Problem { cnf: &cnf, objectives: &objectives, preference: &[] };
-        let solution = solve::solve(&problem, &solve::Settings::default(), &mut ());
-        Ok(solution.map(|solution| solution.costs().collect()).unwrap_or_default())
+        let solution = solve::solve(&problem, &kind.into(), &mut ());
+        let clauses = cnf.clauses().map(|clause| clause.literals);
+        let formula = Formula::new(prepared.graph, cnf.vars(), clauses, &[], &cases, &objectives);
+        Ok(solution.ok().map(|solution| (formula, solution.costs().collect())))
     });
-    made.unwrap_or_default()
+    made.ok().flatten()
 }

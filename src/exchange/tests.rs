@@ -1,11 +1,17 @@
 //! Laws over random models, against readings of the rules that share nothing with the code.
 
+#[path = "../../tests/oracle/mod.rs"]
+mod oracle;
+
+use super::formula::solved;
 use super::*;
 use crate::Resolver;
+use crate::solve::SolverKind;
 use crate::source::{FileId, MemoryFiles};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 const FILE: FileId = FileId(0);
 
@@ -508,7 +514,7 @@ fn the_best_model_of_the_wcnf_costs_what_ours_does() {
     let resolver = Resolver::from_text("t.yaml", CHOICES).input("small", true);
     let formula = resolver.optimization_formula().unwrap();
     let text = formula.wcnf().unwrap().to_string();
-    let costs = crate::exchange::formula::costs(&resolver);
+    let (_, costs) = solved(&resolver, SolverKind::default()).unwrap();
     assert_eq!(costs.len(), 3);
 
     let literals = |line: &str| {
@@ -550,4 +556,45 @@ fn models(clauses: &[Vec<i64>], vars: usize) -> Vec<u64> {
         partial = partial.into_iter().flat_map(|model| [model, model | 1 << (var - 1)]).filter(fits).collect();
     }
     partial
+}
+
+/// All YAML files below a directory.
+fn templates(directory: &Path, found: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            templates(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+            found.push(path);
+        }
+    }
+}
+
+/// Whatever is optimised anywhere in the tests and examples, with each preset and with none: both solvers agree, a circuit of adders confirms that
+/// nothing is better, and where there are few variables, so does looking at everything.
+#[test]
+fn every_optimum_is_confirmed() {
+    let mut paths = Vec::new();
+    for root in ["tests", "examples"] {
+        templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root), &mut paths);
+    }
+    let (mut confirmed, mut looked_at) = (0, 0);
+    for path in paths {
+        let plain = Resolver::new(&path);
+        let presets = plain.preset_names().unwrap_or_default();
+        for resolver in presets.into_iter().map(|preset| plain.clone().preset(preset)).chain([plain.clone()]) {
+            let [first, second] = [SolverKind::Batsat, SolverKind::Varisat].map(|kind| solved(&resolver, kind));
+            let Some(((formula, costs), (_, others))) = first.zip(second).filter(|((_, costs), _)| !costs.is_empty()) else {
+                continue;
+            };
+            assert_eq!(costs, others, "{}", path.display());
+            let problem = oracle::Problem { clauses: formula.clauses, objectives: formula.objectives };
+            assert!(problem.confirms(&costs), "{}: {costs:?}", path.display());
+            if formula.vars <= 14 {
+                assert_eq!(problem.brute_force(formula.vars as u32), Some(costs), "{}", path.display());
+                looked_at += 1;
+            }
+            confirmed += 1;
+        }
+    }
+    assert!(looked_at > 10 && confirmed > looked_at, "{looked_at} of {confirmed}");
 }

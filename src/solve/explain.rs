@@ -27,7 +27,6 @@ pub(super) fn explain(cnf: &Cnf, fixed: &Propagation, clauses: &[usize], kind: S
         if !is_smaller {
             break;
         }
-        question = Question::new(&index, &origins, kind);
     }
     Conflict { origins: minimize(origins, &mut question) }
 }
