@@ -97,7 +97,13 @@ fn operands(operator: &str, size: usize) -> String {
 
 fn values(operator: &str, size: usize) -> String {
     let list = lines(size, |i| format!("                - {i}"));
-    template("", "", &format!("    node:\n      type: node\n      properties:\n        - size:\n            expression:\n              {operator}:\n{list}"))
+    template(
+        "",
+        "",
+        &format!(
+            "    node:\n      type: node\n      properties:\n        - size:\n            expression:\n              {operator}:\n{list}"
+        ),
+    )
 }
 
 fn conditions(size: usize) -> String {
@@ -117,7 +123,8 @@ fn expressions(size: usize) -> String {
         next if next == size => format!("      expression_{i}: {{node_presence: node}}"),
         next => format!("      expression_{i}: {{not: {{logic_expression: expression_{next}}}}}"),
     });
-    let nodes = "    node: {type: node, persistent: true}\n    user: {type: node, conditions: {logic_expression: expression_0}}\n";
+    let nodes =
+        "    node: {type: node, persistent: true}\n    user: {type: node, conditions: {logic_expression: expression_0}}\n";
     template(", optimization_topology: max", &format!("    expressions:\n{list}"), nodes)
 }
 

@@ -15,10 +15,8 @@ pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
 
 /// The resolver for what is chosen of the template of this name.
 pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
-    let mut resolver = template(path)?
-        .environment(environment()?)
-        .solver(args.solver.map(Into::into).unwrap_or_default())
-        .clock({
+    let mut resolver =
+        template(path)?.environment(environment()?).solver(args.solver.map(Into::into).unwrap_or_default()).clock({
             let now = args.now.clone();
             || now.unwrap_or_else(jiff::Zoned::now)
         });

@@ -134,7 +134,12 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
             }
             "groups" => {
                 template.groups = collection(value, keyword, diagnostics, entity::group);
-                unique("group", value, template.groups.iter().map(|group| (group.declared.name, group.declared.key)), diagnostics);
+                unique(
+                    "group",
+                    value,
+                    template.groups.iter().map(|group| (group.declared.name, group.declared.key)),
+                    diagnostics,
+                );
             }
             "policies" => {
                 let list = list_entries(value, keyword, diagnostics);

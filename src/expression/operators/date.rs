@@ -14,7 +14,8 @@ pub(super) fn weekday(operands: &Operands<'_>) -> Outcome {
         Value::List(items) if items.is_empty() => {}
         other => return Err(operands.expected("no operands", other)),
     }
-    let clock = operands.clock.ok_or_else(|| operands.error("needs a clock: pass `--now` (in a library call, `Resolver::now`)"))?;
+    let clock =
+        operands.clock.ok_or_else(|| operands.error("needs a clock: pass `--now` (in a library call, `Resolver::now`)"))?;
     Ok(Value::from(match clock.now().weekday() {
         Weekday::Monday => "monday",
         Weekday::Tuesday => "tuesday",
