@@ -1,6 +1,6 @@
-//! The whole pipeline as a process of its own: time and peak memory against what the YAML layer alone takes for the same file.
+//! The whole pipeline as a process of its own: time and peak memory against what the YAML layer alone takes for the same files.
 //!
-//! `cargo bench --bench pipeline` prints one row a template; `benches/README.md` says what the columns mean.
+//! `cargo bench --bench pipeline` prints one row a template, then how cost grows; `benches/README.md` says what the columns mean.
 
 mod modular;
 mod templates;
@@ -10,39 +10,63 @@ use cuvee::yaml::{Limits, Out, parse, write_yaml};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use templates::growth::CASES;
 
 /// Runs that count; the median of them is printed.
 const RUNS: usize = 7;
+/// Where a file is larger than this, fewer will do.
+const LARGE: u64 = 50_000_000;
+const FEW: usize = 3;
+
+/// What a child process does, once.
+const MODES: [&str; 4] = ["start", "yaml", "library", "resolve"];
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     // The child of a measurement: does one thing once and says how much memory it took.
     if let [_, mode, path, inputs @ ..] = &args[..]
-        && (mode == "yaml" || mode == "resolve")
+        && MODES.contains(&mode.as_str())
     {
         return child(mode, Path::new(path), inputs);
     }
     let directory = tempfile::tempdir()?;
+    rows(directory.path())?;
+    growth(directory.path())
+}
+
+fn rows(directory: &Path) -> anyhow::Result<()> {
+    let small = write(directory, "small.yaml", &templates::small())?;
+    println!("start: {:.1} ms\n", ms(measure("start", &small, &[])?.time));
     println!(
-        "{:<22} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7}",
-        "template", "templates", "KB", "yaml ms", "all ms", "ratio", "peak MB", "x file"
+        "{:<24} {:>9} {:>9} {:>9} {:>9} {:>6} {:>10} {:>6} {:>9} {:>7}",
+        "template", "templates", "KB", "yaml ms", "all ms", "ratio", "library ms", "ratio", "peak MB", "x file"
     );
-    for seed in [250, 2_500, 10_000, 40_000] {
-        let path = write(directory.path(), &format!("chain-{seed}.yaml"), &templates::chain(seed))?;
+    row("ten lines", 2, &small, &["mode=prod"])?;
+    for seed in [250, 2_500, 10_000, 40_000, 100_000] {
+        let path = write(directory, &format!("chain-{seed}.yaml"), &templates::chain(seed))?;
         row(&format!("chain {seed}"), 4 * seed, &path, &["mode=present"])?;
     }
     for size in [64, 200, 500] {
-        let path = write(directory.path(), &format!("modular-{size}.yaml"), &templates::modular(size, 1))?;
+        let path = write(directory, &format!("modular-{size}.yaml"), &templates::modular(size, 1))?;
         row(&format!("modular {size}"), size, &path, &[])?;
     }
-    let shop = directory.path().join("shop");
-    fs::create_dir_all(shop.join("lib"))?;
-    write(&shop, "lib/types.yaml", &templates::library(1_200))?;
-    write(&shop, "lib/more-types.yaml", &templates::library(400))?;
-    let path = write(&shop, "service-template.yaml", &templates::shop())?;
-    row("shop, 2 MB of types", 25, &path, &["env=static"])?;
-    Ok(())
+    let shop = with_library(directory, "shop", &templates::shop(), &[("types", 1_200), ("more-types", 400)])?;
+    row("shop, 2 MB of types", 25, &shop, &["env=static"])?;
+    let libraries = [("types", 3_200), ("more-types", 800), ("other-types", 500)];
+    let industry = with_library(directory, "industry", &templates::industry(), &libraries)?;
+    row("industry, 6 MB of types", 170, &industry, &["site=plant"])
+}
+
+/// A template beside a library of files with so many types each.
+fn with_library(directory: &Path, name: &str, template: &str, library: &[(&str, usize)]) -> anyhow::Result<PathBuf> {
+    let directory = directory.join(name);
+    fs::create_dir_all(directory.join("lib"))?;
+    for (file, types) in library {
+        write(&directory, &format!("lib/{file}.yaml"), &templates::library(*types))?;
+    }
+    write(&directory, "service-template.yaml", template)
 }
 
 fn write(directory: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
@@ -53,26 +77,64 @@ fn write(directory: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
 
 fn row(name: &str, templates: usize, path: &Path, inputs: &[&str]) -> anyhow::Result<()> {
     let size = fs::metadata(path)?.len() as f64;
-    let (yaml, _) = measure("yaml", path, &[])?;
-    let (all, peak) = measure("resolve", path, inputs)?;
-    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let yaml = ms(measure("yaml", path, &[])?.time);
+    let Measured { time, peak } = measure("resolve", path, inputs)?;
+    let all = ms(time);
+    let mut library = ["-".to_owned(), "-".to_owned()];
+    if !library_of(path)?.is_empty() {
+        let read = ms(measure("library", path, &[])?.time);
+        library = [format!("{read:.1}"), format!("{:.2}", all / read)];
+    }
+    let [read, ratio] = library;
     println!(
-        "{name:<22} {templates:>9} {:>9.0} {:>9.1} {:>9.1} {:>6.2} {:>9.1} {:>7.1}",
+        "{name:<24} {templates:>9} {:>9.0} {yaml:>9.1} {all:>9.1} {:>6.2} {read:>10} {ratio:>6} {:>9.1} {:>7.1}",
         size / 1e3,
-        ms(yaml),
-        ms(all),
-        ms(all) / ms(yaml),
+        all / yaml,
         peak / 1e6,
         peak / size
     );
     Ok(())
 }
 
-/// The median time of whole processes, and the largest peak of their memory in bytes.
-fn measure(mode: &str, path: &Path, inputs: &[&str]) -> anyhow::Result<(Duration, f64)> {
+/// How cost grows: with the number of templates, then with what is deep, wide or long, at a size and at twice that.
+fn growth(directory: &Path) -> anyhow::Result<()> {
+    let start = measure("start", directory, &[])?;
+    println!("\n{:<28} {:>9} {:>9} {:>9} {:>9}", "growth", "n", "ms", "us each", "bytes each");
+    let grown = |name: &str, count: usize, text: &str, input: &str| -> anyhow::Result<()> {
+        let path = write(directory, "growth.yaml", text)?;
+        let Measured { time, peak } = measure("resolve", &path, &[input])?;
+        let (each, bytes) = (time.saturating_sub(start.time), peak - start.peak);
+        let count = count as f64;
+        println!("{name:<28} {count:>9} {:>9.1} {:>9.2} {:>9.0}", ms(time), 1e3 * ms(each) / count, bytes / count);
+        Ok(())
+    };
+    for seed in [250, 2_500, 25_000, 100_000] {
+        grown("chain", 4 * seed, &templates::chain(seed), "mode=present")?;
+    }
+    for case in &CASES {
+        for size in [10_000, 20_000] {
+            grown(case.name, size, &(case.make)(size), "mode=5")?;
+        }
+    }
+    Ok(())
+}
+
+struct Measured {
+    time: Duration,
+    /// In bytes.
+    peak: f64,
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The median time of whole processes, and the largest peak of their memory.
+fn measure(mode: &str, path: &Path, inputs: &[&str]) -> anyhow::Result<Measured> {
+    let runs = if fs::metadata(path)?.len() > LARGE { FEW } else { RUNS };
     let mut times = Vec::new();
     let mut peak = 0.0f64;
-    for _ in 0..RUNS {
+    for _ in 0..runs {
         let start = Instant::now();
         let output = Command::new(std::env::current_exe()?).arg(mode).arg(path).args(inputs).output()?;
         times.push(start.elapsed());
@@ -80,24 +142,58 @@ fn measure(mode: &str, path: &Path, inputs: &[&str]) -> anyhow::Result<(Duration
         peak = peak.max(String::from_utf8(output.stdout)?.trim().parse()?);
     }
     times.sort();
-    Ok((times[RUNS / 2], peak))
+    Ok(Measured { time: times[runs / 2], peak })
 }
 
 fn child(mode: &str, path: &Path, inputs: &[String]) -> anyhow::Result<()> {
     let target = path.with_extension("out");
-    if mode == "yaml" {
-        let document = parse(FileId(0), fs::read_to_string(path)?.into(), &Limits::default());
-        let document = document.map_err(|error| anyhow::anyhow!(error.message))?;
-        fs::write(target, write_yaml(&Out::Source(document.root())))?;
-    } else {
-        let mut resolver = cuvee::Resolver::new(path);
-        for (name, value) in inputs.iter().filter_map(|input| input.split_once('=')) {
-            resolver = resolver.input_text(name, value);
+    match mode {
+        "yaml" => {
+            let document = parse(FileId(0), fs::read_to_string(path)?.into(), &Limits::default());
+            let document = document.map_err(|error| anyhow::anyhow!(error.message))?;
+            fs::write(target, write_yaml(&Out::Source(document.root())))?;
         }
-        fs::write(target, resolver.resolve()?.to_yaml())?;
+        "library" => read_library(path)?,
+        "resolve" => {
+            let mut resolver = cuvee::Resolver::new(path);
+            for (name, value) in inputs.iter().filter_map(|input| input.split_once('=')) {
+                resolver = resolver.input_text(name, value);
+            }
+            fs::write(target, resolver.resolve()?.to_yaml())?;
+        }
+        _ => {}
     }
     println!("{}", peak_memory());
     Ok(())
+}
+
+/// The files of the library beside a template.
+fn library_of(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let library = template.with_file_name("lib");
+    if !library.is_dir() {
+        return Ok(Vec::new());
+    }
+    fs::read_dir(library)?.map(|entry| Ok(entry?.path())).collect()
+}
+
+/// Reads and parses a template and its library with all cores, the largest files first.
+fn read_library(template: &Path) -> anyhow::Result<()> {
+    let mut files = library_of(template)?;
+    files.push(template.to_owned());
+    files.sort_by_cached_key(|file| std::cmp::Reverse(fs::metadata(file).map_or(0, |meta| meta.len())));
+    let next = AtomicUsize::new(0);
+    let work = || -> anyhow::Result<()> {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let document = parse(FileId(0), fs::read_to_string(file)?.into(), &Limits::default());
+            std::hint::black_box(document.map_err(|error| anyhow::anyhow!(error.message))?);
+        }
+        Ok(())
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 /// The peak of resident memory in bytes, where the system tells it.

@@ -590,6 +590,43 @@ fn what_is_not_proven_in_time_is_not_accepted_silently() {
     cuvee(&dir, "resolve shop.yaml --timeout soon").assert().code(2).stderr_eq("[..]`5m`[..]\n...\n");
 }
 
+/// The names in the first column of what `--timings` prints, behind its heading.
+fn timed(stderr: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(stderr.to_vec()).unwrap();
+    let (heading, table) = text.split_once('\n').unwrap();
+    assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), ["phase", "ms", "share"]);
+    let name = |line: &str| line.split("  ").next().unwrap().to_owned();
+    table.lines().map(name).collect()
+}
+
+#[test]
+fn timings_name_the_phases_and_what_there_was_to_do() {
+    const PHASES: [&str; 13] = [
+        "starting",
+        "reading",
+        "interpreting",
+        "importing",
+        "building",
+        "enriching",
+        "encoding",
+        "solving",
+        "looking for other variants",
+        "checking",
+        "writing",
+        "cleaning up",
+        "saving",
+    ];
+    const COUNTS: [&str; 5] = ["files", "bytes", "elements", "variables", "clauses"];
+    let dir = workplace();
+    let done = cuvee(&dir, "resolve shop.yaml --timings").assert().success().stdout_eq(raw(DEV));
+    assert_eq!(timed(&done.get_output().stderr), [&PHASES[..], &["total"], &COUNTS].concat());
+    // A run that fails says how far it came, ahead of what went wrong.
+    let failed = cuvee(&dir, "resolve typo.yaml --timings").assert().code(1);
+    let rejected = timed(&failed.get_output().stderr);
+    assert_eq!(rejected[..4], ["starting", "reading", "interpreting", "total"]);
+    assert!(rejected[4].starts_with("error[unknown-keyword]"));
+}
+
 #[test]
 fn the_clock_and_the_options_are_given() {
     let dir = workplace();

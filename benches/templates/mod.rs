@@ -1,5 +1,7 @@
 //! Generated templates, the same on every machine.
 
+pub mod growth;
+
 use crate::modular::Template;
 use std::fmt::Write;
 
@@ -93,6 +95,49 @@ pub fn library(types: usize) -> String {
         line(&mut text, 16, "create: playbooks/create.yaml");
     }
     text
+}
+
+/// An industry-sized template: stations with a gateway that connects to the controllers and sensors of its line, each on one of two kinds of hosts.
+pub fn industry() -> String {
+    const STATIONS: usize = 10;
+    const DEVICES: usize = 5;
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0\nimports: [lib/types.yaml]\ntopology_template:\n    variability:\n        inputs:\n            \
+         site: {type: string}\n        options:\n            mode: semantic-loose\n            node_default_condition_mode: incomingnaive-host\n            \
+         hosting_stack_constraint: true\n            relation_default_implied: true\n            optimization_topology: min\n    node_templates:\n",
+    );
+    let mut node = |name: &str, typed: usize, lines: &[String]| {
+        line(&mut text, 8, &format!("{name}:"));
+        line(&mut text, 12, &format!("type: library.type_3200_{typed}"));
+        lines.iter().for_each(|content| line(&mut text, 12, content));
+    };
+    for station in 0..STATIONS {
+        let connected = (0..DEVICES).map(|device| format!("    - device_{device}: device_{station}_{device}"));
+        let host = format!("    - host: edge_{station}");
+        let requirements = std::iter::once("requirements:".to_owned()).chain(connected).chain([host]);
+        let lines: Vec<_> = std::iter::once("persistent: true".to_owned()).chain(requirements).collect();
+        node(&format!("gateway_{station}"), 100 + station, &lines);
+        node(&format!("edge_{station}"), 300 + station, &["properties: {zone: hall}".into()]);
+        for device in 0..DEVICES {
+            let name = format!("{station}_{device}");
+            let hosts = ["plant", "cloud"].map(|site| format!("    - host: {site}_{name}"));
+            let properties = format!("properties: {{address: {}}}", 1_000 * station + device);
+            node(&format!("device_{name}"), 1_000 + device, &[&[properties, "requirements:".into()], &hosts[..]].concat());
+            for site in ["plant", "cloud"] {
+                let selected = format!("conditions: {{equal: [{{variability_input: site}}, {site}]}}");
+                node(&format!("{site}_{name}"), 2_000 + device, &[selected]);
+            }
+        }
+    }
+    text
+}
+
+/// The ten lines that a first template has.
+pub fn small() -> String {
+    "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {mode: {type: string}}\n    \
+     options: {type_default_condition: true}\n  node_templates:\n    shop: {type: shop}\n    monitor:\n      type: monitor\n      \
+     conditions: {equal: [{variability_input: mode}, prod]}\n"
+        .into()
 }
 
 /// A shop of 25 nodes with a static and an elastic stack.
