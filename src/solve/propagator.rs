@@ -6,12 +6,20 @@ use crate::formula::Lit;
 /// Unit propagation that can be taken back; two literals of each clause are watched.
 pub(super) struct Propagator {
     literals: Vec<Lit>,
-    /// Where each clause starts and ends.
-    clauses: Vec<(u32, u32)>,
+    clauses: Vec<Watched>,
     /// The clauses that watch each literal.
     watches: Vec<Vec<u32>>,
     values: Vec<Option<bool>>,
     trail: Vec<Lit>,
+}
+
+/// Where a clause starts and ends, and where the literal that was watched last stood: those before it were false then, so that looking on from there
+/// does not look at the same literals of a long clause again and again.
+#[derive(Clone, Copy)]
+struct Watched {
+    start: u32,
+    end: u32,
+    last: u32,
 }
 
 impl Propagator {
@@ -50,7 +58,7 @@ impl Propagator {
                 let index = self.clauses.len() as u32;
                 let start = self.literals.len() as u32;
                 self.literals.extend_from_slice(clause);
-                self.clauses.push((start, self.literals.len() as u32));
+                self.clauses.push(Watched { start, end: self.literals.len() as u32, last: 2 });
                 self.watches[first.index()].push(index);
                 self.watches[second.index()].push(index);
             }
@@ -83,15 +91,17 @@ impl Propagator {
             if !consistent {
                 return true;
             }
-            let (start, end) = self.clauses[index as usize];
+            let Watched { start, end, last } = self.clauses[index as usize];
             let clause = &mut self.literals[start as usize..end as usize];
             if clause[0] == falsified {
                 clause.swap(0, 1);
             }
             let is_false = |literal: Lit| self.values[literal.var().index()] == Some(literal.is_negative());
             let other = clause[0];
-            if let Some(free) = (2..clause.len()).find(|&position| !is_false(clause[position])) {
+            let last = (last as usize).min(clause.len());
+            if let Some(free) = (last..clause.len()).chain(2..last).find(|&position| !is_false(clause[position])) {
                 clause.swap(1, free);
+                self.clauses[index as usize].last = free as u32;
                 self.watches[clause[1].index()].push(index);
                 return false;
             }
