@@ -24,5 +24,5 @@ mod write;
 
 pub use json::write_json;
 pub use node::{Document, Node, NodeKind, Scalar};
-pub use parse::{Limits, parse, parse_filtered};
+pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};
