@@ -22,11 +22,13 @@ pub struct Limits {
     pub depth: u32,
     /// Nodes after expanding aliases and merge keys, as a multiple of those written, plus a million.
     pub expansion: u64,
+    /// Threads that read what is large; never more than there are cores.
+    pub threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 256 << 20, depth: 128, expansion: 10 }
+        Self { bytes: 256 << 20, depth: 128, expansion: 10, threads: usize::MAX }
     }
 }
 
@@ -69,7 +71,7 @@ pub fn parse_filtered(file: FileId, text: Arc<str>, limits: &Limits, keep: Keep<
 
 /// Parses several files by all cores, each as [`parse_filtered`] does; the documents come in the order of the jobs.
 pub fn parse_all(jobs: &[Job<'_>], limits: &Limits) -> Vec<Result<Document, Diagnostic>> {
-    parts::read_all(jobs, limits, parts::Share::of_machine(jobs))
+    parts::read_all(jobs, limits, parts::Share::of_machine(jobs, limits.threads))
 }
 
 fn read_one(job: Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {

@@ -28,11 +28,12 @@ impl Part<'_> {
 pub(super) fn cut<'t>(text: &'t str, size: usize, keep: Option<Keep<'_>>) -> Vec<Part<'t>> {
     let mut cutter = Cutter { text, size, keep, open: Vec::new(), parts: vec![Part::whole(text)] };
     let mut start = 0;
-    while start < text.len() {
-        let rest = text.as_bytes().get(start..).unwrap_or_default();
-        let len = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-        cutter.line(start, rest.get(..len).unwrap_or_default());
-        start += len;
+    while let Some(rest) = text.as_bytes().get(start..).filter(|rest| !rest.is_empty()) {
+        let indent = spaces(rest);
+        let content = rest.get(indent..).unwrap_or_default();
+        let len = memchr(b'\n', content).map_or(content.len(), |end| end + 1);
+        cutter.line(start, indent, content.get(..len).unwrap_or_default());
+        start += indent + len;
     }
     let mut end = text.len();
     for part in cutter.parts.iter_mut().rev() {
@@ -57,9 +58,7 @@ struct Cutter<'t, 'k> {
 }
 
 impl<'t> Cutter<'t, '_> {
-    fn line(&mut self, start: usize, line: &[u8]) {
-        let indent = line.iter().position(|&byte| byte != b' ').unwrap_or(line.len());
-        let content = line.get(indent..).unwrap_or_default();
+    fn line(&mut self, start: usize, indent: usize, content: &[u8]) {
         if matches!(content, [] | [b'\n' | b'\r' | b'#', ..]) {
             return;
         }
@@ -113,6 +112,13 @@ impl<'t> Cutter<'t, '_> {
         }
         Some(path)
     }
+}
+
+/// How many spaces a text starts with.
+fn spaces(text: &[u8]) -> usize {
+    let (eights, _) = text.as_chunks::<8>();
+    let whole = 8 * eights.iter().take_while(|eight| **eight == [b' '; 8]).count();
+    whole + text.iter().skip(whole).take_while(|byte| **byte == b' ').count()
 }
 
 /// Whether this looks like the start of a map entry, and like nothing else that it could start.

@@ -12,11 +12,14 @@ use super::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+/// Bytes that are worth a thread.
+const WORTH: usize = 64 << 10;
+
 /// Smaller parts cost more than they save.
 const SMALLEST: usize = 128 << 10;
 
-/// Parts for each thread, so that none waits long for another one at the end.
-const PARTS: usize = 4;
+/// Parts for each thread, so that none waits long for another one at the end, and few nodes wait for being joined.
+const PARTS: usize = 16;
 
 /// How the work is shared.
 #[derive(Clone, Copy)]
@@ -27,11 +30,12 @@ pub(in crate::yaml) struct Share {
 }
 
 impl Share {
-    pub(super) fn of_machine(jobs: &[Job<'_>]) -> Self {
+    /// Among as many threads as there are cores, up to `most`.
+    pub(super) fn of_machine(jobs: &[Job<'_>], most: usize) -> Self {
         let total: usize = jobs.iter().map(|job| job.text.len()).sum();
-        // What is small is not worth asking.
-        let large = jobs.len() > 1 || total >= 2 * SMALLEST;
-        let threads = if large { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+        let most = most.min(total / WORTH);
+        // Asking for the cores takes as long as reading a small file.
+        let threads = if most > 1 { std::thread::available_parallelism().map_or(1, usize::from).min(most) } else { 1 };
         Self { threads, size: (total / (threads * PARTS)).max(SMALLEST) }
     }
 }
@@ -129,7 +133,7 @@ impl<'j> Parted<'j> {
             drop(progress);
             let whole = match whole {
                 Some(whole) => whole.append(next)?,
-                None => next,
+                None => next.with_room(self.job.text.len()),
             };
             progress = self.progress();
             progress.whole = Some(whole);
@@ -169,6 +173,16 @@ impl<'t> Builder<'t> {
         let mut builder = Self { from, path: part.path.clone(), ending: Some(Ending::default()), gaps, ..builder };
         builder.run()?;
         Ok(builder)
+    }
+
+    /// Makes room for the rest of a text of this length, as far as it is like the start.
+    fn with_room(mut self, len: usize) -> Self {
+        let rest = len.saturating_sub(self.text.len()) as u64;
+        let more = |had: usize| (had as u64 * rest / self.text.len().max(1) as u64) as usize;
+        let (nodes, children) = (more(self.nodes.len()), more(self.nodes.len()));
+        self.nodes.reserve_exact(nodes + nodes / 8);
+        self.children.reserve_exact(children + children / 8);
+        self
     }
 
     /// What one builder would have that had read on; an error where it might not.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::yaml::tests::laws::{commented, document, mutated, scraps};
 use proptest::prelude::*;
+use std::path::Path;
 
 fn job<'k>(text: &str, keep: Option<Keep<'k>>) -> Job<'k> {
     Job { file: FileId(7), text: text.into(), keep }
@@ -178,4 +179,59 @@ fn nasty_documents() {
         assert_eq!(cut_everywhere(text, None), *fit, "{text}");
         cut_everywhere(text, Some(&odd));
     }
+}
+
+/// Every YAML file of the tests, the examples and the presets, whatever is wrong with it.
+#[test]
+fn files() {
+    let mut open: Vec<_> = ["tests", "examples", "presets"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).into();
+    let mut fits = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if crate::load::is_yaml(&path)
+            && let Ok(text) = std::fs::read_to_string(&path)
+        {
+            let job = job(&text, Some(&crate::types::is_needed));
+            let whole = read(&job, &Limits::default());
+            for size in [1, 200, 1000] {
+                let parted = Parted::new(&job, Share { threads: 2, size });
+                let parts = parted.parts.len();
+                let document = joined(&job, parted.parts);
+                fits += usize::from(parts > 1 && document.is_some());
+                assert!(document.is_none_or(|document| document == whole), "{size} in {}", path.display());
+            }
+        }
+    }
+    assert!(fits > 100, "only {fits} were cut");
+}
+
+/// Entries as people write them, with blank lines and comments between.
+fn library(types: usize) -> String {
+    let mut text = "# generated\ntosca_definitions_version: tosca_simple_yaml_1_3\n\nnode_types:\n".to_owned();
+    for index in 0..types {
+        text.push_str(&format!(
+            "\n  # type {index}\n  shop.T{index}:\n    derived_from: tosca.nodes.Root\n    description: |\n      a: text\n\n      b: text\n    \
+             properties:\n      size:\n        type: integer\n        # in bytes\n        default: 1\n    requirements:\n      - host: [a, b]\n"
+        ));
+    }
+    text + "\n# the rest\ncapability_types:\n  shop.C:\n    derived_from: tosca.capabilities.Root\n"
+}
+
+#[test]
+fn what_is_large_is_cut_and_fits() {
+    let text = library(500);
+    for keep in [None, Some(&crate::types::is_needed as Keep<'_>)] {
+        let job = job(&text, keep);
+        let parts = cut(&job.text, 5_000, job.keep);
+        assert!(parts.len() > text.len() / 10_000, "{}", parts.len());
+        assert_eq!(joined(&job, parts), Some(read(&job, &Limits::default())));
+    }
+}
+
+#[test]
+fn what_is_small_needs_no_thread() {
+    let jobs = [job(&library(10), None), job(&library(20), None)];
+    assert_eq!(Share::of_machine(&jobs, usize::MAX).threads, 1);
+    assert_eq!(Share::of_machine(&[job(&library(10_000), None)], 1).threads, 1);
 }
