@@ -32,6 +32,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Places are numbers of four bytes.
+    fn most_bytes(&self) -> u64 {
+        self.bytes.min(u64::from(u32::MAX))
+    }
+}
+
 /// However deep `Limits` allows, a tree is not deeper.
 const MAX_DEPTH: u32 = 512;
 
@@ -42,7 +49,6 @@ const FREE_EXPANSION: u64 = 1_000_000;
 pub type Keep<'k> = &'k (dyn Fn(&[&str]) -> bool + Sync);
 
 /// A file that is to be parsed.
-#[derive(Clone)]
 pub struct Job<'k> {
     /// Its id.
     pub file: FileId,
@@ -81,7 +87,7 @@ fn read_one(job: Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
 /// Reads a file from its start to its end.
 fn read(job: &Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
     let Job { file, text, keep } = job;
-    let most = limits.bytes.min(u64::from(u32::MAX));
+    let most = limits.most_bytes();
     if text.len() as u64 > most {
         let message = format!("the file has {} bytes, {most} are allowed", text.len());
         let start = Span { file: *file, start: 0, end: 0 };

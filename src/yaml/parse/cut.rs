@@ -5,11 +5,10 @@ use super::Keep;
 use memchr::memchr;
 use std::ops::Range;
 
-/// Longer keys do not lead anywhere.
+/// Lines with longer keys lead nowhere.
 const LONGEST: usize = 128;
 
 /// A run of lines in which entries of one block map stand, none of them further left.
-#[derive(Debug)]
 pub(super) struct Part<'t> {
     pub(super) range: Range<usize>,
     pub(super) column: usize,
@@ -103,9 +102,10 @@ impl<'t> Cutter<'t, '_> {
         let (_, outer) = self.open.split_last().filter(|(_, outer)| outer.len() < DEEPEST)?;
         let mut path = Vec::with_capacity(outer.len());
         for line in outer {
-            let rest = self.text.get(line.start + line.indent..)?;
-            let len = memchr(b'\n', rest.as_bytes()).filter(|len| *len <= LONGEST)?;
-            path.push(rest.get(..len)?.trim_ascii_end().strip_suffix(':').filter(|key| is_simple(key))?);
+            let start = line.start + line.indent;
+            let rest = self.text.as_bytes().get(start..)?;
+            let len = memchr(b'\n', rest.get(..LONGEST).unwrap_or(rest))?;
+            path.push(self.text.get(start..start + len)?.trim_ascii_end().strip_suffix(':').filter(|key| is_simple(key))?);
             if self.keep.is_some_and(|keep| !keep(&path)) {
                 return None;
             }
@@ -116,9 +116,14 @@ impl<'t> Cutter<'t, '_> {
 
 /// How many spaces a text starts with.
 fn spaces(text: &[u8]) -> usize {
-    let (eights, _) = text.as_chunks::<8>();
-    let whole = 8 * eights.iter().take_while(|eight| **eight == [b' '; 8]).count();
-    whole + text.iter().skip(whole).take_while(|byte| **byte == b' ').count()
+    let (eights, rest) = text.as_chunks::<8>();
+    for (index, eight) in eights.iter().enumerate() {
+        let differs = u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8]);
+        if differs != 0 {
+            return 8 * index + differs.trailing_zeros() as usize / 8;
+        }
+    }
+    8 * eights.len() + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 /// Whether this looks like the start of a map entry, and like nothing else that it could start.

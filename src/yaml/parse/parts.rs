@@ -3,7 +3,7 @@
 //! A part is a run of entries of one block map, cut out of the text by [`cut`] at a guess and read by a [`Builder`] of its own, which
 //! leaves open what is open at the end. A part fits behind another one that was read to its end without an error if there, after
 //! what stands further right is closed, the innermost collection is a block map in the part's column, reached by the keys that were
-//! guessed: then no scalar and no flow collection reaches over the cut, since those of a map go on only further right. Joined parts
+//! guessed: then no scalar and no flow collection reaches over the cut, since those in a map go on only further right. Joined parts
 //! are what one builder would have made of the whole. Where anything is wrong, or just unusual, the file is read again as
 //! a whole, so that errors and their places do not depend on where it was cut.
 
@@ -23,10 +23,10 @@ const PARTS: usize = 16;
 
 /// How the work is shared.
 #[derive(Clone, Copy)]
-pub(in crate::yaml) struct Share {
-    pub(in crate::yaml) threads: usize,
+pub(super) struct Share {
+    threads: usize,
     /// How large a part is at least.
-    pub(in crate::yaml) size: usize,
+    size: usize,
 }
 
 impl Share {
@@ -41,11 +41,14 @@ impl Share {
 }
 
 /// Reads all of these; the documents come in the order of the jobs.
-pub(in crate::yaml) fn read_all(jobs: &[Job<'_>], limits: &Limits, share: Share) -> Vec<Result<Document, Diagnostic>> {
+pub(super) fn read_all(jobs: &[Job<'_>], limits: &Limits, share: Share) -> Vec<Result<Document, Diagnostic>> {
+    if share.threads < 2 {
+        return jobs.iter().map(|job| read(job, limits)).collect();
+    }
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     // The largest files first, so that no thread is left alone with one at the end.
     order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].text.len()));
-    let files: Vec<_> = jobs.iter().map(|job| Parted::new(job, share)).collect();
+    let files: Vec<_> = jobs.iter().map(|job| Parted::new(job, limits, share)).collect();
     let tasks: Vec<(&Parted<'_>, usize)> =
         order.iter().map(|&index| &files[index]).flat_map(|file| (0..file.parts.len()).map(move |part| (file, part))).collect();
     run(tasks.len(), share.threads, |task| tasks[task].0.read(tasks[task].1, limits));
@@ -96,8 +99,8 @@ struct Progress<'j> {
 }
 
 impl<'j> Parted<'j> {
-    fn new(job: &'j Job<'j>, share: Share) -> Self {
-        let large = share.threads > 1 && job.text.len() / 2 >= share.size;
+    fn new(job: &'j Job<'j>, limits: &Limits, share: Share) -> Self {
+        let large = job.text.len() / 2 >= share.size && job.text.len() as u64 <= limits.most_bytes();
         Self::of(job, if large { cut(&job.text, share.size, job.keep) } else { vec![Part::whole(&job.text)] })
     }
 

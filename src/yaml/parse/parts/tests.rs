@@ -61,7 +61,7 @@ fn cut_everywhere(text: &str, keep: Option<Keep<'_>>) -> usize {
     let job = job(text, keep);
     let whole = read(&job, &Limits::default());
     for size in [1, 2, 5, 10, 20, 50, 100] {
-        let parted = read_all(std::slice::from_ref(&job), &Limits::default(), Share { threads: 1 + size % 3, size });
+        let parted = read_all(std::slice::from_ref(&job), &Limits::default(), Share { threads: 2 + size % 2, size });
         assert_eq!(parted.first(), Some(&whole), "{size} in\n{text}");
     }
     let fits = bold_cuts(&job.text).filter_map(|parts| {
@@ -195,7 +195,7 @@ fn files() {
             let job = job(&text, Some(&crate::types::is_needed));
             let whole = read(&job, &Limits::default());
             for size in [1, 200, 1000] {
-                let parted = Parted::new(&job, Share { threads: 2, size });
+                let parted = Parted::new(&job, &Limits::default(), Share { threads: 2, size });
                 let parts = parted.parts.len();
                 let document = joined(&job, parted.parts);
                 fits += usize::from(parts > 1 && document.is_some());
@@ -234,4 +234,12 @@ fn what_is_small_needs_no_thread() {
     let jobs = [job(&library(10), None), job(&library(20), None)];
     assert_eq!(Share::of_machine(&jobs, usize::MAX).threads, 1);
     assert_eq!(Share::of_machine(&[job(&library(10_000), None)], 1).threads, 1);
+}
+
+#[test]
+fn what_is_too_long_is_not_cut() {
+    let job = job(&library(10), None);
+    let limits = Limits { bytes: 1_000, ..Limits::default() };
+    let read = read_all(std::slice::from_ref(&job), &limits, Share { threads: 2, size: 100 }).pop().unwrap();
+    assert!(read.unwrap_err().message.ends_with("1000 are allowed"));
 }
