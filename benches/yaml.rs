@@ -1,40 +1,99 @@
-//! Speed of the YAML layer beside another library, on a document like the large templates: `cargo bench --bench yaml [-- TEMPLATES]`.
+//! Speed and memory of the YAML layer beside other libraries, on a document like the large templates:
+//! `cargo bench --bench yaml [-- TEMPLATES]`.
 
 use cuvee::source::FileId;
-use cuvee::yaml::{Limits, Out, parse, write_yaml};
+use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
+use saphyr::{LoadableYamlNode, MarkedYaml};
 use std::fmt::Write;
+use std::fs;
 use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 
-fn main() {
-    let templates = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
+/// Whatever a library makes of a document.
+trait Tree {}
+impl<T> Tree for T {}
+
+type Parse = fn(&Arc<str>) -> Option<Box<dyn Tree + '_>>;
+
+const PARSERS: [(&str, Parse); 4] = [
+    ("parse, all cores", |text| Some(Box::new(ours(text, usize::MAX)?))),
+    ("parse, one core", |text| Some(Box::new(ours(text, 1)?))),
+    ("serde_yaml parse", |text| Some(Box::new(serde_yaml::from_str::<serde_yaml::Value>(text).ok()?))),
+    ("saphyr parse", |text| Some(Box::new(MarkedYaml::load_from_str(text).ok()?))),
+];
+
+fn ours(text: &Arc<str>, threads: usize) -> Option<Document> {
+    parse(FileId(0), Arc::clone(text), &Limits { threads, ..Limits::default() }).ok()
+}
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, mode, name, path] = &args[..]
+        && mode == "memory"
+    {
+        return memory(name, Path::new(path));
+    }
+    let templates = args.iter().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
     let text: Arc<str> = document(templates).into();
-    println!("{:.1} MB, {} lines", text.len() as f64 / 1e6, text.lines().count());
-
-    let limits = Limits::default();
-    let Ok(document) = parse(FileId(0), text.clone(), &limits) else { return println!("the document is not read") };
-    let Ok(theirs) = serde_yaml::from_str::<serde_yaml::Value>(&text) else {
-        return println!("the document is not read by the other");
-    };
-    println!("written as it was: {}", write_yaml(&Out::Source(document.root())) == *text);
-    report("parse", &text, || parse(FileId(0), text.clone(), &limits).is_ok());
-    report("write", &text, || write_yaml(&Out::Source(document.root())).len());
-    report("serde_yaml parse", &text, || serde_yaml::from_str::<serde_yaml::Value>(&text).is_ok());
-    report("serde_yaml write", &text, || serde_yaml::to_string(&theirs).map(|text| text.len()));
+    let file = tempfile::NamedTempFile::new()?;
+    fs::write(file.path(), &*text)?;
+    println!(
+        "{:.1} MB, {} lines, {} cores",
+        text.len() as f64 / 1e6,
+        text.lines().count(),
+        std::thread::available_parallelism()?
+    );
+    println!("{:<18} {:>8} {:>8} {:>12}", "", "ms", "MB/s", "peak x file");
+    for (name, parse) in PARSERS {
+        report(name, &text, Some(peak(name, file.path())? / text.len() as f64), || parse(&text).is_some());
+    }
+    let document = ours(&text, 1).ok_or_else(|| anyhow::anyhow!("the document is not read"))?;
+    let theirs: serde_yaml::Value = serde_yaml::from_str(&text)?;
+    anyhow::ensure!(write_yaml(&Out::Source(document.root())) == *text, "the document is not written as it was");
+    report("write", &text, None, || write_yaml(&Out::Source(document.root())));
+    report("serde_yaml write", &text, None, || serde_yaml::to_string(&theirs).ok());
+    Ok(())
 }
 
 /// The best of some rounds, since all that disturbs a round makes it slower.
-fn report<T>(name: &str, text: &str, work: impl Fn() -> T) {
+fn report<T>(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> T) {
     let round = || {
         let start = Instant::now();
         black_box(work());
         start.elapsed()
     };
-    let best = (0..ROUNDS).map(|_| round()).min().unwrap_or(Duration::MAX);
-    println!("{name:<18} {:>7.1} ms {:>8.1} MB/s", best.as_secs_f64() * 1e3, text.len() as f64 / 1e6 / best.as_secs_f64());
+    let best = (0..ROUNDS).map(|_| round()).min().unwrap_or(Duration::MAX).as_secs_f64();
+    let peak = peak.map_or_else(String::new, |peak| format!("{peak:.1}"));
+    println!("{name:<18} {:>8.1} {:>8.1} {peak:>12}", best * 1e3, text.len() as f64 / 1e6 / best);
+}
+
+/// By how many bytes a process grows at most that reads a file into a tree.
+fn peak(name: &str, path: &Path) -> anyhow::Result<f64> {
+    let output = Command::new(std::env::current_exe()?).args(["memory", name]).arg(path).output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+/// The process for [`peak`].
+fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
+    let before = peak_memory();
+    let text: Arc<str> = fs::read_to_string(path)?.into();
+    for (_, parse) in PARSERS.iter().filter(|parser| parser.0 == name) {
+        black_box(parse(&text));
+    }
+    println!("{}", peak_memory() - before);
+    Ok(())
+}
+
+/// The peak of resident memory in bytes, where the system tells it.
+fn peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
 /// A ring of node templates with conditions and relations.

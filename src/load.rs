@@ -11,11 +11,10 @@ pub use mapping::{Mapping, is_profile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, FileSystem, SourceMap};
 use crate::types;
-use crate::yaml::{self, Document, Limits};
+use crate::yaml::{self, Document, Job, Keep, Limits};
 use memchr::memmem;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The names under which a directory's template is found, the first one first.
 pub const TEMPLATE_NAMES: [&str; 4] = ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
@@ -150,38 +149,13 @@ pub fn is_yaml(path: &Path) -> bool {
 }
 
 /// Parses texts on all cores; `whole` says which are wanted whole rather than for their types.
-fn parse_all(jobs: &[(FileId, Arc<str>)], whole: impl Fn(usize) -> bool + Sync) -> Vec<Result<Document, Diagnostic>> {
-    let limits = Limits::default();
-    let parse = |index: usize| {
-        let (id, text) = &jobs[index];
-        let keep: &dyn Fn(&[&str]) -> bool = if whole(index) { &|_| true } else { &types::is_needed };
-        yaml::parse_filtered(*id, Arc::clone(text), &limits, keep)
+fn parse_all(jobs: &[(FileId, Arc<str>)], whole: impl Fn(usize) -> bool) -> Vec<Result<Document, Diagnostic>> {
+    let job = |(index, (file, text)): (usize, &(FileId, Arc<str>))| {
+        let keep: Option<Keep<'_>> = if whole(index) { None } else { Some(&types::is_needed) };
+        Job { file: *file, text: Arc::clone(text), keep }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    if threads < 2 {
-        return (0..jobs.len()).map(parse).collect();
-    }
-    // The largest files first, so that no thread is left alone with one at the end.
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].1.len()));
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((index, parse(index)));
-        }
-        done
-    };
-    let mut done: Vec<_> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_by_key(|&(index, _)| index);
-    done.into_iter().map(|(_, document)| document).collect()
+    let jobs: Vec<_> = jobs.iter().enumerate().map(job).collect();
+    yaml::parse_all(&jobs, &Limits::default())
 }
 
 /// Without `.` and `..`, so that one file has one name.

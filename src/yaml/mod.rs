@@ -2,6 +2,7 @@
 //!
 //! A document is one arena: nodes are records of twenty bytes, scalars are ranges of the source text wherever reading them changes
 //! nothing, and an alias is a node that stands for another one, so the tree is a graph without cycles and nothing is ever copied.
+//! Large files are read in parts, by all cores; the document is the same wherever it was cut.
 //! Comments and blank lines lie in a table beside the tree, each with the map entry or list item that it goes with.
 //!
 //! Writing a document back as it was read gives the same bytes for what editors and formatters usually produce. Normalised are:
@@ -24,5 +25,5 @@ mod write;
 
 pub use json::write_json;
 pub use node::{Document, Node, NodeKind, Scalar};
-pub use parse::{Limits, parse, parse_filtered};
+pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 /// A parsed document: an arena of nodes over the text of its file.
 #[derive(Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Document {
     pub(super) file: FileId,
     pub(super) text: Arc<str>,
@@ -28,6 +29,7 @@ pub struct Document {
 
 /// How the author indents blocks in maps.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Indentation {
     pub(super) map: Option<u32>,
     pub(super) list: Option<u32>,
@@ -35,6 +37,7 @@ pub(super) struct Indentation {
 
 /// A node in the arena.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Record {
     pub(super) start: u32,
     pub(super) end: u32,

@@ -1,12 +1,16 @@
 //! From events to the tree.
 
+mod cut;
+mod parts;
+
 use super::node::{Document, Indentation, Record, Shape};
 use super::scalar::Typing;
 use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Span};
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as Place, StructureStyle, Tag};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How much a document may ask for, so that none can hang the reader or exhaust its memory.
@@ -18,11 +22,20 @@ pub struct Limits {
     pub depth: u32,
     /// Nodes after expanding aliases and merge keys, as a multiple of those written, plus a million.
     pub expansion: u64,
+    /// Threads that read what is large; never more than there are cores.
+    pub threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 256 << 20, depth: 128, expansion: 10 }
+        Self { bytes: 256 << 20, depth: 128, expansion: 10, threads: usize::MAX }
+    }
+}
+
+impl Limits {
+    /// Places are numbers of four bytes.
+    fn most_bytes(&self) -> u64 {
+        self.bytes.min(u64::from(u32::MAX))
     }
 }
 
@@ -32,12 +45,25 @@ const MAX_DEPTH: u32 = 512;
 /// Nodes that aliases may stand for, whatever the size of the document.
 const FREE_EXPANSION: u64 = 1_000_000;
 
-/// Parses the only document of a file.
+/// Says of a path of keys whether the entry it leads to is kept.
+pub type Keep<'k> = &'k (dyn Fn(&[&str]) -> bool + Sync);
+
+/// A file that is to be parsed.
+pub struct Job<'k> {
+    /// Its id.
+    pub file: FileId,
+    /// Its text.
+    pub text: Arc<str>,
+    /// What of it is kept; all of it where nothing is said.
+    pub keep: Option<Keep<'k>>,
+}
+
+/// Parses the only document of a file, a large one by all cores.
 ///
 /// # Errors
 /// `syntax` with the place, for malformed YAML, a second document, a duplicate key, an unknown alias, or a passed limit.
 pub fn parse(file: FileId, text: Arc<str>, limits: &Limits) -> Result<Document, Diagnostic> {
-    read(file, text, limits, None)
+    read_one(Job { file, text, keep: None }, limits)
 }
 
 /// Parses, but leaves out every map entry for whose path of keys `keep` is false, so that a large library costs no tree.
@@ -45,32 +71,38 @@ pub fn parse(file: FileId, text: Arc<str>, limits: &Limits) -> Result<Document, 
 ///
 /// # Errors
 /// As [`parse`]; what is left out is still checked for well-formedness, but not for duplicate keys.
-pub fn parse_filtered(
-    file: FileId,
-    text: Arc<str>,
-    limits: &Limits,
-    keep: &dyn Fn(&[&str]) -> bool,
-) -> Result<Document, Diagnostic> {
-    read(file, text, limits, Some(keep))
+pub fn parse_filtered(file: FileId, text: Arc<str>, limits: &Limits, keep: Keep<'_>) -> Result<Document, Diagnostic> {
+    read_one(Job { file, text, keep: Some(keep) }, limits)
 }
 
-type Keep<'k> = Option<&'k dyn Fn(&[&str]) -> bool>;
+/// Parses several files by all cores, each as [`parse_filtered`] does; the documents come in the order of the jobs.
+pub fn parse_all(jobs: &[Job<'_>], limits: &Limits) -> Vec<Result<Document, Diagnostic>> {
+    parts::read_all(jobs, limits, parts::Share::of_machine(jobs, limits.threads))
+}
 
-fn read(file: FileId, text: Arc<str>, limits: &Limits, keep: Keep<'_>) -> Result<Document, Diagnostic> {
-    let most = limits.bytes.min(u64::from(u32::MAX));
+fn read_one(job: Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
+    parse_all(std::slice::from_ref(&job), limits).pop().unwrap_or_else(|| read(&job, limits))
+}
+
+/// Reads a file from its start to its end.
+fn read(job: &Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
+    let Job { file, text, keep } = job;
+    let most = limits.most_bytes();
     if text.len() as u64 > most {
         let message = format!("the file has {} bytes, {most} are allowed", text.len());
-        let start = Span { file, start: 0, end: 0 };
+        let start = Span { file: *file, start: 0, end: 0 };
         return Err(Diagnostic::error(Code::Syntax, message).at(start).help("split the file"));
     }
-    let built = match Builder::build(file, &text, limits, keep, Omitted::Skip) {
-        Err(Stop::Omitted) => Builder::build(file, &text, limits, keep, Omitted::Build),
+    let built = match Builder::build(*file, text, limits, *keep, Omitted::Skip) {
+        Err(Stop::Omitted) => Builder::build(*file, text, limits, *keep, Omitted::Build),
         built => built,
     };
     match built {
-        Ok(document) => Ok(Document { text, ..document }),
+        Ok(document) => Ok(Document { text: Arc::clone(text), ..document }),
         Err(Stop::Wrong(diagnostic)) => Err(*diagnostic),
-        Err(Stop::Omitted) => Err(Diagnostic::error(Code::Syntax, "an alias stands for something that was left out")),
+        Err(Stop::Omitted | Stop::Unfit) => {
+            Err(Diagnostic::error(Code::Syntax, "an alias stands for something that was left out"))
+        }
     }
 }
 
@@ -87,6 +119,8 @@ enum Stop {
     Wrong(Box<Diagnostic>),
     /// It needs something that was skipped.
     Omitted,
+    /// It is a part that does not fit to the one before it.
+    Unfit,
 }
 
 impl From<Diagnostic> for Stop {
@@ -159,11 +193,25 @@ struct Skip {
     column: usize,
 }
 
+/// Where the collections end that are open at the end of a part, and its document.
+#[derive(Default)]
+struct Ending {
+    collections: Option<Place>,
+    document: Option<Place>,
+}
+
 struct Builder<'t> {
     file: FileId,
+    /// Up to where it is read.
     text: &'t str,
+    /// Where reading starts.
+    from: usize,
+    /// The keys that lead to what is read.
+    path: Vec<&'t str>,
+    /// Of a part: what is still open at its end.
+    ending: Option<Ending>,
     limits: Limits,
-    keep: Keep<'t>,
+    keep: Option<Keep<'t>>,
     omitted: Omitted,
     skip: Option<Skip>,
     nodes: Vec<Record>,
@@ -184,15 +232,18 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn build(file: FileId, text: &'t str, limits: &Limits, keep: Keep<'t>, omitted: Omitted) -> Result<Document, Stop> {
-        let mut builder = Self {
+    fn new(file: FileId, text: &'t str, limits: &Limits, keep: Option<Keep<'t>>, omitted: Omitted) -> Self {
+        Self {
             file,
             text,
+            from: 0,
+            path: Vec::new(),
+            ending: None,
             limits: Limits { depth: limits.depth.min(MAX_DEPTH), ..*limits },
             keep,
             omitted,
             skip: None,
-            nodes: Vec::with_capacity(if keep.is_some() { 0 } else { text.len() / 20 + 1 }),
+            nodes: Vec::new(),
             children: Vec::new(),
             pending: Vec::new(),
             cooked: String::new(),
@@ -200,24 +251,32 @@ impl<'t> Builder<'t> {
             frames: Vec::new(),
             anchors: Vec::new(),
             expanded: 0,
-            gaps: Gaps::new(text),
+            gaps: Gaps::new(text, 0),
             margins: Margins::default(),
             indentation: Indentation::default(),
             end: 0,
-        };
+        }
+    }
+
+    fn build(file: FileId, text: &'t str, limits: &Limits, keep: Option<Keep<'t>>, omitted: Omitted) -> Result<Document, Stop> {
+        let mut builder = Self::new(file, text, limits, keep, omitted);
         builder.run()?;
         Ok(builder.finish())
     }
 
     fn run(&mut self) -> Result<(), Stop> {
+        self.nodes.reserve(if self.keep.is_some() { 0 } else { (self.text.len() - self.from) / 20 + 1 });
         // Both of its limits lie above ours, which holds for flow and block together.
         let limit = self.limits.depth as usize + 8;
         let options = granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit };
-        for next in Parser::new_from_str_with_options(self.text, options) {
+        let source = self.text.get(self.from..).unwrap_or_default();
+        for next in Parser::new_from_str_with_options(source, options) {
             // Events are large, so they are not moved.
             match &next {
-                Ok((event, place)) if self.skip.is_some() => self.skip_event(event, place),
-                Ok((event, place)) => self.event(event, place)?,
+                Ok((event, place)) => {
+                    let place = Place::new(place, self.from);
+                    if self.skip.is_some() { self.skip_event(event, &place) } else { self.event(event, &place)? }
+                }
                 Err(error) => return Err(self.malformed(error)),
             }
         }
@@ -234,7 +293,7 @@ impl<'t> Builder<'t> {
             Event::Alias(anchor) => self.alias(*anchor, place),
             Event::DocumentStart(..) if self.nodes.is_empty() => Ok(()),
             Event::DocumentStart(..) => {
-                Err(self.error("there is a second document in this file", self.visible(start(place)), "keep one document a file"))
+                Err(self.error("there is a second document in this file", self.visible(place.start), "keep one document a file"))
             }
             Event::DocumentEnd => {
                 self.end_document(place);
@@ -245,11 +304,15 @@ impl<'t> Builder<'t> {
     }
 
     fn end_document(&mut self, place: &Place) {
-        let marker = start(place) < end(place);
-        self.gaps.scan(if marker { start(place) } else { self.text.len() }, None);
+        if let Some(ending) = &mut self.ending {
+            ending.document = Some(place.clone());
+            return;
+        }
+        let marker = place.start < place.end;
+        self.gaps.scan(if marker { place.start } else { self.text.len() }, None);
         self.gaps.rest(&mut self.margins.bottom);
         if marker {
-            margin(self.text.get(end(place)..).unwrap_or_default(), &mut self.margins.bottom);
+            margin(self.text.get(place.end..).unwrap_or_default(), &mut self.margins.bottom);
         }
     }
 
@@ -288,7 +351,7 @@ impl<'t> Builder<'t> {
     }
 
     fn span(&self, place: &Place) -> Span {
-        Span { file: self.file, start: start(place) as u32, end: end(place) as u32 }
+        Span { file: self.file, start: place.start as u32, end: place.end as u32 }
     }
 
     /// The word at this place, or the last one before it where there is none.
@@ -305,7 +368,7 @@ impl<'t> Builder<'t> {
     }
 
     fn malformed(&self, error: &ScanError) -> Stop {
-        let span = self.visible(error.marker().byte_offset().unwrap_or(self.end as usize));
+        let span = self.visible(error.marker().byte_offset().map_or(self.end as usize, |at| self.from + at));
         let message = match error.kind() {
             ErrorKind::RecursionLimitExceeded => return self.too_deep(span),
             _ => format!("malformed YAML: {}", error.info()),
@@ -322,7 +385,7 @@ impl<'t> Builder<'t> {
 
     /// The depth at which a node that comes now stands.
     fn depth(&self) -> u32 {
-        self.frames.len() as u32
+        (self.path.len() + self.frames.len()) as u32
     }
 
     fn is_key(&self) -> bool {
@@ -332,10 +395,10 @@ impl<'t> Builder<'t> {
     /// A node starts here: the lines above it find their owner.
     fn arrive(&mut self, place: &Place, opens_block: bool) {
         if self.nodes.is_empty() {
-            margin(self.text.get(..start(place)).unwrap_or_default(), &mut self.margins.top);
-            self.gaps.end_token(start(place), place.start.line());
+            margin(self.text.get(self.from..place.start).unwrap_or_default(), &mut self.margins.top);
+            self.gaps.end_token(place.start, place.line);
         } else {
-            self.gaps.read(start(place), place.start.line());
+            self.gaps.read(place.start, place.line);
         }
         self.settle(opens_block);
     }
@@ -395,7 +458,8 @@ impl<'t> Builder<'t> {
     /// Reads the tag of the node that is about to be added.
     fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
         let Some(tag) = tag else { return Ok(Tagged::default()) };
-        let tag_span = place.tag_span().map_or(self.span(place), |span| self.span(&span));
+        let tag_range = place.tag.clone().unwrap_or(place.start..place.end);
+        let tag_span = Span { file: self.file, start: tag_range.start as u32, end: tag_range.end as u32 };
         let typing = match (kind, tag.core_suffix()) {
             ("scalar", Some("str")) => Some(Typing::String),
             ("scalar", Some("int")) => Some(Typing::Int),
@@ -408,7 +472,7 @@ impl<'t> Builder<'t> {
                 return Err(self.error(message, tag_span, "remove the tag, or change what it stands before"));
             }
         };
-        let raw = self.text.get(tag_span.start as usize..tag_span.end as usize).unwrap_or_default();
+        let raw = self.text.get(tag_range).unwrap_or_default();
         // A handle that a directive declares means nothing where the directive is not.
         let declared = tag.handle() != tag.original_handle() && !tag.original_handle().is_empty() && tag.core_suffix().is_none();
         let written = match raw.strip_prefix(tag.original_handle()) {
@@ -438,7 +502,7 @@ impl<'t> Builder<'t> {
             let what = format!("{:?}", record.typing).to_lowercase();
             return Err(self.error(
                 format!("this is not what the tag `!!{what}` says"),
-                self.visible(start(place)),
+                self.visible(place.start),
                 "remove the tag",
             ));
         }
@@ -453,19 +517,19 @@ impl<'t> Builder<'t> {
     }
 
     fn flow_scalar(&mut self, text: &str, plain: bool, place: &Place) -> Result<Record, Stop> {
-        let absent = plain && start(place) == end(place);
+        let absent = plain && place.start == place.end;
         // What is not there is reported behind the comment of its line; it is where it could be.
-        let at = if absent && !self.nodes.is_empty() { self.gaps.skip_to_absent(start(place)) } else { start(place) };
+        let at = if absent && !self.nodes.is_empty() { self.gaps.skip_to_absent(place.start) } else { place.start };
         self.arrive(place, false);
-        self.end = if absent { at } else { end(place) } as u32;
-        self.gaps.end_token(end(place), place.end.line());
+        self.end = if absent { at } else { place.end } as u32;
+        self.gaps.end_token(place.end, place.last_line);
         let (shape, typing, quote) = if plain { (Shape::Plain, Typing::Core, 0) } else { (Shape::Quoted, Typing::String, 1) };
         let record = Record::scalar(at as u32, self.end, shape, typing);
         if absent {
             // Its text, as reported, is `~`.
             return Ok(record);
         }
-        let inner = start(place) + quote..end(place).saturating_sub(quote);
+        let inner = place.start + quote..place.end.saturating_sub(quote);
         if self.text.get(inner.clone()) == Some(text) {
             return Ok(Record { first: inner.start as u32, len: inner.len() as u32, ..record });
         }
@@ -474,12 +538,12 @@ impl<'t> Builder<'t> {
 
     /// A literal or folded scalar; its span starts at its header and ends with its last line that is not blank.
     fn block_scalar(&mut self, text: &str, folded: bool, place: &Place) -> Result<Record, Stop> {
-        let last = end(place);
+        let last = place.end;
         let sign = if folded { b'>' } else { b'|' };
-        let header = self.gaps.scan(last, Some(sign)).filter(|header| header.start <= start(place));
-        let header = header.unwrap_or(start(place)..start(place));
+        let header = self.gaps.scan(last, Some(sign)).filter(|header| header.start <= place.start);
+        let header = header.unwrap_or(place.start..place.start);
         if self.nodes.is_empty() {
-            margin(self.text.get(..header.start).unwrap_or_default(), &mut self.margins.top);
+            margin(self.text.get(self.from..header.start).unwrap_or_default(), &mut self.margins.top);
             self.gaps.forget(header.start);
         }
         self.settle(false);
@@ -522,8 +586,8 @@ impl<'t> Builder<'t> {
             return Err(self.too_deep(self.span(place)));
         }
         self.arrive(place, false);
-        self.end = end(place) as u32;
-        self.gaps.end_token(end(place), place.end.line());
+        self.end = place.end as u32;
+        self.gaps.end_token(place.end, place.last_line);
         self.hang_alias(target, extent, place)
     }
 
@@ -534,7 +598,7 @@ impl<'t> Builder<'t> {
         if key && !of.shape.is_scalar() {
             return Err(self.error("this map key is not a scalar", self.span(place), "use a string as key"));
         }
-        let alias = Record::scalar(start(place) as u32, end(place) as u32, Shape::Alias, Typing::Core);
+        let alias = Record::scalar(place.start as u32, place.end as u32, Shape::Alias, Typing::Core);
         let record = if key { Record { marks: 0, ..of } } else { Record { first: target, ..alias } };
         self.nodes.push(Record { marks: record.marks | Record::TANGLED, ..record });
         if key && !self.keep_key(id) {
@@ -576,8 +640,16 @@ impl<'t> Builder<'t> {
         if !frame.filtered {
             return true;
         }
-        let (_, outer) = self.frames.split_last().unwrap_or((frame, &[]));
-        let mut path: Vec<&str> = Vec::with_capacity(self.frames.len());
+        let mut path = self.keys();
+        path.push(key);
+        keep(&path)
+    }
+
+    /// The keys that lead to the innermost collection.
+    fn keys(&self) -> Vec<&str> {
+        let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
+        let mut path: Vec<&str> = Vec::with_capacity(self.path.len() + self.frames.len());
+        path.extend(&self.path);
         for (frame, inner) in outer.iter().zip(self.frames.iter().skip(1)) {
             // The key of the map inside is pending right before it.
             if let (true, [.., key, _]) = (frame.map, self.pending.get(..inner.base).unwrap_or_default()) {
@@ -585,8 +657,7 @@ impl<'t> Builder<'t> {
                 path.extend((key != "<<").then_some(key));
             }
         }
-        path.push(key);
-        keep(&path)
+        path
     }
 
     /// An event of an entry that is left out.
@@ -595,7 +666,7 @@ impl<'t> Builder<'t> {
         match event {
             Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) => {
                 if skip.depth == 0 && *style == StructureStyle::Block {
-                    skip.column = place.start.col();
+                    skip.column = place.column;
                 }
                 skip.depth += 1;
             }
@@ -603,11 +674,11 @@ impl<'t> Builder<'t> {
             _ => {}
         }
         let (done, column) = (skip.depth == 0, skip.column);
-        let ends_block = matches!(event, Event::MappingEnd | Event::SequenceEnd) && start(place) == end(place);
+        let ends_block = matches!(event, Event::MappingEnd | Event::SequenceEnd) && place.start == place.end;
         if !ends_block {
             let block = matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
-            let stop = if block { self.text.get(..end(place)).unwrap_or_default().trim_end().len() } else { end(place) };
-            self.gaps.end_token(stop, if block { 0 } else { place.end.line() });
+            let stop = if block { self.text.get(..place.end).unwrap_or_default().trim_end().len() } else { place.end };
+            self.gaps.end_token(stop, if block { 0 } else { place.last_line });
         }
         self.set_anchor(event.anchor_id().unwrap_or(0), Anchor::Skipped);
         if !done {
@@ -615,7 +686,7 @@ impl<'t> Builder<'t> {
         }
         self.skip = None;
         if ends_block {
-            self.gaps.read(start(place), place.start.line());
+            self.gaps.read(place.start, place.line);
             self.gaps.end_block(column, NOBODY);
         }
     }
@@ -625,20 +696,20 @@ impl<'t> Builder<'t> {
     fn open(&mut self, map: bool, flow: bool, anchor: usize, tag: Option<&Tag>, place: &Place) -> Result<(), Stop> {
         let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
         if self.is_key() {
-            return Err(self.error("this map key is not a scalar", self.visible(start(place)), "use a string as key"));
+            return Err(self.error("this map key is not a scalar", self.visible(place.start), "use a string as key"));
         }
         if self.depth() >= self.limits.depth {
-            return Err(self.too_deep(self.visible(start(place))));
+            return Err(self.too_deep(self.visible(place.start)));
         }
         let value_of = self.frames.last().filter(|frame| frame.map && !frame.flow).map(|frame| frame.column);
         if value_of.is_some() && !map && !flow {
             // The event of a list in the column of its key comes behind the first dash, which is needed here.
-            self.gaps.scan(start(place), None);
+            self.gaps.scan(place.start, None);
         }
         let dash = self.gaps.dash().filter(|_| value_of.is_some() && !flow);
         self.arrive(place, !flow);
-        let at = dash.map_or(start(place), |dash| dash as usize);
-        let column = if dash.is_some() { at - line_start(self.text, at) } else { place.start.col() };
+        let at = dash.map_or(place.start, |dash| dash as usize);
+        let column = if dash.is_some() { at - line_start(self.text, at) } else { place.column };
         if let (Some(outer), false) = (value_of, flow) {
             let style = if map { &mut self.indentation.map } else { &mut self.indentation.list };
             *style = style.or(column.checked_sub(outer).and_then(|columns| u32::try_from(columns).ok()));
@@ -649,8 +720,8 @@ impl<'t> Builder<'t> {
         }
         if flow {
             self.gaps.flow += 1;
-            self.gaps.end_token(end(place), place.end.line());
-            self.end = end(place) as u32;
+            self.gaps.end_token(place.end, place.last_line);
+            self.end = place.end as u32;
         }
         Ok(())
     }
@@ -687,7 +758,16 @@ impl<'t> Builder<'t> {
     }
 
     fn close(&mut self, place: &Place) -> Result<(), Stop> {
-        self.gaps.read(start(place), place.start.line());
+        self.gaps.read(place.start, place.line);
+        let last = self.frames.len() == 1 || place.start == self.text.len();
+        if let (Some(ending), true) = (&mut self.ending, last && self.frames.last().is_some_and(|frame| !frame.flow)) {
+            ending.collections = Some(place.clone());
+            return Ok(());
+        }
+        self.close_frame(place)
+    }
+
+    fn close_frame(&mut self, place: &Place) -> Result<(), Stop> {
         let merged = match self.frames.last() {
             Some(frame) if frame.map => {
                 self.unique_keys(frame)?;
@@ -699,8 +779,8 @@ impl<'t> Builder<'t> {
         if frame.flow {
             self.gaps.part(false);
             self.gaps.flow -= 1;
-            self.gaps.end_token(end(place), place.end.line());
-            self.end = if start(place) < end(place) { end(place) as u32 } else { self.end };
+            self.gaps.end_token(place.end, place.last_line);
+            self.end = if place.start < place.end { place.end as u32 } else { self.end };
         } else if !self.frames.is_empty() {
             self.gaps.end_block(frame.column + usize::from(frame.indentless), frame.entry);
         }
@@ -808,18 +888,36 @@ impl<'t> Builder<'t> {
     }
 }
 
+/// Where an event is in the text of the file.
+#[derive(Clone)]
+struct Place {
+    start: usize,
+    end: usize,
+    column: usize,
+    line: usize,
+    last_line: usize,
+    tag: Option<Range<usize>>,
+}
+
+impl Place {
+    /// The parser's place, when it reads from this offset.
+    fn new(place: &granit_parser::Span, from: usize) -> Self {
+        let at = |marker: &Marker| from + marker.byte_offset().unwrap_or_default();
+        Self {
+            start: at(&place.start),
+            end: at(&place.end),
+            column: place.start.col(),
+            line: place.start.line(),
+            last_line: place.end.line(),
+            tag: place.tag_span().map(|tag| at(&tag.start)..at(&tag.end)),
+        }
+    }
+}
+
 impl Record {
     fn scalar(start: u32, end: u32, shape: Shape, typing: Typing) -> Self {
         Self { start, end, first: start, len: 0, shape, typing, cooked: false, marks: 0 }
     }
-}
-
-fn start(place: &Place) -> usize {
-    place.start.byte_offset().unwrap_or_default()
-}
-
-fn end(place: &Place) -> usize {
-    place.end.byte_offset().unwrap_or_default()
 }
 
 /// How long the lines of a block scalar are without the blank ones behind them, unless it `keeps` those.

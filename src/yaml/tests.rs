@@ -206,7 +206,7 @@ mod rejects {
 mod filters {
     use super::*;
 
-    fn filtered(text: &str, keep: &dyn Fn(&[&str]) -> bool) -> Document {
+    fn filtered(text: &str, keep: Keep<'_>) -> Document {
         parse_filtered(FileId(0), text.into(), &Limits::default(), keep).unwrap()
     }
 
@@ -262,13 +262,13 @@ types: # all
 
     #[test]
     fn paths_are_keys_from_the_root_through_lists() {
-        let seen = std::cell::RefCell::new(Vec::new());
+        let seen = std::sync::Mutex::new(Vec::new());
         let keep = |path: &[&str]| {
-            seen.borrow_mut().push(path.join("/"));
+            seen.lock().unwrap().push(path.join("/"));
             path != ["a", "b"]
         };
         filtered("a:\n  - b: {c: 1}\n    d: {e: 2}\nf: {<<: {g: 1}}\n", &keep);
-        assert_eq!(*seen.borrow(), ["a", "a/b", "a/d", "a/d/e", "f", "f/g", "f/g"]);
+        assert_eq!(*seen.lock().unwrap(), ["a", "a/b", "a/d", "a/d/e", "f", "f/g", "f/g"]);
     }
 
     #[test]
@@ -455,7 +455,7 @@ mod writing {
     }
 }
 
-mod laws {
+pub(super) mod laws {
     use super::*;
 
     fn text() -> impl Strategy<Value = String> {
@@ -680,7 +680,7 @@ mod laws {
         }
     }
 
-    fn document() -> impl Strategy<Value = String> {
+    pub(in crate::yaml) fn document() -> impl Strategy<Value = String> {
         (block(), 2..5_usize, 0..3_usize).prop_map(|(block, step, list)| {
             let mut printer = Printer { out: String::new(), step, list_step: list * step / 2, comments: 0 };
             match &block {
@@ -693,7 +693,7 @@ mod laws {
     }
 
     /// A document of maps with a comment above, behind and below each entry, and the paths of the entries.
-    fn commented() -> impl Strategy<Value = (String, Vec<String>)> {
+    pub(in crate::yaml) fn commented() -> impl Strategy<Value = (String, Vec<String>)> {
         block().prop_map(|block| {
             // What is above the first entry belongs to the document.
             let (mut text, mut paths) = ("first: 0\n".to_owned(), Vec::new());
@@ -739,7 +739,7 @@ mod laws {
     }
 
     /// Pieces of which nearly everything that is special in YAML can be put together.
-    fn scraps() -> impl Strategy<Value = String> {
+    pub(in crate::yaml) fn scraps() -> impl Strategy<Value = String> {
         let pieces = vec![
             "a",
             "b: ",
@@ -795,7 +795,7 @@ mod laws {
         prop::collection::vec(prop::sample::select(pieces), 0..24).prop_map(|pieces| pieces.concat())
     }
 
-    fn mutated() -> impl Strategy<Value = String> {
+    pub(in crate::yaml) fn mutated() -> impl Strategy<Value = String> {
         const BASE: &str = "# head\na: &r 1 # c\nb:\n  - x\n  - k: |\n      lit\n    l: [1, {m: n}, *r]\n# d\nc: {<<: {z: 1}}\nd: >-\n  f\n\n  g\n";
         prop::collection::vec((0..BASE.len(), 0..6_usize, scraps()), 1..4).prop_map(|edits| {
             edits.into_iter().fold(BASE.to_owned(), |mut text, (at, len, scrap)| {

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 /// A comment or some lines of them.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Trivia {
     /// The key or item it goes with.
     pub(super) owner: u32,
@@ -32,6 +33,7 @@ pub(super) enum Place {
 
 /// What stands above the first entry of a document and below its last, in whole lines.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Margins {
     pub(super) top: String,
     pub(super) bottom: String,
@@ -113,8 +115,18 @@ pub(super) struct Gaps<'t> {
 }
 
 impl<'t> Gaps<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: first_byte(text), line: 0, pending: Vec::new(), dash: None, owner: 0, flow: 0, found: Vec::new() }
+    /// Reads from this place on.
+    pub(super) fn new(text: &'t str, from: usize) -> Self {
+        Self {
+            text,
+            at: from.max(first_byte(text)),
+            line: 0,
+            pending: Vec::new(),
+            dash: None,
+            owner: 0,
+            flow: 0,
+            found: Vec::new(),
+        }
     }
 
     /// The next token is at `start`. Nearly all gaps hold no comment, and show it in their first bytes.
@@ -241,6 +253,13 @@ impl<'t> Gaps<'t> {
         }
         self.dash = None;
         self.give_lines(self.owner, Place::Inside);
+    }
+
+    /// What follows was read on its own: its first entry is `first` here, and its owners are what `owner` makes of them.
+    pub(super) fn append(&mut self, next: Gaps<'t>, first: u32, owner: impl Fn(u32) -> u32) {
+        self.entry(first, false);
+        self.found.extend(next.found.into_iter().map(|trivia| Trivia { owner: owner(trivia.owner), ..trivia }));
+        *self = Gaps { found: std::mem::take(&mut self.found), owner: owner(next.owner), ..next };
     }
 
     /// Where the dash before the token is that was just reached.
