@@ -45,6 +45,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnknownDefinition, "tests/diagnostics/requirement-name.yaml"),
     (Code::UnknownProperty, "src/tosca/value/tests.rs"),
     (Code::UnknownType, "tests/diagnostics/unknown-type.yaml"),
+    (Code::Unproven, "tests/optimize.rs"),
     (Code::ViolatedConstraint, "src/tosca/value/tests.rs"),
 ];
 

@@ -8,9 +8,13 @@ mod families;
 mod modular;
 mod oracle;
 
+use cuvee::Resolver;
+use cuvee::diagnostic::Code;
 use cuvee::formula::Atom;
 use cuvee::progress::Progress;
 use cuvee::solve::{Bounds as Proven, Conflict, Problem, Settings, Solution, SolverKind, Unsolved, solve};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The bounds of the only objective.
 #[derive(Default)]
@@ -107,4 +111,40 @@ fn another_method_confirms_the_optimum() -> Result<(), Unsolved> {
         }
     }
     Ok(())
+}
+
+/// Stops when it is told bounds that do not meet.
+struct Impatient(Arc<AtomicBool>);
+
+impl Progress for Impatient {
+    fn bounds(&mut self, _: usize, lower: u64, upper: u64) {
+        self.0.fetch_or(lower < upper, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_is_not_proven_says_so() {
+    // Of five nodes in a ring no neighbours may be present together. Pairs alone do not show that three are too many.
+    let ring = |line: &dyn Fn(usize) -> String| (0..5).map(line).collect::<String>();
+    let excluded = ring(&|i| format!("    - not: {{and: [node_presence: n{i}, node_presence: n{}]}}\n", (i + 1) % 5));
+    let nodes = ring(&|i| format!("    n{i}: {{type: T, weight: 0.5, conditions: {{node_presence: n{i}}}}}\n"));
+    let options = "{type_default_condition: true, optimization_topology: max, optimization_topology_unique: false}";
+    let template = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {options}\n    \
+         constraints:\n{excluded}  node_templates:\n{nodes}"
+    );
+    let resolver = Resolver::from_text("t.yaml", template);
+    let proven = resolver.resolve().unwrap();
+    let optimum = &proven.optima()[0];
+    assert!(proven.is_proven() && optimum.is_proven() && proven.warnings().is_empty());
+    assert_eq!((optimum.what, &*optimum.value, optimum.is_maximized), ("the weight of the nodes", "1", true));
+
+    let stop = Arc::default();
+    let cut_short = resolver.stop_when(Arc::clone(&stop)).resolve_with(&mut Impatient(stop)).unwrap();
+    let optimum = &cut_short.optima()[0];
+    assert!(!cut_short.is_proven() && !optimum.is_proven());
+    assert_eq!(optimum.bound, "1.5");
+    assert!(["0", "0.5", "1"].contains(&&*optimum.value), "{optimum:?}");
+    assert_eq!(cut_short.warnings().iter().map(|warning| warning.code).collect::<Vec<_>>(), [Code::Unproven]);
+    assert!(cut_short.warnings()[0].message.ends_with("and no variant has more than 1.5"));
 }

@@ -69,7 +69,7 @@ fn relations(size: usize) -> String {
 }
 
 fn choice(size: usize) -> String {
-    let weighted = lines(size, |i| format!("    node_{i}: {{type: node, weight: {}}}", if i == 5 { 1 } else { 2 }));
+    let weighted = lines(size, |i| format!("    node_{i}: {{type: node, weight: {}}}", (i + size / 2) % size + 1));
     let nodes = hub("requirements", size, |i| format!("host: node_{i}"), &weighted);
     let options = ", mode: semantic-loose, node_default_condition_mode: incomingnaive, hosting_stack_constraint: true, optimization_topology: min";
     template(options, "", &nodes)

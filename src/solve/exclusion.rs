@@ -6,7 +6,7 @@ use crate::formula::Lit;
 use rustc_hash::FxHashSet;
 
 /// Literals that propagation may look at before it has to come to an end, so that no template makes it search for long.
-const PATIENCE: usize = 4_000_000;
+const PATIENCE: usize = 1_000_000;
 
 /// Finds out which literals cannot be true together, or false together.
 pub(super) struct Exclusions {

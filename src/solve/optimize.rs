@@ -11,6 +11,7 @@ use super::solver::{Recorded, SatSolver};
 use super::totalizer::Totalizer;
 use super::{Technique, Techniques};
 use crate::formula::Lit;
+use rustc_hash::FxHashSet;
 
 /// Is told the bounds, and sees the solver right after it found a model that is better than those before.
 pub(super) type Observer<'o> = dyn FnMut(u128, u128, Option<&dyn SatSolver>) + 'o;
@@ -29,6 +30,9 @@ pub(super) fn minimize(
     search.restrict();
     (search.lower, search.upper)
 }
+
+/// Assumptions that shortening one core may try: all of a short one can be left out one by one, those of a core of thousands cannot.
+const EFFORT: usize = 20_000;
 
 /// How many costs are looked at together first, and how many groups of those then.
 const GROUP: usize = 8;
@@ -198,13 +202,14 @@ impl<'s> Search<'s> {
             return core;
         }
         core.sort_by_key(|&literal| (self.weights[(!literal).index()], literal));
-        let mut needed = 0;
-        while needed < core.len() && core.len() > 1 {
+        let (mut needed, mut effort) = (0, 0);
+        while needed < core.len() && core.len() > 1 && effort < EFFORT {
+            effort += core.len();
             let mut rest = core.clone();
             rest.remove(needed);
             match self.solver.attempt(&rest) {
                 Some(false) => {
-                    let found = self.solver.core();
+                    let found: FxHashSet<_> = self.solver.core().iter().copied().collect();
                     let is_left = |literal: &Lit| found.contains(literal);
                     needed = core[..needed].iter().copied().filter(|literal| is_left(literal)).count();
                     core.retain(is_left);
