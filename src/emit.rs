@@ -349,11 +349,15 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
         let used = graph.relations.iter().filter(is_written);
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
-        let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
+        let mut users = vec![None; graph.template.relationships.len()];
+        for relation in named {
+            let position = relation.relationship.and_then(|template| graph.relationship_named(template.name));
+            position.into_iter().for_each(|position| users[position] = Some(relation));
+        }
         let is_plain = graph.template.is_plain();
         let mut entries = Vec::new();
         for template in &graph.template.relationships {
-            match users.get(template.name) {
+            match graph.relationship_named(template.name).and_then(|position| users[position]) {
                 Some(relation) => entries.push((key(template.key), self.relationship(relation, template.value))),
                 // What no relation uses may be there to be copied.
                 None if is_plain => entries.push((key(template.key), self.source(template.value))),

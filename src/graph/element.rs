@@ -4,6 +4,7 @@ use crate::decimal::Decimal;
 use crate::formula::Atom;
 use crate::graph::lookup::Names;
 use crate::graph::references::Reference;
+use crate::index::Index;
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::{
@@ -260,8 +261,12 @@ pub struct Graph<'a> {
     pub imports: Vec<ImportElement<'a>>,
     /// What values take from where.
     pub references: Vec<Reference>,
-    pub(super) node_names: FxHashMap<&'a str, NodeId>,
-    pub(super) group_names: FxHashMap<&'a str, GroupId>,
+    /// The positions of nodes.
+    pub(super) node_names: Index<'a>,
+    /// The positions of relationship templates in the template.
+    pub(super) relationship_names: Index<'a>,
+    /// The positions of groups.
+    pub(super) group_names: Index<'a>,
     pub(super) names: OnceCell<Names<'a>>,
     pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
@@ -283,8 +288,9 @@ impl<'a> Graph<'a> {
             outputs: Vec::new(),
             imports: Vec::new(),
             references: Vec::new(),
-            node_names: FxHashMap::default(),
-            group_names: FxHashMap::default(),
+            node_names: Index::default(),
+            relationship_names: Index::default(),
+            group_names: Index::default(),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),
         }

@@ -209,7 +209,7 @@ impl<'a> Finder<'_, 'a> {
                     }
                 }
             }
-            name => self.graph.node_names.get(name).copied(),
+            name => self.graph.node_id(name),
         }
     }
 }
