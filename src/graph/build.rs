@@ -89,7 +89,11 @@ impl<'a> Builder<'a, '_> {
             let id = self.add(Kind::Input, &parameter.declared, index, None, index);
             self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
         }
+        let relations = template.nodes.iter().map(|node| node.requirements.len()).sum();
+        // Most elements are nodes and relations, each with one type.
+        self.graph.elements.reserve(2 * (template.nodes.len() + relations));
         self.graph.nodes.reserve(template.nodes.len());
+        self.graph.relations.reserve(relations);
         for index in 0..template.nodes.len() {
             self.allocate_node(template, index);
         }
@@ -130,18 +134,18 @@ impl<'a> Builder<'a, '_> {
             types,
             properties,
             relations,
-            incoming: Vec::new(),
+            incoming: Ids::new(),
             artifacts,
             technologies,
             managed,
         });
     }
 
-    fn allocate_artifacts(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+    fn allocate_artifacts(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Ids<ElementId> {
         let add = |(index, artifact): (usize, &'a Artifact<'a>)| {
             let slot = self.graph.artifacts.len();
             let id = self.add(Kind::Artifact, &artifact.declared, index, Some(container), slot);
-            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
+            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Ids::new(), properties: Ids::new() });
             let (types, properties) =
                 (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
             let element = &mut self.graph.artifacts[slot];
@@ -151,7 +155,7 @@ impl<'a> Builder<'a, '_> {
         template.artifacts.iter().enumerate().map(add).collect()
     }
 
-    fn allocate_technologies(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+    fn allocate_technologies(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Ids<ElementId> {
         let add = |(index, technology): (usize, &'a Technology<'a>)| {
             let slot = self.graph.technologies.len();
             let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
@@ -175,14 +179,14 @@ impl<'a> Builder<'a, '_> {
         matches!(types, [only] if self.types.is_abstract(only.declared.name))
     }
 
-    fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Vec<ElementId> {
+    fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Ids<ElementId> {
         let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
             self.add(Kind::Type, &assignment.declared, index, Some(container), 0)
         };
         types.iter().enumerate().map(add).collect()
     }
 
-    fn allocate_properties(&mut self, properties: &'a [Property<'a>], container: ElementId) -> Vec<ElementId> {
+    fn allocate_properties(&mut self, properties: &'a [Property<'a>], container: ElementId) -> Ids<ElementId> {
         let add = |(index, property): (usize, &'a Property<'a>)| {
             let slot = self.graph.properties.len();
             let id = self.add(Kind::Property, &property.declared, index, Some(container), slot);
@@ -202,7 +206,7 @@ impl<'a> Builder<'a, '_> {
         let slot = self.graph.relations.len();
         let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
         let named = requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
-        let relationship = named.or(requirement.inline.as_ref());
+        let relationship = named.or(requirement.inline.as_deref());
         // Where there is no template of that name, it is that of a type.
         let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
@@ -215,8 +219,8 @@ impl<'a> Builder<'a, '_> {
             target: None,
             hosting,
             relationship,
-            types: Vec::new(),
-            properties: Vec::new(),
+            types: Ids::new(),
+            properties: Ids::new(),
         });
         if let Some(template) = relationship {
             let (types, properties) =

@@ -13,6 +13,7 @@ use crate::template::{
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -37,6 +38,9 @@ pub struct RelationId(pub u32);
 /// A group: a position in [`Graph::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupId(pub u32);
+
+/// A list of which there are many, and which is mostly short: up to four ids are kept in place.
+pub type Ids<T> = SmallVec<[T; 4]>;
 
 /// What every element has.
 #[derive(Clone, Debug)]
@@ -67,17 +71,17 @@ pub struct NodeElement<'a> {
     /// Its syntax.
     pub template: &'a NodeTemplate<'a>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
     /// Its outgoing relations.
-    pub relations: Vec<RelationId>,
+    pub relations: Ids<RelationId>,
     /// The relations that target it.
-    pub incoming: Vec<RelationId>,
+    pub incoming: Ids<RelationId>,
     /// Its artifacts.
-    pub artifacts: Vec<ElementId>,
+    pub artifacts: Ids<ElementId>,
     /// Its technologies.
-    pub technologies: Vec<ElementId>,
+    pub technologies: Ids<ElementId>,
     /// Whether a deployment technology has to manage it.
     pub managed: bool,
 }
@@ -98,9 +102,9 @@ pub struct RelationElement<'a> {
     /// Its relationship template, by name or in place.
     pub relationship: Option<&'a RelationshipTemplate<'a>>,
     /// The types of its relationship template.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// The properties of its relationship template.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// A property assignment.
@@ -124,9 +128,9 @@ pub struct ArtifactElement<'a> {
     /// Its node.
     pub node: NodeId,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// What has to be present: at least one of each of these.
@@ -172,9 +176,9 @@ pub struct GroupElement<'a> {
     /// Its members, with their syntax.
     pub members: Vec<(&'a Member<'a>, ElementId)>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// What a policy targets.
@@ -196,9 +200,9 @@ pub struct PolicyElement<'a> {
     /// Its targets, with their syntax.
     pub targets: Vec<(Node<'a>, Target)>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// A topology input.

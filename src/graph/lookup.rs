@@ -126,8 +126,8 @@ impl<'a> Graph<'a> {
                     (Kind::Type, _) => self.types_of(container).to_vec(),
                     (Kind::Property, _) => self.properties_of(container).to_vec(),
                     (Kind::Relation, Some(node)) => node.relations.iter().map(|&id| self.relation(id).id).collect(),
-                    (Kind::Artifact, Some(node)) => node.artifacts.clone(),
-                    (Kind::Technology, Some(node)) => node.technologies.clone(),
+                    (Kind::Artifact, Some(node)) => node.artifacts.to_vec(),
+                    (Kind::Technology, Some(node)) => node.technologies.to_vec(),
                     _ => Vec::new(),
                 }
             }
