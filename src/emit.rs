@@ -95,9 +95,13 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         node: Node<'a>,
         mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
     ) -> Vec<Entry<'a>> {
-        let emitted =
-            node.entries().filter_map(|(name, value)| Some((key(name), emit(self, name.text().unwrap_or_default(), value)?)));
-        emitted.collect()
+        let mut emitted = Vec::with_capacity(node.entries().len());
+        for (name, value) in node.entries() {
+            if let Some(value) = emit(self, name.text().unwrap_or_default(), value) {
+                emitted.push((key(name), value));
+            }
+        }
+        emitted
     }
 
     /// Writes what stands at a site.
@@ -233,8 +237,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut entries = Vec::new();
-        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
+        let present = graph.nodes.iter().filter(|node| self.presence.is(node.id));
+        let mut entries = Vec::with_capacity(present.clone().count());
+        for node in present {
             let assigned = self.assigned_type(node.id);
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
@@ -306,8 +311,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn requirements(&mut self, relations: &[RelationId], like: Node<'a>) -> Option<Out<'a>> {
-        let mut items = Vec::new();
         let graph = self.graph;
+        let mut items = Vec::with_capacity(relations.iter().filter(|&&id| self.presence.is(graph.relation(id).id)).count());
         for (relation, item) in relations.iter().map(|&id| graph.relation(id)).zip(like.items()) {
             if self.presence.is(relation.id) {
                 let declared = &relation.requirement.declared;

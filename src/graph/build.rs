@@ -63,7 +63,8 @@ impl<'a> Builder<'a, '_> {
             container,
             slot: slot as u32,
             span: declared.span(),
-            conditional: Some(&declared.conditional).filter(|conditional| !conditional.is_empty()),
+            conditions: declared.conditional.conditions,
+            settings: declared.conditional.settings(),
             by_rule: false,
         })
     }

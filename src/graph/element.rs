@@ -8,8 +8,8 @@ use crate::index::Index;
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::{
-    Artifact, Conditional, Group, Import, Member, NodeTemplate, Parameter, Policy, Property, RelationshipTemplate, Requirement,
-    ServiceTemplate,
+    Artifact, Group, Import, Member, NodeTemplate, Parameter, Policy, Property, RelationshipTemplate, Requirement,
+    ServiceTemplate, Settings,
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -57,10 +57,19 @@ pub struct Element<'a> {
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
-    /// What its author says of its variability, if anything.
-    pub conditional: Option<&'a Conditional<'a>>,
+    /// The conditions of its author, if there are any.
+    pub conditions: Option<Node<'a>>,
+    /// What else its author says of its variability, which is rare.
+    pub settings: Option<&'a Settings<'a>>,
     /// Whether a rule made it, so that no author could say anything.
     pub by_rule: bool,
+}
+
+impl Element<'_> {
+    /// `default_alternative`
+    pub fn default_alternative(&self) -> Option<bool> {
+        self.settings?.default_alternative
+    }
 }
 
 /// A node template.

@@ -8,7 +8,7 @@ mod import;
 mod topology;
 mod variability;
 
-pub use conditional::{Conditional, Declared, Implied, is_keyword};
+pub use conditional::{Declared, Implied, Settings, is_keyword};
 pub use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue, RELATIONSHIP_PARTS,
     REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology, TypeAssignment,
