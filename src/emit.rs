@@ -237,9 +237,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let present = graph.nodes.iter().filter(|node| self.presence.is(node.id));
-        let mut entries = Vec::with_capacity(present.clone().count());
-        for node in present {
+        let mut entries = Vec::with_capacity(graph.nodes.len());
+        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
             let assigned = self.assigned_type(node.id);
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
