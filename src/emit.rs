@@ -95,9 +95,13 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         node: Node<'a>,
         mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
     ) -> Vec<Entry<'a>> {
-        let emitted =
-            node.entries().filter_map(|(name, value)| Some((key(name), emit(self, name.text().unwrap_or_default(), value)?)));
-        emitted.collect()
+        let mut emitted = Vec::with_capacity(node.entries().len());
+        for (name, value) in node.entries() {
+            if let Some(value) = emit(self, name.text().unwrap_or_default(), value) {
+                emitted.push((key(name), value));
+            }
+        }
+        emitted
     }
 
     /// Writes what stands at a site.
@@ -233,7 +237,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(graph.nodes.len());
         for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
             let assigned = self.assigned_type(node.id);
             let body = |this: &mut Self, keyword: &str, value| match keyword {
@@ -306,8 +310,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn requirements(&mut self, relations: &[RelationId], like: Node<'a>) -> Option<Out<'a>> {
-        let mut items = Vec::new();
         let graph = self.graph;
+        let mut items = Vec::with_capacity(relations.iter().filter(|&&id| self.presence.is(graph.relation(id).id)).count());
         for (relation, item) in relations.iter().map(|&id| graph.relation(id)).zip(like.items()) {
             if self.presence.is(relation.id) {
                 let declared = &relation.requirement.declared;
@@ -349,11 +353,15 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             |relation: &&RelationElement<'_>| self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id);
         let used = graph.relations.iter().filter(is_written);
         let named = used.filter(|relation| relation.requirement.relationship.is_some());
-        let users: FxHashMap<_, _> = named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect();
+        let mut users = vec![None; graph.template.relationships.len()];
+        for relation in named {
+            let position = relation.relationship.and_then(|template| graph.relationship_named(template.name));
+            position.into_iter().for_each(|position| users[position] = Some(relation));
+        }
         let is_plain = graph.template.is_plain();
         let mut entries = Vec::new();
         for template in &graph.template.relationships {
-            match users.get(template.name) {
+            match graph.relationship_named(template.name).and_then(|position| users[position]) {
                 Some(relation) => entries.push((key(template.key), self.relationship(relation, template.value))),
                 // What no relation uses may be there to be copied.
                 None if is_plain => entries.push((key(template.key), self.source(template.value))),

@@ -66,6 +66,7 @@ mod expression;
 pub mod formula;
 mod function;
 mod graph;
+mod index;
 mod inputs;
 mod load;
 pub mod matrix;

@@ -21,9 +21,10 @@ use crate::tosca::{Types, profile};
 use crate::types::TypeHierarchy;
 use crate::value::Value;
 use crate::variant::{self, Optimum, Variant};
-use crate::yaml::{self, Document, Limits, Node};
+use crate::yaml::{self, Document, Limits, Node, Out};
 use crate::{check, emit, enrich, objectives, technology};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -79,6 +80,8 @@ pub struct Resolver {
     tolerant: bool,
     /// Deployment inputs, where functions are evaluated.
     deployment: Option<Vec<InputSource>>,
+    /// Whether memory is left to the end of the process.
+    keeps_memory: bool,
 }
 
 impl Resolver {
@@ -109,6 +112,7 @@ impl Resolver {
             non_normative: false,
             tolerant: false,
             deployment: None,
+            keeps_memory: false,
         }
     }
 
@@ -280,6 +284,12 @@ impl Resolver {
         self
     }
 
+    /// Does not give back the memory of a run: for a process that ends right after it, which gives back all of it at once.
+    pub fn keep_memory(mut self) -> Self {
+        self.keeps_memory = true;
+        self
+    }
+
     /// Goes on after mistakes as far as possible, so that all of them are found; they are then among the warnings.
     pub(crate) fn tolerant(mut self) -> Self {
         self.tolerant = true;
@@ -371,10 +381,11 @@ impl Resolver {
             evaluator.decide(&presence);
             let yaml = match &deployment {
                 Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
-                None => yaml::write_yaml(&emit::emit(&mut evaluator, &presence, None)?),
+                None => self.written(emit::emit(&mut evaluator, &presence, None)?),
             };
             let elements = Elements::of(graph, &presence);
             progress.phase("cleaning up");
+            self.leave(evaluator);
             Ok((yaml, elements, prepared.package.clone(), optima))
         })
     }
@@ -401,7 +412,20 @@ impl Resolver {
             }
         }
         let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
-        Ok(yaml::write_yaml(&emit::emit(evaluator, presence, Some(functions))?))
+        Ok(self.written(emit::emit(evaluator, presence, Some(functions))?))
+    }
+
+    fn written(&self, document: Out<'_>) -> String {
+        let yaml = yaml::write_yaml(&document);
+        self.leave(document);
+        yaml
+    }
+
+    /// Drops what is not needed any more, unless its memory is to be kept.
+    fn leave<T>(&self, done: T) {
+        if self.keeps_memory {
+            mem::forget(done);
+        }
     }
 
     /// Files before single values, each in the order given.
@@ -514,7 +538,12 @@ impl Resolver {
             documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
             links: &links,
         };
-        then(&prepared, sources, warnings, progress)
+        let result = then(&prepared, sources, warnings, progress);
+        self.leave((graph, type_specific, inputs, presets));
+        self.leave((types, rules, template));
+        self.leave((rule_files, condition_files, imported));
+        self.leave(opened);
+        result
     }
 
     /// What variants are asked for have to fulfil, as documents.
@@ -768,7 +797,8 @@ struct ElementName {
 
 impl Elements {
     fn of(graph: &Graph<'_>, presence: &Presence) -> Self {
-        let mut elements = Self::default();
+        let length = graph.elements.iter().map(|element| element.name.len()).sum();
+        let mut elements = Self { names: String::with_capacity(length), elements: Vec::with_capacity(graph.elements.len()) };
         for id in graph.ids() {
             let element = graph.element(id);
             elements.names.push_str(element.name);

@@ -121,11 +121,11 @@ pub(crate) fn conditions(
     id: ElementId,
     groups: &FxHashMap<ElementId, Vec<crate::yaml::Node<'_>>>,
 ) -> Vec<String> {
-    let conditional = graph.element(id).conditional;
-    if conditional.and_then(|conditional| conditional.default_alternative()) == Some(true) {
+    let element = graph.element(id);
+    if element.default_alternative() == Some(true) {
         return vec!["default_alternative: true".to_owned()];
     }
-    let own = conditional.and_then(|conditional| conditional.conditions);
+    let own = element.conditions;
     let mut lines = Vec::new();
     for &written in own.iter().chain(groups.get(&id).into_iter().flatten()) {
         let list = written.kind() == NodeKind::Sequence;
@@ -133,7 +133,7 @@ pub(crate) fn conditions(
         lines.extend(one.into_iter().chain(several).map(|condition| write_line(&condition.to_value())));
     }
     // Declares an alternative that nothing selects.
-    if lines.is_empty() && conditional.and_then(|conditional| conditional.default_alternative()) == Some(false) {
+    if lines.is_empty() && element.default_alternative() == Some(false) {
         lines.push("default_alternative: false".to_owned());
     }
     lines

@@ -2,7 +2,7 @@
 
 use super::{Checker, Judge, error, of_one_name, warning};
 use crate::diagnostic::Code;
-use crate::graph::ElementId;
+use crate::graph::{ElementId, PropertyElement};
 use crate::options::{Check, Kind};
 
 impl Checker<'_, '_> {
@@ -77,9 +77,11 @@ impl Checker<'_, '_> {
         let graph = self.graph;
         self.unique(Check::AmbiguousInput, Code::AmbiguousInput, true, None, graph.inputs.iter().map(|input| input.id));
         self.unique(Check::AmbiguousOutput, Code::AmbiguousOutput, true, None, graph.outputs.iter().map(|output| output.id));
-        for container in graph.ids() {
-            let properties = graph.properties_of(container).iter().copied();
-            self.unique(Check::AmbiguousProperty, Code::AmbiguousProperty, true, Some(container), properties);
+        // Those of one container are side by side, in the order of the containers.
+        let container = |property: &PropertyElement<'_>| graph.element(property.id).container;
+        for properties in graph.properties.chunk_by(|a, b| container(a) == container(b)) {
+            let ids = properties.iter().map(|property| property.id);
+            self.unique(Check::AmbiguousProperty, Code::AmbiguousProperty, true, container(&properties[0]), ids);
         }
         for node in &graph.nodes {
             let artifacts = node.artifacts.iter().copied();

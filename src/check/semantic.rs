@@ -13,10 +13,15 @@ impl Checker<'_, '_> {
             if !self.concerns(node.id) {
                 continue;
             }
-            let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
-            let incoming: Vec<_> = node.incoming.iter().map(|&id| graph.relation(id).id).collect();
-            self.expect(Check::ExpectedHosting, Code::ExpectedHosting, node.id, &hosting, "hosting relation");
-            self.expect(Check::ExpectedIncomingRelation, Code::ExpectedIncomingRelation, node.id, &incoming, "incoming relation");
+            if self.options.check(Check::ExpectedHosting) {
+                let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
+                self.expect(Check::ExpectedHosting, Code::ExpectedHosting, node.id, &hosting, "hosting relation");
+            }
+            if self.options.check(Check::ExpectedIncomingRelation) {
+                let incoming: Vec<_> = node.incoming.iter().map(|&id| graph.relation(id).id).collect();
+                let (check, code) = (Check::ExpectedIncomingRelation, Code::ExpectedIncomingRelation);
+                self.expect(check, code, node.id, &incoming, "incoming relation");
+            }
             self.expect(Check::ExpectedArtifact, Code::ExpectedArtifact, node.id, &node.artifacts, "deployment artifact");
         }
         if self.options.check(Check::UnconsumedInput) {

@@ -32,7 +32,8 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
         return Err(rejected(Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`")));
     }
     output::clean_up_on_interrupt();
-    let mut resolver = select::resolver(&args.select)?;
+    // The process ends right after.
+    let mut resolver = select::resolver(&args.select)?.keep_memory();
     if args.evaluate {
         resolver = resolver.evaluate_functions();
     }

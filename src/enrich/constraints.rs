@@ -46,7 +46,7 @@ impl<'a> Context<'_, '_, 'a> {
     fn implied_by(&self, id: ElementId) -> Implied {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
-        let own = element.conditional.and_then(|conditional| conditional.settings()?.implied);
+        let own = element.settings.and_then(|settings| settings.implied);
         let by_default = match element.kind {
             Kind::Property => true,
             Kind::Relation => !graph.relations[element.slot as usize].hosting && self.options.flag(Flag::RelationDefaultImplied),
@@ -57,8 +57,7 @@ impl<'a> Context<'_, '_, 'a> {
 
     /// `present(e) ∧ condition ⇒ target`
     fn implies(&mut self, id: ElementId, assertions: &mut Assertions) {
-        let element = self.evaluator.graph.element(id);
-        let Some(settings) = element.conditional.and_then(|conditional| conditional.settings()) else { return };
+        let Some(settings) = self.evaluator.graph.element(id).settings else { return };
         for implication in &settings.implies {
             let target = self.evaluator.condition(implication.target, Some(id));
             let condition = implication.condition.map_or(Ok(Formula::TRUE), |node| self.evaluator.condition(node, Some(id)));
@@ -89,11 +88,12 @@ impl<'a> Context<'_, '_, 'a> {
     fn node(&mut self, index: usize, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
         let node = &graph.nodes[index];
-        let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
-        let incoming: Vec<_> = node.incoming.iter().map(|&id| graph.relation(id).id).collect();
-        if !hosting.is_empty() {
-            self.at_least_one(Constraint::RequiredHosting, node.id, &hosting, assertions);
-            self.at_most_one(Constraint::SingleHosting, node.id, &hosting, assertions);
+        if self.options.constraint(Constraint::RequiredHosting) || self.options.constraint(Constraint::SingleHosting) {
+            let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
+            if !hosting.is_empty() {
+                self.at_least_one(Constraint::RequiredHosting, node.id, &hosting, assertions);
+                self.at_most_one(Constraint::SingleHosting, node.id, &hosting, assertions);
+            }
         }
         if node.managed {
             self.at_least_one(Constraint::RequiredTechnology, node.id, &node.technologies, assertions);
@@ -103,7 +103,8 @@ impl<'a> Context<'_, '_, 'a> {
             self.at_least_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
             self.at_most_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
         }
-        if !incoming.is_empty() {
+        if !node.incoming.is_empty() && self.options.constraint(Constraint::RequiredIncomingRelation) {
+            let incoming: Vec<_> = node.incoming.iter().map(|&id| graph.relation(id).id).collect();
             self.at_least_one(Constraint::RequiredIncomingRelation, node.id, &incoming, assertions);
         }
         self.unique_relations(index, assertions);
@@ -129,11 +130,11 @@ impl<'a> Context<'_, '_, 'a> {
 
     /// `present(n) ⇒ at most one present relation of each name`
     fn unique_relations(&mut self, index: usize, assertions: &mut Assertions) {
-        if !self.options.constraint(Constraint::UniqueRelation) {
-            return;
-        }
         let graph = self.evaluator.graph;
         let node = &graph.nodes[index];
+        if node.relations.len() < 2 || !self.options.constraint(Constraint::UniqueRelation) {
+            return;
+        }
         for group in by_name(node.relations.iter().map(|&id| graph.relation(id).id), |id| graph.element(id)) {
             self.at_most_one(Constraint::UniqueRelation, node.id, &group, assertions);
         }

@@ -27,9 +27,9 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
             let element = graph.element(id);
-            let persistent = element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent;
-            let taken = HALVES.map(|half| self.taken(element, half, manual.of(id).is_empty()).filter(|_| !persistent));
-            if taken != [None, None] {
+            let taken = HALVES.map(|half| self.taken(element, half, manual.of(id).is_empty()));
+            let is_persistent = || element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent;
+            if taken != [None, None] && !is_persistent() {
                 let replaced = self.type_specific(id, &taken, &index, &mut conditions.list);
                 self.generic(id, &taken, replaced, &mut conditions.list);
             }
@@ -41,7 +41,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
     /// Whether conditions of this half are generated for an element, and by what.
     fn taken(&self, element: &Element<'a>, half: Half, unconditional: bool) -> Option<By> {
         let (kind, options) = (element.kind, self.options);
-        let settings = element.conditional.and_then(|conditional| conditional.settings());
+        let settings = element.settings;
         // An element's own setting is more specific than any option.
         let own = |wide: Option<bool>, halves: [Option<bool>; 2]| (wide, halves[half as usize].or(wide));
         let (wide, narrow) = settings.map_or((None, None), |s| own(s.pruning, s.pruning_halves));
@@ -124,7 +124,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
     fn mode(&self, id: ElementId) -> &'c [Part] {
         let (graph, options) = (self.evaluator.graph, self.options);
         let element = graph.element(id);
-        let own = element.conditional.and_then(|conditional| conditional.settings()?.default_condition_mode.as_deref());
+        let own = element.settings.and_then(|settings| settings.default_condition_mode.as_deref());
         own.unwrap_or(options.mode(element.kind))
     }
 

@@ -29,7 +29,7 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
             if let Some(&(formula, origin)) = named.get(&id) {
                 conditions.list.push((formula, origin));
             }
-            match element.conditional.and_then(|conditional| conditional.default_alternative()) {
+            match element.default_alternative() {
                 Some(true) => {
                     conditions.list.truncate(start);
                     let others = self.evaluator.any(defaults.get(&id).map_or(&[], Vec::as_slice));
@@ -57,7 +57,7 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
             list.push((Formula::FALSE, Origin::VariabilityGroup(id)));
             return;
         }
-        let mut written = element.conditional.and_then(|conditional| conditional.conditions);
+        let mut written = element.conditions;
         if element.kind == Kind::Technology {
             let technology = &graph.technologies[element.slot as usize];
             for alternatives in &technology.requires {
@@ -101,8 +101,7 @@ impl<'e, 'a> Context<'_, 'e, 'a> {
     /// For each default alternative the others of its scope; at most one of a scope is the default.
     fn default_alternatives(&mut self) -> FxHashMap<ElementId, Vec<ElementId>> {
         let graph = self.evaluator.graph;
-        let is_default =
-            |id: ElementId| graph.element(id).conditional.and_then(|conditional| conditional.default_alternative()) == Some(true);
+        let is_default = |id: ElementId| graph.element(id).default_alternative() == Some(true);
         let mut scopes: FxHashMap<_, (ElementId, Vec<ElementId>)> =
             graph.ids().filter(|&id| is_default(id)).map(|id| (scope(graph.element(id)), (id, Vec::new()))).collect();
         if scopes.is_empty() {

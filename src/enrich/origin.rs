@@ -134,7 +134,7 @@ impl Origin {
 
 /// Where the author wrote the conditions of an element.
 fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
-    Some(graph.element(id).conditional?.conditions?.span())
+    Some(graph.element(id).conditions?.span())
 }
 
 /// What a generated condition is called, and what asked for it.

@@ -32,12 +32,12 @@ impl<'a> Context<'_, '_, 'a> {
     }
 
     fn validate_element(&mut self, id: ElementId) {
-        let Some(conditional) = self.evaluator.graph.element(id).conditional else { return };
+        let element = self.evaluator.graph.element(id);
         let is_variability_group = self.evaluator.graph.variability_group(id).is_some();
-        if let Some(conditions) = conditional.conditions.filter(|_| !is_variability_group) {
+        if let Some(conditions) = element.conditions.filter(|_| !is_variability_group) {
             self.evaluator.validate(conditions, Some(id), &mut self.diagnostics);
         }
-        for implication in conditional.settings().into_iter().flat_map(|settings| &settings.implies) {
+        for implication in element.settings.into_iter().flat_map(|settings| &settings.implies) {
             let parts = std::iter::once(implication.target).chain(implication.condition);
             parts.for_each(|part| self.evaluator.validate(part, Some(id), &mut self.diagnostics));
         }

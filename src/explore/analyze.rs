@@ -175,8 +175,8 @@ impl Space<'_, '_> {
     fn false_optional(&self, elements: &[ElementId], dead: &FxHashSet<ElementId>, models: &mut Models) -> Vec<ElementId> {
         let graph = self.graph();
         let has_conditions = |id: &ElementId| {
-            let conditional = graph.element(*id).conditional;
-            conditional.is_some_and(|conditional| conditional.conditions.is_some() || conditional.default_alternative().is_some())
+            let element = graph.element(*id);
+            element.conditions.is_some() || element.default_alternative().is_some()
         };
         let mut open: Vec<(ElementId, Lit)> = Vec::new();
         for &id in elements.iter().filter(|id| has_conditions(id) && !dead.contains(id)) {

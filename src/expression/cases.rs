@@ -86,9 +86,9 @@ impl<'a> Roots<'a> {
     /// All conditions of a template.
     pub fn of(graph: &Graph<'a>, type_specific: &TypeSpecificConditions<'a>) -> Self {
         let mut conditions: Vec<Node<'a>> = Vec::new();
-        for conditional in graph.elements.iter().filter_map(|element| element.conditional) {
-            conditions.extend(conditional.conditions);
-            let implications = conditional.settings().into_iter().flat_map(|settings| &settings.implies);
+        for element in &graph.elements {
+            conditions.extend(element.conditions);
+            let implications = element.settings.into_iter().flat_map(|settings| &settings.implies);
             conditions.extend(implications.flat_map(|implication| [Some(implication.target), implication.condition]).flatten());
         }
         conditions.extend(graph.technologies.iter().filter_map(|technology| technology.conditions));

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::formula::{Arena, Atom, Formula};
 use crate::graph::{ElementId, Graph};
+use crate::index::Index;
 use crate::inputs::{InputId, InputValue, Inputs};
 use crate::presence::Presence;
 use crate::source::Span;
@@ -60,7 +61,7 @@ pub struct Evaluator<'e, 'a> {
     pub arena: Arena,
     pub(super) inputs: &'e Inputs<'a>,
     now: Option<&'e Clock>,
-    expressions: FxHashMap<&'a str, usize>,
+    expressions: Index<'a>,
     /// Results of those named expressions that mean the same for every user.
     shared: Vec<Option<(Evaluated, Vec<Failure>)>>,
     /// Results of the others, once for each user.
@@ -97,14 +98,15 @@ pub type Failure = (Formula, Diagnostic);
 impl<'e, 'a> Evaluator<'e, 'a> {
     /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are errors.
     pub fn new(graph: &'e Graph<'a>, types: &'e TypeHierarchy<'a>, inputs: &'e Inputs<'a>, now: Option<&'e Clock>) -> Self {
-        let names = graph.template.variability.expressions.iter().enumerate();
+        let names = graph.template.variability.expressions.iter().map(|(key, _)| key.text().unwrap_or_default());
         Self {
             graph,
             types,
             arena: Arena::with_room(graph.elements.len()),
             inputs,
             now,
-            expressions: names.map(|(index, (key, _))| (key.text().unwrap_or_default(), index)).collect(),
+            // They are keys of a map.
+            expressions: Index::of(names, true),
             shared: vec![None; graph.template.variability.expressions.len()],
             memo: FxHashMap::default(),
             input_memo: FxHashMap::default(),
@@ -671,13 +673,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// The position of the expression of this name.
     pub(super) fn expression_index(&self, operand: Node<'a>) -> Result<usize, Diagnostic> {
         let name = operand.text().unwrap_or_default();
-        self.expressions.get(name).copied().ok_or_else(|| {
-            let mut known: Vec<_> = self.expressions.keys().copied().collect();
-            known.sort_unstable();
+        self.expressions.get(name).ok_or_else(|| {
             Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
                 .at(operand.span())
                 .help("define it under `variability.expressions`")
-                .help_opt(did_you_mean(name, known))
+                .help_opt(did_you_mean(name, self.expressions.names()))
         })
     }
 

@@ -4,6 +4,7 @@ use super::element::*;
 use super::references;
 use crate::decimal::Decimal;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::index::Index;
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::{
@@ -12,8 +13,7 @@ use crate::template::{
 };
 use crate::tosca::{self, profile};
 use crate::types::{Family, TypeHierarchy};
-use crate::yaml::Node;
-use rustc_hash::FxHashMap;
+use crate::yaml::{Node, NodeKind};
 
 /// The group types whose conditions go to their members ("Normative Group Types"); nobody has to define them.
 pub(crate) const VARIABILITY_GROUPS: [&str; 2] = ["variability.groups.Root", "variability.groups.ConditionalMembers"];
@@ -25,10 +25,10 @@ pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>, d
     let mut builder = Builder {
         graph: Graph::empty(template),
         types,
-        relationships: FxHashMap::default(),
+        users: vec![None; template.relationships.len()],
         diagnostics: Diagnostics::default(),
     };
-    builder.relationships = template.relationships.iter().map(|template| (template.name, (template, None))).collect();
+    builder.index(template);
     builder.allocate(template);
     builder.link_relations();
     builder.link_groups_and_policies();
@@ -41,8 +41,8 @@ pub fn build<'a>(template: &'a ServiceTemplate<'a>, types: &TypeHierarchy<'_>, d
 struct Builder<'a, 't> {
     graph: Graph<'a>,
     types: &'t TypeHierarchy<'t>,
-    /// Relationship templates by name, with the relation that uses each.
-    relationships: FxHashMap<&'a str, (&'a RelationshipTemplate<'a>, Option<Span>)>,
+    /// The relation that uses each relationship template.
+    users: Vec<Option<Span>>,
     diagnostics: Diagnostics,
 }
 
@@ -63,9 +63,22 @@ impl<'a> Builder<'a, '_> {
             container,
             slot: slot as u32,
             span: declared.span(),
-            conditional: Some(&declared.conditional).filter(|conditional| !conditional.is_empty()),
+            conditions: declared.conditional.conditions,
+            settings: declared.conditional.settings(),
             by_rule: false,
         })
+    }
+
+    fn index(&mut self, template: &'a ServiceTemplate<'a>) {
+        let topology = template.root.get("topology_template");
+        // The keys of a map are distinct.
+        let is_map = |keyword: &str| topology.and_then(|it| it.get(keyword)).is_some_and(|it| it.kind() == NodeKind::Mapping);
+        let nodes = template.nodes.iter().map(|node| node.declared.name);
+        self.graph.node_names = Index::of(nodes, is_map("node_templates"));
+        let relationships = template.relationships.iter().map(|relationship| relationship.name);
+        self.graph.relationship_names = Index::of(relationships, is_map("relationship_templates"));
+        let groups = template.groups.iter().map(|group| group.declared.name);
+        self.graph.group_names = Index::of(groups, is_map("groups"));
     }
 
     fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
@@ -77,8 +90,11 @@ impl<'a> Builder<'a, '_> {
             let id = self.add(Kind::Input, &parameter.declared, index, None, index);
             self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
         }
+        let relations = template.nodes.iter().map(|node| node.requirements.len()).sum();
+        // Most elements are nodes and relations, each with one type.
+        self.graph.elements.reserve(2 * (template.nodes.len() + relations));
         self.graph.nodes.reserve(template.nodes.len());
-        self.graph.node_names.reserve(template.nodes.len());
+        self.graph.relations.reserve(relations);
         for index in 0..template.nodes.len() {
             self.allocate_node(template, index);
         }
@@ -88,7 +104,6 @@ impl<'a> Builder<'a, '_> {
             let properties = self.allocate_properties(&group.properties, id);
             let is_variability = |name: &str| VARIABILITY_GROUPS.iter().any(|group| self.types.is_a(Family::Group, name, group));
             let variability = group.types.iter().any(|assignment| is_variability(assignment.declared.name));
-            self.graph.group_names.insert(group.declared.name, GroupId(index as u32));
             self.graph.groups.push(GroupElement { id, group, variability, members: Vec::new(), types, properties });
         }
         for (index, policy) in template.policies.iter().enumerate() {
@@ -107,7 +122,6 @@ impl<'a> Builder<'a, '_> {
         let template = &service.nodes[index];
         let node = NodeId(index as u32);
         let id = self.add(Kind::Node, &template.declared, index, None, index);
-        self.graph.node_names.insert(template.declared.name, node);
         let types = self.allocate_types(&template.types, id);
         let properties = self.allocate_properties(&template.properties, id);
         let relations = template.requirements.iter().enumerate();
@@ -121,18 +135,18 @@ impl<'a> Builder<'a, '_> {
             types,
             properties,
             relations,
-            incoming: Vec::new(),
+            incoming: Ids::new(),
             artifacts,
             technologies,
             managed,
         });
     }
 
-    fn allocate_artifacts(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+    fn allocate_artifacts(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Ids<ElementId> {
         let add = |(index, artifact): (usize, &'a Artifact<'a>)| {
             let slot = self.graph.artifacts.len();
             let id = self.add(Kind::Artifact, &artifact.declared, index, Some(container), slot);
-            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Vec::new(), properties: Vec::new() });
+            self.graph.artifacts.push(ArtifactElement { id, artifact, node, types: Ids::new(), properties: Ids::new() });
             let (types, properties) =
                 (self.allocate_types(&artifact.types, id), self.allocate_properties(&artifact.properties, id));
             let element = &mut self.graph.artifacts[slot];
@@ -142,7 +156,7 @@ impl<'a> Builder<'a, '_> {
         template.artifacts.iter().enumerate().map(add).collect()
     }
 
-    fn allocate_technologies(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Vec<ElementId> {
+    fn allocate_technologies(&mut self, template: &'a NodeTemplate<'a>, container: ElementId, node: NodeId) -> Ids<ElementId> {
         let add = |(index, technology): (usize, &'a Technology<'a>)| {
             let slot = self.graph.technologies.len();
             let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
@@ -166,14 +180,14 @@ impl<'a> Builder<'a, '_> {
         matches!(types, [only] if self.types.is_abstract(only.declared.name))
     }
 
-    fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Vec<ElementId> {
+    fn allocate_types(&mut self, types: &'a [TypeAssignment<'a>], container: ElementId) -> Ids<ElementId> {
         let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
             self.add(Kind::Type, &assignment.declared, index, Some(container), 0)
         };
         types.iter().enumerate().map(add).collect()
     }
 
-    fn allocate_properties(&mut self, properties: &'a [Property<'a>], container: ElementId) -> Vec<ElementId> {
+    fn allocate_properties(&mut self, properties: &'a [Property<'a>], container: ElementId) -> Ids<ElementId> {
         let add = |(index, property): (usize, &'a Property<'a>)| {
             let slot = self.graph.properties.len();
             let id = self.add(Kind::Property, &property.declared, index, Some(container), slot);
@@ -193,7 +207,7 @@ impl<'a> Builder<'a, '_> {
         let slot = self.graph.relations.len();
         let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
         let named = requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
-        let relationship = named.or(requirement.inline.as_ref());
+        let relationship = named.or(requirement.inline.as_deref());
         // Where there is no template of that name, it is that of a type.
         let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship.and_then(|template| template.types.first()).map(|assignment| assignment.declared.name);
@@ -206,8 +220,8 @@ impl<'a> Builder<'a, '_> {
             target: None,
             hosting,
             relationship,
-            types: Vec::new(),
-            properties: Vec::new(),
+            types: Ids::new(),
+            properties: Ids::new(),
         });
         if let Some(template) = relationship {
             let (types, properties) =
@@ -223,20 +237,20 @@ impl<'a> Builder<'a, '_> {
         let text = name.text().unwrap_or_default();
         let relation = requirement.declared.name;
         let error = |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
-        if let Some((template, user)) = self.relationships.get_mut(text) {
+        if let Some(position) = self.graph.relationship_named(text) {
             // In plain TOSCA, whose presence a template has is no question.
-            if let Some(first) = user.replace(name.span()).filter(|_| !self.graph.template.is_plain()) {
+            if let Some(first) = self.users[position].replace(name.span()).filter(|_| !self.graph.template.is_plain()) {
                 let message = format!("relationship template `{text}` is used by more than one relation");
                 let help = "give each relation a relationship template of its own";
                 self.diagnostics
                     .push(error(Code::ReusedRelationshipTemplate, message).label(first, "it is used here already").help(help));
             }
-            return Some(template);
+            return Some(&self.graph.template.relationships[position]);
         }
         // TOSCA also lets the name of a relationship type stand here.
         if self.types.is_hosting(text).is_none() {
             let message = format!("relation `{relation}` uses a relationship template `{text}` that does not exist");
-            let help = did_you_mean(text, self.relationships.keys().copied());
+            let help = did_you_mean(text, self.graph.relationship_names.names());
             self.diagnostics.push(
                 error(Code::UnknownRelationshipTemplate, message).help("define it under `relationship_templates`").help_opt(help),
             );
@@ -263,12 +277,12 @@ impl<'a> Builder<'a, '_> {
             let requirement = self.graph.relations[slot].requirement;
             let Some(name) = requirement.target else { continue };
             let text = name.text().unwrap_or_default();
-            if let Some(&target) = self.graph.node_names.get(text) {
+            if let Some(target) = self.graph.node_id(text) {
                 self.graph.relations[slot].target = Some(target);
                 self.graph.nodes[target.0 as usize].incoming.push(RelationId(slot as u32));
             } else if !self.is_left_to_an_orchestrator(requirement, text) {
                 let message = format!("relation `{}` targets a node `{text}` that does not exist", requirement.declared.name);
-                let error = unknown_element(name, message, self.graph.node_names.keys().copied()).section("3.8.2");
+                let error = unknown_element(name, message, self.graph.node_names.names()).section("3.8.2");
                 self.diagnostics.push(error);
             }
         }
@@ -296,9 +310,9 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn member(&mut self, member: &Member<'a>) -> Option<ElementId> {
-        let Some(&node) = self.graph.node_names.get(member.node.text().unwrap_or_default()) else {
+        let Some(node) = self.graph.node_id(member.node.text().unwrap_or_default()) else {
             let message = format!("a group names a node `{}` that does not exist", member.node.text().unwrap_or_default());
-            let error = unknown_element(member.node, message, self.graph.node_names.keys().copied()).section("3.8.5");
+            let error = unknown_element(member.node, message, self.graph.node_names.names()).section("3.8.5");
             self.diagnostics.push(error);
             return None;
         };
@@ -310,10 +324,10 @@ impl<'a> Builder<'a, '_> {
 
     fn policy_target(&mut self, name: Node<'a>) -> Option<Target> {
         let text = name.text().unwrap_or_default();
-        let node = self.graph.node_names.get(text).map(|&node| Target::Node(node));
-        let target = node.or_else(|| self.graph.group_names.get(text).map(|&group| Target::Group(group)));
+        let node = self.graph.node_id(text).map(Target::Node);
+        let target = node.or_else(|| self.graph.group_names.get(text).map(|group| Target::Group(GroupId(group as u32))));
         if target.is_none() {
-            let known = self.graph.node_names.keys().chain(self.graph.group_names.keys()).copied();
+            let known = self.graph.node_names.names().chain(self.graph.group_names.names());
             let error = unknown_element(name, format!("a policy targets `{text}`, which is neither a node nor a group"), known);
             let error = error.section("3.8.6");
             self.diagnostics.push(error);
@@ -326,7 +340,7 @@ impl<'a> Builder<'a, '_> {
             return;
         }
         for template in &self.graph.template.relationships {
-            if self.relationships.get(template.name).is_some_and(|(_, user)| user.is_none()) {
+            if self.graph.relationship_named(template.name).is_some_and(|position| self.users[position].is_none()) {
                 let message = format!("relationship template `{}` is never used", template.name);
                 let help = "name it as the `relationship` of a requirement assignment, or remove it";
                 self.diagnostics

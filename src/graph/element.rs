@@ -4,14 +4,16 @@ use crate::decimal::Decimal;
 use crate::formula::Atom;
 use crate::graph::lookup::Names;
 use crate::graph::references::Reference;
+use crate::index::Index;
 use crate::options::Kind;
 use crate::source::Span;
 use crate::template::{
-    Artifact, Conditional, Group, Import, Member, NodeTemplate, Parameter, Policy, Property, RelationshipTemplate, Requirement,
-    ServiceTemplate,
+    Artifact, Group, Import, Member, NodeTemplate, Parameter, Policy, Property, RelationshipTemplate, Requirement,
+    ServiceTemplate, Settings,
 };
 use crate::yaml::Node;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -37,6 +39,9 @@ pub struct RelationId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupId(pub u32);
 
+/// A list of which there are many, and which is mostly short: up to four ids are kept in place.
+pub type Ids<T> = SmallVec<[T; 4]>;
+
 /// What every element has.
 #[derive(Clone, Debug)]
 pub struct Element<'a> {
@@ -52,10 +57,19 @@ pub struct Element<'a> {
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
-    /// What its author says of its variability, if anything.
-    pub conditional: Option<&'a Conditional<'a>>,
+    /// The conditions of its author, if there are any.
+    pub conditions: Option<Node<'a>>,
+    /// What else its author says of its variability, which is rare.
+    pub settings: Option<&'a Settings<'a>>,
     /// Whether a rule made it, so that no author could say anything.
     pub by_rule: bool,
+}
+
+impl Element<'_> {
+    /// `default_alternative`
+    pub fn default_alternative(&self) -> Option<bool> {
+        self.settings?.default_alternative
+    }
 }
 
 /// A node template.
@@ -66,17 +80,17 @@ pub struct NodeElement<'a> {
     /// Its syntax.
     pub template: &'a NodeTemplate<'a>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
     /// Its outgoing relations.
-    pub relations: Vec<RelationId>,
+    pub relations: Ids<RelationId>,
     /// The relations that target it.
-    pub incoming: Vec<RelationId>,
+    pub incoming: Ids<RelationId>,
     /// Its artifacts.
-    pub artifacts: Vec<ElementId>,
+    pub artifacts: Ids<ElementId>,
     /// Its technologies.
-    pub technologies: Vec<ElementId>,
+    pub technologies: Ids<ElementId>,
     /// Whether a deployment technology has to manage it.
     pub managed: bool,
 }
@@ -97,9 +111,9 @@ pub struct RelationElement<'a> {
     /// Its relationship template, by name or in place.
     pub relationship: Option<&'a RelationshipTemplate<'a>>,
     /// The types of its relationship template.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// The properties of its relationship template.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// A property assignment.
@@ -123,9 +137,9 @@ pub struct ArtifactElement<'a> {
     /// Its node.
     pub node: NodeId,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// What has to be present: at least one of each of these.
@@ -171,9 +185,9 @@ pub struct GroupElement<'a> {
     /// Its members, with their syntax.
     pub members: Vec<(&'a Member<'a>, ElementId)>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// What a policy targets.
@@ -195,9 +209,9 @@ pub struct PolicyElement<'a> {
     /// Its targets, with their syntax.
     pub targets: Vec<(Node<'a>, Target)>,
     /// Its types.
-    pub types: Vec<ElementId>,
+    pub types: Ids<ElementId>,
     /// Its properties.
-    pub properties: Vec<ElementId>,
+    pub properties: Ids<ElementId>,
 }
 
 /// A topology input.
@@ -260,8 +274,12 @@ pub struct Graph<'a> {
     pub imports: Vec<ImportElement<'a>>,
     /// What values take from where.
     pub references: Vec<Reference>,
-    pub(super) node_names: FxHashMap<&'a str, NodeId>,
-    pub(super) group_names: FxHashMap<&'a str, GroupId>,
+    /// The positions of nodes.
+    pub(super) node_names: Index<'a>,
+    /// The positions of relationship templates in the template.
+    pub(super) relationship_names: Index<'a>,
+    /// The positions of groups.
+    pub(super) group_names: Index<'a>,
     pub(super) names: OnceCell<Names<'a>>,
     pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
@@ -283,8 +301,9 @@ impl<'a> Graph<'a> {
             outputs: Vec::new(),
             imports: Vec::new(),
             references: Vec::new(),
-            node_names: FxHashMap::default(),
-            group_names: FxHashMap::default(),
+            node_names: Index::default(),
+            relationship_names: Index::default(),
+            group_names: Index::default(),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),
         }

@@ -1,7 +1,7 @@
 //! How expressions name elements: by name where one element has it, by position where several do.
 
 use super::build::unknown_element;
-use super::element::{ElementId, Graph, NodeElement, RelationId};
+use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::options::Kind;
 use crate::yaml::{Node, Scalar};
@@ -21,9 +21,19 @@ pub enum Step {
 pub(super) type Names<'a> = FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
 
 impl<'a> Graph<'a> {
+    /// The id of the node of this name.
+    pub(super) fn node_id(&self, name: &str) -> Option<NodeId> {
+        self.node_names.get(name).map(|position| NodeId(position as u32))
+    }
+
+    /// The position in the template of the relationship template of this name.
+    pub fn relationship_named(&self, name: &str) -> Option<usize> {
+        self.relationship_names.get(name)
+    }
+
     /// The node of this name.
     pub fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
-        self.node_names.get(name).map(|&node| self.node(node))
+        self.node_id(name).map(|node| self.node(node))
     }
 
     /// The element that a name or a position means.
@@ -34,8 +44,8 @@ impl<'a> Graph<'a> {
         let name = operand.text().unwrap_or_default();
         // Nodes and groups have unique names and no positions, imports have positions and no names.
         let known = match step {
-            Step::Root(Kind::Node) => Some(self.node_names.get(name).map(|&node| self.node(node).id)),
-            Step::Root(Kind::Group) => Some(self.group_names.get(name).map(|&group| self.groups[group.0 as usize].id)),
+            Step::Root(Kind::Node) => Some(self.node_named(name).map(|node| node.id)),
+            Step::Root(Kind::Group) => Some(self.group_names.get(name).map(|group| self.groups[group].id)),
             Step::Root(Kind::Import) if !matches!(operand.scalar(), Some(Scalar::Int(_))) => Some(None),
             _ => None,
         };
@@ -116,8 +126,8 @@ impl<'a> Graph<'a> {
                     (Kind::Type, _) => self.types_of(container).to_vec(),
                     (Kind::Property, _) => self.properties_of(container).to_vec(),
                     (Kind::Relation, Some(node)) => node.relations.iter().map(|&id| self.relation(id).id).collect(),
-                    (Kind::Artifact, Some(node)) => node.artifacts.clone(),
-                    (Kind::Technology, Some(node)) => node.technologies.clone(),
+                    (Kind::Artifact, Some(node)) => node.artifacts.to_vec(),
+                    (Kind::Technology, Some(node)) => node.technologies.to_vec(),
                     _ => Vec::new(),
                 }
             }
@@ -159,7 +169,7 @@ impl<'a> Graph<'a> {
     pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
         let (kind, rest) = identifier.split_once('.')?;
         if kind == Kind::Node.as_str() {
-            return self.node_names.get(rest).map(|&node| self.node(node).id);
+            return self.node_named(rest).map(|node| node.id);
         }
         Kind::ALL.iter().find(|candidate| candidate.as_str() == kind)?;
         let all = self.identifiers.get_or_init(|| self.ids().map(|id| (self.identifier(id).to_string(), id)).collect());

@@ -6,7 +6,7 @@ use super::element::{ElementId, Graph, NodeId};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::options::Kind;
 use crate::source::Span;
-use crate::template::PropertyValue;
+use crate::template::{NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS};
 use crate::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::FxHashMap;
 
@@ -95,23 +95,26 @@ impl<'a> Finder<'_, 'a> {
         for output in &self.graph.outputs {
             self.value(output.id, output.parameter.declared.value);
         }
-        for node in &self.graph.nodes {
-            self.rest(node.id, node.template.declared.value, &["type", "properties", "requirements", "artifacts", "technology"]);
+        // There are many of these, so parsing has noted where there is anything to be found.
+        for node in self.graph.nodes.iter().filter(|node| node.template.has_rest) {
+            self.rest(node.id, node.template.declared.value, NODE_PARTS);
         }
         for relation in &self.graph.relations {
-            self.rest(relation.id, relation.requirement.declared.value, &["node", "relationship"]);
-            if let Some(template) = relation.relationship {
-                self.rest(relation.id, template.value, &["type", "properties"]);
+            if relation.requirement.has_rest {
+                self.rest(relation.id, relation.requirement.declared.value, REQUIREMENT_PARTS);
+            }
+            if let Some(template) = relation.relationship.filter(|template| template.has_rest) {
+                self.rest(relation.id, template.value, RELATIONSHIP_PARTS);
             }
         }
         for artifact in &self.graph.artifacts {
-            self.rest(artifact.id, artifact.artifact.declared.value, &["type", "properties"]);
+            self.rest(artifact.id, artifact.artifact.declared.value, &["type", "properties", "conditions", "implies"]);
         }
         for group in &self.graph.groups {
-            self.rest(group.id, group.group.declared.value, &["type", "properties", "members"]);
+            self.rest(group.id, group.group.declared.value, &["type", "properties", "members", "conditions", "implies"]);
         }
         for policy in &self.graph.policies {
-            self.rest(policy.id, policy.policy.declared.value, &["type", "properties", "targets"]);
+            self.rest(policy.id, policy.policy.declared.value, &["type", "properties", "targets", "conditions", "implies"]);
         }
     }
 
@@ -123,9 +126,8 @@ impl<'a> Finder<'_, 'a> {
     /// What stands in an element besides its own elements and its conditions.
     fn rest(&mut self, from: ElementId, body: Node<'a>, without: &[&str]) {
         self.from = from;
-        let is_rest = |keyword: &str| !without.contains(&keyword) && !matches!(keyword, "conditions" | "implies");
         for (key, value) in body.entries() {
-            if value.kind() != NodeKind::Scalar && key.text().is_some_and(is_rest) {
+            if value.kind() != NodeKind::Scalar && key.text().is_some_and(|keyword| !without.contains(&keyword)) {
                 self.scan(value);
             }
         }
@@ -209,7 +211,7 @@ impl<'a> Finder<'_, 'a> {
                     }
                 }
             }
-            name => self.graph.node_names.get(name).copied(),
+            name => self.graph.node_id(name),
         }
     }
 }

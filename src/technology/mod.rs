@@ -69,7 +69,8 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             container: Some(container),
             slot: graph.technologies.len() as u32,
             span: candidate.rule.node.span(),
-            conditional: None,
+            conditions: None,
+            settings: None,
             by_rule: true,
         });
         graph.technologies.push(TechnologyElement {

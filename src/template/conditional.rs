@@ -98,11 +98,6 @@ impl Declared<'_> {
 }
 
 impl<'a> Conditional<'a> {
-    /// Whether nothing is said.
-    pub fn is_empty(&self) -> bool {
-        self.conditions.is_none() && self.settings.is_none()
-    }
-
     /// The settings, where there are any.
     pub fn settings(&self) -> Option<&Settings<'a>> {
         self.settings.as_deref()

@@ -28,6 +28,22 @@ pub struct NodeTemplate<'a> {
     pub managed: Option<bool>,
     /// What its presence costs.
     pub weight: Decimal,
+    /// Whether there are maps or lists in it besides the [`NODE_PARTS`].
+    pub has_rest: bool,
+}
+
+/// The keywords of a node template behind which are its elements and its conditions.
+pub const NODE_PARTS: &[&str] = &["type", "properties", "requirements", "artifacts", "technology", "conditions", "implies"];
+
+/// The keywords of a requirement behind which are its elements and its conditions.
+pub const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
+
+/// The keywords of a relationship template behind which are its elements.
+pub const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
+
+/// Whether this entry is a map or a list under none of these keywords.
+fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
+    value.kind() != NodeKind::Scalar && !parts.contains(&key)
 }
 
 /// A type assignment ("Type Assignment").
@@ -67,7 +83,9 @@ pub struct Requirement<'a> {
     /// The name of its relationship template.
     pub relationship: Option<Node<'a>>,
     /// A relationship written in place.
-    pub inline: Option<RelationshipTemplate<'a>>,
+    pub inline: Option<Box<RelationshipTemplate<'a>>>,
+    /// Whether there are maps or lists in it besides the [`REQUIREMENT_PARTS`].
+    pub has_rest: bool,
 }
 
 /// A relationship template ("Relationship Templates"): present with the relation that uses it.
@@ -83,6 +101,8 @@ pub struct RelationshipTemplate<'a> {
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
+    /// Whether there are maps or lists in it besides the [`RELATIONSHIP_PARTS`].
+    pub has_rest: bool,
 }
 
 /// A deployment artifact ("Artifact Template").
@@ -266,9 +286,12 @@ pub(super) fn node_template<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics)
         persistent: false,
         managed: None,
         weight: Decimal::ONE,
+        has_rest: false,
     };
     for (key, value) in entry.body("node template", diagnostics) {
-        match key.text().unwrap_or_default() {
+        let keyword = key.text().unwrap_or_default();
+        node.has_rest |= is_rest(keyword, value, NODE_PARTS);
+        match keyword {
             "type" => node.types = types(value, diagnostics),
             "properties" => node.properties = properties(value, diagnostics),
             "requirements" => node.requirements = requirements(value, diagnostics),
@@ -398,6 +421,7 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
         filtered: false,
         relationship: None,
         inline: None,
+        has_rest: false,
     };
     if let Some(target) = entry.value.filter(|value| value.kind() == NodeKind::Scalar) {
         requirement.target = Some(target).filter(|target| !target.is_null());
@@ -405,12 +429,14 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
     }
     let mut conditional = Conditional::default();
     for (key, value) in entry.body("requirement", diagnostics) {
-        match key.text().unwrap_or_default() {
+        let keyword = key.text().unwrap_or_default();
+        requirement.has_rest |= is_rest(keyword, value, REQUIREMENT_PARTS);
+        match keyword {
             "node" => requirement.target = Some(value).filter(|target| !target.is_null()),
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = Entry { key, value: Some(value) };
-                requirement.inline = Some(relationship(inline, diagnostics));
+                requirement.inline = Some(Box::new(relationship(inline, diagnostics)));
             }
             "relationship" if value.kind() == NodeKind::Sequence => {
                 diagnostics.push(invalid(value, "`relationship` is a name or a map"));
@@ -441,9 +467,12 @@ fn relationship<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Relation
         value: entry.value.unwrap_or(entry.key),
         types: Vec::new(),
         properties: Vec::new(),
+        has_rest: false,
     };
     for (key, value) in entry.body("relationship template", diagnostics) {
-        match key.text().unwrap_or_default() {
+        let keyword = key.text().unwrap_or_default();
+        template.has_rest |= is_rest(keyword, value, RELATIONSHIP_PARTS);
+        match keyword {
             "type" => template.types = types(value, diagnostics),
             "properties" => template.properties = properties(value, diagnostics),
             "conditions" => diagnostics.push(

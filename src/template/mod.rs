@@ -8,10 +8,10 @@ mod import;
 mod topology;
 mod variability;
 
-pub use conditional::{Conditional, Declared, Implied, is_keyword};
+pub use conditional::{Declared, Implied, Settings, is_keyword};
 pub use entity::{
-    Artifact, Group, Member, NodeTemplate, Parameter, Policy, Property, PropertyValue, RelationshipTemplate, Requirement,
-    Technology, TypeAssignment,
+    Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue, RELATIONSHIP_PARTS,
+    REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology, TypeAssignment,
 };
 pub use import::{IMPORT_KEYS, ImportDefinition};
 pub use topology::{Import, ServiceTemplate, parse};

@@ -177,7 +177,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn is_unconditional(&self, id: ElementId) -> bool {
-        self.graph.element(id).conditional.is_none_or(|conditional| conditional.conditions.is_none())
+        self.graph.element(id).conditions.is_none()
     }
 }
 
