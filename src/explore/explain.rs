@@ -208,8 +208,16 @@ impl<'a> Space<'_, 'a> {
                 }
             }
         }
-        let cnf = Cnf::of(self.settled.vars + terms.len(), clauses);
-        let preference: Vec<Atom> = terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
+        let mut preference: Vec<Atom> = terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
+        let mut vars = self.settled.vars + terms.len();
+        // Of what an input can be changed to, the first that will do: as long as they can be, later cases are absent.
+        for &case in self.cases.iter().flat_map(|cases| cases.iter().skip(1).rev()) {
+            let is_chosen = Var(vars as u32).positive();
+            clauses.extend([vec![!is_chosen, case], vec![is_chosen, !case]]);
+            preference.push(Atom(is_chosen.var().0));
+            vars += 1;
+        }
+        let cnf = Cnf::of(vars, clauses);
         let objective = Objective { terms };
         let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
         let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
