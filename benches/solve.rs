@@ -48,11 +48,13 @@ fn problems() -> Vec<(String, Encoded)> {
     let modular = |size| (format!("modular {size}"), encode::encode(&modular::Template::modular(size, 1)));
     let shared = |size| (format!("shared {size}"), families::shared(size, 1));
     let technologies = |size| (format!("technologies {size}"), families::technologies(size, 1));
+    let alternatives = ("alternatives 1000".to_owned(), families::alternatives(1000));
     [64, 200, 500, 1000, 2000]
         .map(modular)
         .into_iter()
         .chain([100, 400, 1000].map(shared))
         .chain([1000, 4000].map(technologies))
+        .chain([alternatives])
         .collect()
 }
 

@@ -113,6 +113,16 @@ fn another_method_confirms_the_optimum() -> Result<(), Unsolved> {
     Ok(())
 }
 
+/// All but one of a thousand alternatives are bound to be missed; core by core that would never come to an end.
+#[test]
+fn a_wide_choice_is_maximized() -> Result<(), Unsolved> {
+    let encoded = families::alternatives(1200);
+    let weights: u64 = encoded.objective.terms.iter().map(|(_, weight)| weight).sum();
+    let heaviest = encoded.objective.terms.iter().map(|(_, weight)| weight).max().unwrap();
+    assert_eq!(optimum(&encoded, SolverKind::default())?.bounds()[0].upper, weights - heaviest);
+    Ok(())
+}
+
 /// Stops when it is told bounds that do not meet.
 struct Impatient(Arc<AtomicBool>);
 

@@ -46,6 +46,18 @@ pub fn technologies(components: usize, seed: u64) -> Encoded {
     problem.encode(&costs)
 }
 
+/// So many alternatives, of which exactly one is to be taken, the heaviest if possible.
+pub fn alternatives(count: usize) -> Encoded {
+    let mut problem = Problem::new(count);
+    let atoms = problem.atoms.clone();
+    problem.clauses.push(atoms.clone());
+    for (position, &one) in atoms.iter().enumerate() {
+        problem.clauses.extend(atoms[..position].iter().map(|&other| vec![!one, !other]));
+    }
+    let costs: Vec<_> = atoms.iter().zip(0..).map(|(&atom, position)| (!atom, 1 + position * 7919 % 1009)).collect();
+    problem.encode(&costs)
+}
+
 struct Problem {
     arena: Arena,
     atoms: Vec<Formula>,

@@ -119,20 +119,32 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Of costs of which all but one are bound to arise, lets all but the heaviest count, and the rest of that one where it arises as well.
+    /// Of costs of which all but one are bound to arise, lets all but the heaviest count. What is left depends on which one does not arise: the more,
+    /// the lighter it is. So for each, from the heaviest down, a literal says that it and all heavier ones arise, and costs by how much it is heavier
+    /// than the next lighter one.
     fn charge_bound(&mut self) {
         let literals: Vec<_> = self.terms.iter().map(|&(literal, _)| literal).collect();
         for mut group in self.exclusions.groups(&literals) {
-            while let Some(weight) = group.iter().map(|literal| self.weights[literal.index()]).min().filter(|_| group.len() > 1) {
-                let all = self.solver.new_var().positive();
-                self.solver.add_clause(&group.iter().map(|&literal| !literal).chain([all]).collect::<Vec<_>>());
-                for literal in &group {
-                    self.weights[literal.index()] -= weight;
-                }
-                self.charge(all, weight, None);
-                self.raise(weight * (group.len() as u128 - 1));
-                group.retain(|literal| self.weights[literal.index()] > 0);
+            group.sort_by_key(|literal| (self.weights[literal.index()], *literal));
+            let weights: Vec<u128> = group.iter().map(|literal| self.weights[literal.index()]).collect();
+            let mut all: Option<Lit> = None;
+            for (position, &literal) in group.iter().enumerate().rev() {
+                let heavier = weights[position] - position.checked_sub(1).map_or(0, |lighter| weights[lighter]);
+                self.weights[literal.index()] = 0;
+                all = Some(match all {
+                    None => {
+                        self.weights[literal.index()] = heavier;
+                        literal
+                    }
+                    Some(all) => {
+                        let arises = self.solver.new_var().positive();
+                        self.solver.add_clause(&[arises, !literal, !all]);
+                        self.charge(arises, heavier, None);
+                        arises
+                    }
+                });
             }
+            self.raise(weights.split_last().map_or(0, |(_, lighter)| lighter.iter().sum()));
         }
     }
 
