@@ -1,6 +1,6 @@
 //! Progress of a long run, for whoever waits: nothing of it reaches the result.
 
-/// Told what happens, and asked whether to go on.
+/// Told what happens. Whoever wants a run to end sets what [`Resolver::stop_when`](crate::Resolver::stop_when) was given.
 pub trait Progress {
     /// A phase begins.
     fn phase(&mut self, name: &'static str) {
