@@ -1,10 +1,11 @@
-//! How long it takes to count, draw and list models, find covering sets and backbones: `cargo bench --bench count`.
+//! How long it takes to count, draw and list models, find covering sets and backbones: `cargo bench
+//! --bench count`.
 
 use std::time::Instant;
 
+use cuvee::count::compile;
 use cuvee::formula::{Lit, Var};
 use cuvee::solve::backbone::{backbone, equivalences};
-use cuvee::solve::count::compile;
 use cuvee::solve::covering::covering;
 use cuvee::solve::random::Random;
 use cuvee::solve::{Models, SolverKind};
@@ -23,9 +24,11 @@ fn main() {
     for (name, problem) in &problems {
         count(name, problem);
     }
-    for (name, problem) in
-        [("chain 100000", chain(100_000)), ("features 100000", features(100_000, 100)), ("tangle 300", tangle(300))]
-    {
+    for (name, problem) in [
+        ("chain 100000", chain(100_000)),
+        ("features 100000", features(100_000, 100)),
+        ("tangle 300", tangle(300)),
+    ] {
         count(name, &problem);
     }
     for (name, problem) in &problems {
@@ -46,7 +49,11 @@ struct Problem {
 impl Problem {
     /// Variables that are factors of two cases each.
     fn boolean(vars: u32, clauses: Vec<Vec<Lit>>) -> Self {
-        Self { vars, clauses, factors: (0..vars).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect() }
+        Self {
+            vars,
+            clauses,
+            factors: (0..vars).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect(),
+        }
     }
 }
 
@@ -59,7 +66,8 @@ fn chain(vars: u32) -> Problem {
     let mut random = Random::new(1);
     let clauses = (0..vars - 4).map(|start| {
         let length = 2 + below(3, &mut random);
-        let mut clause: Vec<_> = (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect();
+        let mut clause: Vec<_> =
+            (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect();
         // One model at least: that in which all are true.
         clause[0] = clause[0].var().positive();
         clause
@@ -67,7 +75,8 @@ fn chain(vars: u32) -> Problem {
     Problem::boolean(vars, clauses.collect())
 }
 
-/// A tree of features, mandatory, optional, alternatives or any of them, and some constraints across it.
+/// A tree of features, mandatory, optional, alternatives or any of them, and some constraints
+/// across it.
 fn features(vars: u32, across: u32) -> Problem {
     let mut random = Random::new(2);
     let mut children = vec![Vec::new(); vars as usize];
@@ -79,17 +88,26 @@ fn features(vars: u32, across: u32) -> Problem {
         clauses.extend(children.iter().map(|child| vec![child.negative(), parent.positive()]));
         let kind = below(3, &mut random);
         if children.len() > 1 && kind > 0 {
-            clauses.push(children.iter().map(|child| child.positive()).chain([parent.negative()]).collect());
+            clauses.push(
+                children.iter().map(|child| child.positive()).chain([parent.negative()]).collect(),
+            );
         }
         if kind == 1 {
-            let pairs = children.iter().enumerate().flat_map(|(index, a)| children[..index].iter().map(move |b| [a, b]));
+            let pairs = children
+                .iter()
+                .enumerate()
+                .flat_map(|(index, a)| children[..index].iter().map(move |b| [a, b]));
             clauses.extend(pairs.map(|pair| pair.map(|var| var.negative()).to_vec()));
         } else if kind == 0 {
-            let mandatory: Vec<_> = children.iter().filter(|_| below(3, &mut random) == 0).collect();
-            clauses.extend(mandatory.into_iter().map(|child| vec![parent.negative(), child.positive()]));
+            let mandatory: Vec<_> =
+                children.iter().filter(|_| below(3, &mut random) == 0).collect();
+            clauses.extend(
+                mandatory.into_iter().map(|child| vec![parent.negative(), child.positive()]),
+            );
         }
     }
-    let leaves: Vec<_> = (0..vars).filter(|&var| children[var as usize].is_empty()).map(Var).collect();
+    let leaves: Vec<_> =
+        (0..vars).filter(|&var| children[var as usize].is_empty()).map(Var).collect();
     for _ in 0..across {
         let [a, b] = [0, 1].map(|_| leaves[below(leaves.len(), &mut random) as usize]);
         clauses.push(vec![a.negative(), b.positive().negate_if(below(2, &mut random) == 1)]);
@@ -105,7 +123,8 @@ fn grid(width: u32, height: u32) -> Problem {
         for column in 0..width {
             let var = |row: u32, column: u32| Var((row % height) * width + column % width);
             let mut sign = |var: Var| var.positive().negate_if(below(2, &mut random) == 1);
-            let (here, right, under) = (var(row, column), var(row, column + 1), var(row + 1, column));
+            let (here, right, under) =
+                (var(row, column), var(row, column + 1), var(row + 1, column));
             match (column + 1 < width, row + 1 < height) {
                 (true, true) => clauses.push(vec![sign(here), sign(right), sign(under)]),
                 (true, false) => clauses.push(vec![sign(here), sign(right)]),
@@ -120,23 +139,33 @@ fn grid(width: u32, height: u32) -> Problem {
 /// Clauses of any three variables: nothing falls apart.
 fn tangle(vars: u32) -> Problem {
     let mut random = Random::new(5);
-    let clauses = (0..3 * vars).map(|_| (0..3).map(|_| Lit(below(2 * vars as usize, &mut random))).collect());
+    let clauses =
+        (0..3 * vars).map(|_| (0..3).map(|_| Lit(below(2 * vars as usize, &mut random))).collect());
     Problem::boolean(vars, clauses.collect())
 }
 
 /// Inputs with several cases, each of which excludes a case of one of the next three.
 fn choices(inputs: u32, cases: u32) -> Problem {
     let mut random = Random::new(4);
-    let factors: Vec<Vec<_>> =
-        (0..inputs).map(|input| (0..cases).map(|case| Var(input * cases + case).positive()).collect()).collect();
+    let factors: Vec<Vec<_>> = (0..inputs)
+        .map(|input| (0..cases).map(|case| Var(input * cases + case).positive()).collect())
+        .collect();
     let mut clauses = factors.clone();
     for factor in &factors {
-        clauses.extend(factor.iter().enumerate().flat_map(|(index, &a)| factor[..index].iter().map(move |&b| vec![!a, !b])));
+        clauses.extend(
+            factor
+                .iter()
+                .enumerate()
+                .flat_map(|(index, &a)| factor[..index].iter().map(move |&b| vec![!a, !b])),
+        );
     }
     for input in 0..inputs as usize - 3 {
         for case in 0..cases as usize {
             let other = &factors[input + 1 + below(3, &mut random) as usize];
-            clauses.push(vec![!factors[input][case], !other[below(other.len(), &mut random) as usize]]);
+            clauses.push(vec![
+                !factors[input][case],
+                !other[below(other.len(), &mut random) as usize],
+            ]);
         }
     }
     Problem { vars: inputs * cases, clauses, factors }
@@ -171,20 +200,30 @@ fn count(name: &str, problem: &Problem) {
 }
 
 fn models(problem: &Problem) -> Models {
-    Models::new(problem.vars as usize, problem.clauses.iter().map(Vec::as_slice), SolverKind::default())
+    Models::new(
+        problem.vars as usize,
+        problem.clauses.iter().map(Vec::as_slice),
+        SolverKind::default(),
+    )
 }
 
 fn common(name: &str, problem: &Problem) {
     let all: Vec<_> = (0..problem.vars).map(|var| Var(var).positive()).collect();
     let start = Instant::now();
     let found = backbone(&all, &mut models(problem)).unwrap_or_default();
-    print!("{name}: {} always, {} never true, found in {:.1?}", found.always.len(), found.never.len(), start.elapsed());
+    print!(
+        "{name}: {} always, {} never true, found in {:.1?}",
+        found.always.len(),
+        found.never.len(),
+        start.elapsed()
+    );
     let start = Instant::now();
     let classes = equivalences(&all, &mut models(problem)).unwrap_or_default();
     println!("; {} sets of equals in {:.1?}", classes.len(), start.elapsed());
 }
 
-/// Beside the size stands what no set can be below: the product of the numbers of cases of the `t` largest factors.
+/// Beside the size stands what no set can be below: the product of the numbers of cases of the `t`
+/// largest factors.
 fn cover(t: usize, name: &str, problem: &Problem) {
     let start = Instant::now();
     let Some(found) = covering(t, &problem.factors, &mut models(problem)) else {

@@ -1,4 +1,5 @@
-//! How long it takes to answer questions about all variants of a template: `cargo bench --bench explore`.
+//! How long it takes to answer questions about all variants of a template: `cargo bench --bench
+//! explore`.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,10 @@ fn main() -> anyhow::Result<()> {
     let nodes = Query { projection: Projection::Nodes, ..Query::default() };
     let of = |which| Query { which, ..Query::default() };
     row("resolve", || {
-        Ok(format!("{} elements present", resolver.resolve()?.presence().filter(|(_, present)| *present).count()))
+        Ok(format!(
+            "{} elements present",
+            resolver.resolve()?.presence().filter(|(_, present)| *present).count()
+        ))
     })?;
     row("count", || count(&resolver, &Query::default()))?;
     row("count by nodes", || count(&resolver, &nodes))?;
@@ -30,11 +34,15 @@ fn main() -> anyhow::Result<()> {
     row("minimize weight", || list(&resolver, &of(Which::Best(Goal::Weight))))?;
     row("inputs", || {
         let inputs = resolver.input_report()?.result.inputs;
-        Ok(format!("{} influences", inputs.iter().map(|input| input.influences.len()).sum::<usize>()))
+        Ok(format!(
+            "{} influences",
+            inputs.iter().map(|input| input.influences.len()).sum::<usize>()
+        ))
     })?;
     row("analyze", || {
         let analysis = resolver.analyze()?.result;
-        let (core, dead, constraints) = (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
+        let (core, dead, constraints) =
+            (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
         Ok(format!("{core} core, {dead} dead, {constraints} constraints in vain"))
     })?;
     row("explain", || {
@@ -48,12 +56,17 @@ fn count(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {
     let count = resolver.count_variants(query)?.result;
     let digits = count.count.len();
     let least = if count.exact { "" } else { "at least " };
-    Ok(if digits < 9 { format!("{least}{}", count.count) } else { format!("{least}{}e{}", &count.count[..3], digits - 3) })
+    Ok(if digits < 9 {
+        format!("{least}{}", count.count)
+    } else {
+        format!("{least}{}e{}", &count.count[..3], digits - 3)
+    })
 }
 
 fn list(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {
     let found = resolver.variants(query)?.result;
-    let covered = found.covered.map(|covered| format!(" for {covered} combinations")).unwrap_or_default();
+    let covered =
+        found.covered.map(|covered| format!(" for {covered} combinations")).unwrap_or_default();
     let cost = found.cost.map(|cost| format!(" of cost {cost}")).unwrap_or_default();
     let count = found.variants.len();
     Ok(format!("{count} variant{}{covered}{cost}", if count == 1 { "" } else { "s" }))
@@ -65,7 +78,8 @@ fn row(name: &str, ask: impl Fn() -> Result<String, cuvee::Failure>) -> anyhow::
     let mut answer = String::new();
     while times.len() < RUNS && times.iter().sum::<Duration>() < Duration::from_secs(10) {
         let start = Instant::now();
-        answer = ask().map_err(|failure| anyhow::anyhow!("{name}: {}", failure.diagnostics[0].message))?;
+        answer = ask()
+            .map_err(|failure| anyhow::anyhow!("{name}: {}", failure.diagnostics[0].message))?;
         times.push(start.elapsed());
     }
     times.sort_unstable();
@@ -73,7 +87,8 @@ fn row(name: &str, ask: impl Fn() -> Result<String, cuvee::Failure>) -> anyhow::
     Ok(())
 }
 
-/// A node for each input, relations between neighbours, and constraints that concern neighbours only.
+/// A node for each input, relations between neighbours, and constraints that concern neighbours
+/// only.
 fn template() -> String {
     let mut random = Random::new(1);
     let mut below = |bound: usize| (random.next() % bound as u64) as usize;
@@ -90,11 +105,15 @@ fn template() -> String {
     for start in 0..INPUTS - 4 {
         let (a, b, c) = (start, start + 1 + below(2), start + 3 + below(2));
         match below(4) {
-            0 => line(format!("      - implies: [{{ variability_input: f{a} }}, {{ variability_input: f{b} }}]")),
+            0 => line(format!(
+                "      - implies: [{{ variability_input: f{a} }}, {{ variability_input: f{b} }}]"
+            )),
             1 => line(format!(
                 "      - or: [{{ variability_input: f{a} }}, {{ not: {{ variability_input: f{b} }} }}, {{ variability_input: f{c} }}]"
             )),
-            2 => line(format!("      - not: {{ and: [{{ variability_input: f{a} }}, {{ node_presence: n{c} }}] }}")),
+            2 => line(format!(
+                "      - not: {{ and: [{{ variability_input: f{a} }}, {{ node_presence: n{c} }}] }}"
+            )),
             _ => {}
         }
     }

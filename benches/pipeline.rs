@@ -1,6 +1,8 @@
-//! The whole pipeline as a process of its own: time and peak memory against what the YAML layer alone takes for the same files.
+//! The whole pipeline as a process of its own: time and peak memory against what the YAML layer
+//! alone takes for the same files.
 //!
-//! `cargo bench --bench pipeline` prints one row a template, then how cost grows; `benches/README.md` says what the columns mean.
+//! `cargo bench --bench pipeline` prints one row a template, then how cost grows;
+//! `benches/README.md` says what the columns mean.
 
 mod modular;
 mod templates;
@@ -41,7 +43,16 @@ fn rows(directory: &Path) -> anyhow::Result<()> {
     println!("start: {:.1} ms\n", ms(measure("start", &small, &[])?.time));
     println!(
         "{:<24} {:>9} {:>9} {:>9} {:>9} {:>6} {:>10} {:>6} {:>9} {:>7}",
-        "template", "templates", "KB", "yaml ms", "all ms", "ratio", "library ms", "ratio", "peak MB", "x file"
+        "template",
+        "templates",
+        "KB",
+        "yaml ms",
+        "all ms",
+        "ratio",
+        "library ms",
+        "ratio",
+        "peak MB",
+        "x file"
     );
     row("ten lines", 2, &small, &["mode=prod"])?;
     for seed in [250, 2_500, 10_000, 40_000, 100_000] {
@@ -52,7 +63,12 @@ fn rows(directory: &Path) -> anyhow::Result<()> {
         let path = write(directory, &format!("modular-{size}.yaml"), &templates::modular(size, 1))?;
         row(&format!("modular {size}"), size, &path, &[])?;
     }
-    let shop = with_library(directory, "shop", &templates::shop(), &[("types", 1_200), ("more-types", 400)])?;
+    let shop = with_library(
+        directory,
+        "shop",
+        &templates::shop(),
+        &[("types", 1_200), ("more-types", 400)],
+    )?;
     row("shop, 2 MB of types", 25, &shop, &["env=static"])?;
     let libraries = [("types", 3_200), ("more-types", 800), ("other-types", 500)];
     let industry = with_library(directory, "industry", &templates::industry(), &libraries)?;
@@ -60,7 +76,12 @@ fn rows(directory: &Path) -> anyhow::Result<()> {
 }
 
 /// A template beside a library of files with so many types each.
-fn with_library(directory: &Path, name: &str, template: &str, library: &[(&str, usize)]) -> anyhow::Result<PathBuf> {
+fn with_library(
+    directory: &Path,
+    name: &str,
+    template: &str,
+    library: &[(&str, usize)],
+) -> anyhow::Result<PathBuf> {
     let directory = directory.join(name);
     fs::create_dir_all(directory.join("lib"))?;
     for (file, types) in library {
@@ -96,7 +117,8 @@ fn row(name: &str, templates: usize, path: &Path, inputs: &[&str]) -> anyhow::Re
     Ok(())
 }
 
-/// How cost grows: with the number of templates, then with what is deep, wide or long, at a size and at twice that.
+/// How cost grows: with the number of templates, then with what is deep, wide or long, at a size
+/// and at twice that.
 fn growth(directory: &Path) -> anyhow::Result<()> {
     let start = measure("start", directory, &[])?;
     println!("\n{:<28} {:>9} {:>9} {:>9} {:>9}", "growth", "n", "ms", "us each", "bytes each");
@@ -105,7 +127,12 @@ fn growth(directory: &Path) -> anyhow::Result<()> {
         let Measured { time, peak } = measure("resolve", &path, &[input])?;
         let (each, bytes) = (time.saturating_sub(start.time), peak - start.peak);
         let count = count as f64;
-        println!("{name:<28} {count:>9} {:>9.1} {:>9.2} {:>9.0}", ms(time), 1e3 * ms(each) / count, bytes / count);
+        println!(
+            "{name:<28} {count:>9} {:>9.1} {:>9.2} {:>9.0}",
+            ms(time),
+            1e3 * ms(each) / count,
+            bytes / count
+        );
         Ok(())
     };
     for seed in [250, 2_500, 25_000, 100_000] {
@@ -136,7 +163,8 @@ fn measure(mode: &str, path: &Path, inputs: &[&str]) -> anyhow::Result<Measured>
     let mut peak = 0.0f64;
     for _ in 0..runs {
         let start = Instant::now();
-        let output = Command::new(std::env::current_exe()?).arg(mode).arg(path).args(inputs).output()?;
+        let output =
+            Command::new(std::env::current_exe()?).arg(mode).arg(path).args(inputs).output()?;
         times.push(start.elapsed());
         anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         peak = peak.max(String::from_utf8(output.stdout)?.trim().parse()?);
@@ -180,7 +208,9 @@ fn library_of(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
 fn read_library(template: &Path) -> anyhow::Result<()> {
     let mut files = library_of(template)?;
     files.push(template.to_owned());
-    files.sort_by_cached_key(|file| std::cmp::Reverse(fs::metadata(file).map_or(0, |meta| meta.len())));
+    files.sort_by_cached_key(|file| {
+        std::cmp::Reverse(fs::metadata(file).map_or(0, |meta| meta.len()))
+    });
     let next = AtomicUsize::new(0);
     let work = || -> anyhow::Result<()> {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -192,7 +222,9 @@ fn read_library(template: &Path) -> anyhow::Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     })
 }
 
@@ -200,5 +232,9 @@ fn read_library(template: &Path) -> anyhow::Result<()> {
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or_default() * 1024
+    line.split_whitespace()
+        .next()
+        .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
+        .unwrap_or_default()
+        * 1024
 }

@@ -1,7 +1,9 @@
-//! How long it takes to prove an optimum: with each solver, and with each technique switched off or on.
+//! How long it takes to prove an optimum: with each solver, and with each technique switched off or
+//! on.
 //!
-//! `cargo bench --bench solve` prints one table a question. To compare with other programs, `cargo bench --bench solve -- PROBLEM.wcnf...` proves
-//! the optima of problems as `cuvee export --format wcnf` writes them, and `cargo bench --bench solve -- DIRECTORY/` writes those of the tables.
+//! `cargo bench --bench solve` prints one table a question. To compare with other programs, `cargo
+//! bench --bench solve -- PROBLEM.wcnf...` proves the optima of problems as `cuvee export --format
+//! wcnf` writes them, and `cargo bench --bench solve -- DIRECTORY/` writes those of the tables.
 
 #[path = "modular/encode.rs"]
 mod encode;
@@ -21,20 +23,28 @@ use std::time::{Duration, Instant};
 const RUNS: usize = 3;
 
 /// The problems that techniques are compared by.
-const COMPARED: [&str; 5] = ["modular 64", "modular 500", "modular 2000", "shared 400", "technologies 1000"];
+const COMPARED: [&str; 5] =
+    ["modular 64", "modular 500", "modular 2000", "shared 400", "technologies 1000"];
 
 /// Who has not come to an end by then is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     for argument in &arguments {
         if argument.ends_with('/') {
             for (name, problem) in problems() {
-                fs::write(Path::new(argument).join(name.replace(' ', "-") + ".wcnf"), wcnf(&problem))?;
+                fs::write(
+                    Path::new(argument).join(name.replace(' ', "-") + ".wcnf"),
+                    wcnf(&problem),
+                )?;
             }
         } else {
-            println!("{argument:<32} {}", prove(&read(&fs::read_to_string(argument)?)?, &Settings::default()));
+            println!(
+                "{argument:<32} {}",
+                prove(&read(&fs::read_to_string(argument)?)?, &Settings::default())
+            );
         }
     }
     if arguments.is_empty() {
@@ -45,7 +55,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn problems() -> Vec<(String, Encoded)> {
-    let modular = |size| (format!("modular {size}"), encode::encode(&modular::Template::modular(size, 1)));
+    let modular =
+        |size| (format!("modular {size}"), encode::encode(&modular::Template::modular(size, 1)));
     let shared = |size| (format!("shared {size}"), families::shared(size, 1));
     let technologies = |size| (format!("technologies {size}"), families::technologies(size, 1));
     let alternatives = ("alternatives 1000".to_owned(), families::alternatives(1000));
@@ -62,14 +73,21 @@ fn problems() -> Vec<(String, Encoded)> {
 fn solvers() {
     println!("{:<24} {:>8} {:>8} {:>24} {:>24}", "problem", "vars", "clauses", "Batsat", "Varisat");
     for (name, problem) in problems() {
-        let [batsat, varisat] = [SolverKind::Batsat, SolverKind::Varisat].map(|kind| prove(&problem, &kind.into()));
-        println!("{name:<24} {:>8} {:>8} {batsat:>24} {varisat:>24}", problem.cnf.vars(), problem.cnf.len());
+        let [batsat, varisat] =
+            [SolverKind::Batsat, SolverKind::Varisat].map(|kind| prove(&problem, &kind.into()));
+        println!(
+            "{name:<24} {:>8} {:>8} {batsat:>24} {varisat:>24}",
+            problem.cnf.vars(),
+            problem.cnf.len()
+        );
     }
 }
 
-/// One row a technique, one column a problem: how many times as long it takes with this technique the other way round.
+/// One row a technique, one column a problem: how many times as long it takes with this technique
+/// the other way round.
 fn techniques() {
-    let problems: Vec<_> = problems().into_iter().filter(|(name, _)| COMPARED.contains(&name.as_str())).collect();
+    let problems: Vec<_> =
+        problems().into_iter().filter(|(name, _)| COMPARED.contains(&name.as_str())).collect();
     print!("\n{:<24}", "times as long");
     problems.iter().for_each(|(name, _)| print!(" {name:>18}"));
     for technique in Technique::ALL {
@@ -83,7 +101,9 @@ fn techniques() {
                 usual = usual.min(run(problem, &Settings::default()).1);
                 other = other.min(run(problem, &Settings { techniques, ..Settings::default() }).1);
             }
-            let ratio = other.zip(usual).map(|(other, usual)| format!("{:.2}", other.as_secs_f64() / usual.as_secs_f64()));
+            let ratio = other
+                .zip(usual)
+                .map(|(other, usual)| format!("{:.2}", other.as_secs_f64() / usual.as_secs_f64()));
             print!(" {:>18}", ratio.unwrap_or_else(|| format!("> {} s", PATIENCE.as_secs())));
         }
     }
@@ -95,7 +115,8 @@ fn prove(problem: &Encoded, settings: &Settings) -> String {
     match run(problem, settings) {
         (result, None) => result,
         (result, Some(first)) => {
-            let best = (1..RUNS).filter_map(|_| run(problem, settings).1).fold(first, Duration::min);
+            let best =
+                (1..RUNS).filter_map(|_| run(problem, settings).1).fold(first, Duration::min);
             format!("{result} in {:.1} ms", best.as_secs_f64() * 1e3)
         }
     }
@@ -106,7 +127,11 @@ fn run(problem: &Encoded, settings: &Settings) -> (String, Option<Duration>) {
     let Encoded { cnf, objective, preference } = problem;
     let settings = Settings { limit: Limit::after(PATIENCE), ..settings.clone() };
     let start = Instant::now();
-    match solve(&Problem { cnf, objectives: std::slice::from_ref(objective), preference }, &settings, &mut ()) {
+    match solve(
+        &Problem { cnf, objectives: std::slice::from_ref(objective), preference },
+        &settings,
+        &mut (),
+    ) {
         Ok(solution) => {
             let bounds = solution.bounds()[0];
             if solution.is_proven() {
@@ -124,7 +149,8 @@ fn wcnf(problem: &Encoded) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     for clause in problem.cnf.clauses() {
-        let literals: Vec<_> = clause.literals.iter().map(|literal| literal.to_dimacs().to_string()).collect();
+        let literals: Vec<_> =
+            clause.literals.iter().map(|literal| literal.to_dimacs().to_string()).collect();
         let _ = writeln!(text, "h {} 0", literals.join(" "));
     }
     for (literal, weight) in problem.objective.terms.iter().filter(|(_, weight)| *weight > 0) {
@@ -138,14 +164,24 @@ fn read(text: &str) -> anyhow::Result<Encoded> {
     let (mut vars, mut clauses, mut soft) = (0, Vec::new(), Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('c') && !line.trim().is_empty()) {
         let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let numbers = rest.split_whitespace().map(str::parse::<i32>).collect::<Result<Vec<_>, _>>()?;
-        let literals: Vec<Lit> = numbers.iter().take_while(|number| **number != 0).map(|&number| literal(number)).collect();
+        let numbers =
+            rest.split_whitespace().map(str::parse::<i32>).collect::<Result<Vec<_>, _>>()?;
+        let literals: Vec<Lit> = numbers
+            .iter()
+            .take_while(|number| **number != 0)
+            .map(|&number| literal(number))
+            .collect();
         vars = literals.iter().map(|literal| literal.var().0 + 1).fold(vars, u32::max);
-        if head == "h" { clauses.push(literals) } else { soft.push((literals, head.parse::<u64>()?)) }
+        if head == "h" {
+            clauses.push(literals)
+        } else {
+            soft.push((literals, head.parse::<u64>()?))
+        }
     }
     let mut terms = Vec::new();
     for (clause, weight) in soft {
-        // A clause of one literal costs its negation; a longer one a variable that is true where the clause fails.
+        // A clause of one literal costs its negation; a longer one a variable that is true where
+        // the clause fails.
         let cost = if let [literal] = clause[..] { !literal } else { Var(vars).positive() };
         if clause.len() != 1 {
             vars += 1;
@@ -153,7 +189,11 @@ fn read(text: &str) -> anyhow::Result<Encoded> {
         }
         terms.push((cost, weight));
     }
-    Ok(Encoded { cnf: Cnf::of(vars as usize, clauses), objective: Objective { terms }, preference: Vec::new() })
+    Ok(Encoded {
+        cnf: Cnf::of(vars as usize, clauses),
+        objective: Objective { terms },
+        preference: Vec::new(),
+    })
 }
 
 fn literal(number: i32) -> Lit {

@@ -1,5 +1,5 @@
-//! Speed and memory of the YAML layer beside other libraries, on a document like the large templates:
-//! `cargo bench --bench yaml [-- TEMPLATES]`.
+//! Speed and memory of the YAML layer beside other libraries, on a document like the large
+//! templates: `cargo bench --bench yaml [-- TEMPLATES]`.
 
 use cuvee::source::FileId;
 use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
@@ -23,7 +23,9 @@ type Parse = fn(&Arc<str>) -> Option<Box<dyn Tree + '_>>;
 const PARSERS: [(&str, Parse); 4] = [
     ("parse, all cores", |text| Some(Box::new(ours(text, usize::MAX)?))),
     ("parse, one core", |text| Some(Box::new(ours(text, 1)?))),
-    ("serde_yaml parse", |text| Some(Box::new(serde_yaml::from_str::<serde_yaml::Value>(text).ok()?))),
+    ("serde_yaml parse", |text| {
+        Some(Box::new(serde_yaml::from_str::<serde_yaml::Value>(text).ok()?))
+    }),
     ("saphyr parse", |text| Some(Box::new(MarkedYaml::load_from_str(text).ok()?))),
 ];
 
@@ -50,11 +52,16 @@ fn main() -> anyhow::Result<()> {
     );
     println!("{:<18} {:>8} {:>8} {:>12}", "", "ms", "MB/s", "peak x file");
     for (name, parse) in PARSERS {
-        report(name, &text, Some(peak(name, file.path())? / text.len() as f64), || parse(&text).is_some());
+        report(name, &text, Some(peak(name, file.path())? / text.len() as f64), || {
+            parse(&text).is_some()
+        });
     }
     let document = ours(&text, 1).ok_or_else(|| anyhow::anyhow!("the document is not read"))?;
     let theirs: serde_yaml::Value = serde_yaml::from_str(&text)?;
-    anyhow::ensure!(write_yaml(&Out::Source(document.root())) == *text, "the document is not written as it was");
+    anyhow::ensure!(
+        write_yaml(&Out::Source(document.root())) == *text,
+        "the document is not written as it was"
+    );
     report("write", &text, None, || write_yaml(&Out::Source(document.root())));
     report("serde_yaml write", &text, None, || serde_yaml::to_string(&theirs).ok());
     Ok(())
@@ -74,7 +81,8 @@ fn report<T>(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> T) {
 
 /// By how many bytes a process grows at most that reads a file into a tree.
 fn peak(name: &str, path: &Path) -> anyhow::Result<f64> {
-    let output = Command::new(std::env::current_exe()?).args(["memory", name]).arg(path).output()?;
+    let output =
+        Command::new(std::env::current_exe()?).args(["memory", name]).arg(path).output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
@@ -93,7 +101,11 @@ fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or_default() * 1024
+    line.split_whitespace()
+        .next()
+        .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
+        .unwrap_or_default()
+        * 1024
 }
 
 /// A ring of node templates with conditions and relations.

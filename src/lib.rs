@@ -1,4 +1,5 @@
-//! Resolves Variability4TOSCA: a variable service template and a choice of inputs in, the plain TOSCA template of that variant out.
+//! Resolves Variability4TOSCA: a variable service template and a choice of inputs in, the plain
+//! TOSCA template of that variant out.
 //!
 //! ```
 //! use cuvee::Resolver;
@@ -44,54 +45,36 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 //!
-//! Everything starts at [`Resolver`]; what it gives is a [`Resolution`], or a [`Failure`] that holds every [`diagnostic`] found, each with
-//! its place. Files are read through [`source::FileSystem`] and through nothing else, so templates may as well live in memory. [`testing`]
-//! runs the tests that lie beside a template, [`options`] says which options there are and where each takes its value from.
+//! Everything starts at [`Resolver`]; what it gives is a [`Resolution`], or a [`Failure`] that
+//! holds every [`diagnostic`] found, each with its place. Files are read through
+//! [`source::FileSystem`] and through nothing else, so templates may as well live in memory.
+//! [`testing`] runs the tests that lie beside a template, [`options`] says which options there are
+//! and where each takes its value from.
 //!
-//! Open to whoever builds on a part of it are the layers below: [`yaml`] keeps how a document is written, [`formula`] turns formulas into
-//! clauses, and [`solve`] finds the best model of those.
+//! Open to whoever builds on a part of it are the layers below: [`yaml`] keeps how a document is
+//! written, [`formula`] turns formulas into clauses, and [`solve`] finds the best model of those.
 
-mod check;
-pub mod clock;
-pub mod csar;
-mod decimal;
-pub mod diagnostic;
-pub mod diff;
 pub mod draw;
-mod emit;
-mod enrich;
 pub mod exchange;
 pub mod explore;
-mod expression;
-pub mod formula;
-mod function;
-mod graph;
-mod index;
-mod inputs;
-mod load;
-pub mod matrix;
-mod objectives;
-pub mod options;
-mod presence;
-pub mod progress;
 pub mod report;
 mod resolver;
-mod scope;
-pub mod solve;
-pub mod source;
-mod technology;
-mod template;
+mod sat;
 pub mod testing;
-pub mod topology;
+mod text;
+mod topology;
 pub mod tosca;
-mod types;
 pub mod validate;
-pub mod value;
-mod variant;
-pub mod yaml;
+mod variability;
 
+pub use explore::{matrix, outline};
 pub use resolver::{Failure, Resolution, Resolver};
-pub use variant::Optimum;
+pub use sat::{count, formula, progress, solve};
+pub use text::{diagnostic, source, value, yaml};
+pub use topology::diff;
+pub use tosca::csar;
+pub use variability::find::Optimum;
+pub use variability::{clock, options};
 
 /// Runs the examples of the README.
 #[cfg(doctest)]

@@ -4,8 +4,8 @@ mod cli;
 
 use cli::args::{Arguments, Command};
 use cli::{
-    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options, packaging, render::Reporter, report,
-    resolve, test, types, validate, variants,
+    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
+    packaging, render::Reporter, report, resolve, test, types, validate, variants,
 };
 use std::process::ExitCode;
 

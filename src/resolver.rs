@@ -1,28 +1,36 @@
 //! The pipeline in one readable function, and the public way into it.
 
-use crate::clock::Clock;
-use crate::csar::{self, Package};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::expression::Evaluator;
-use crate::formula::Formula;
-use crate::function::deployment::{self, DeploymentInputs};
-use crate::function::evaluate::{Functions, Given};
-use crate::graph::{self, Graph};
-use crate::inputs::{self, Assignment, Declarations, Inputs, Openness, VariabilityPresets};
-use crate::load::{self, Importing, Mapping, Opened};
-use crate::options::{self, Kind, Options};
-use crate::presence::Presence;
-use crate::progress::Progress;
-use crate::scope::Links;
-use crate::solve::{Limit, Settings, SolverKind};
-use crate::source::{FileId, FileSystem, OsFiles, SourceMap};
-use crate::template::{self, Import, PropertyValue, ServiceTemplate, TypeSpecificConditions};
+use crate::sat::formula::Formula;
+use crate::sat::progress::Progress;
+use crate::sat::solve::{Limit, Settings, SolverKind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileId, FileSystem, OsFiles, SourceMap};
+use crate::text::value::Value;
+use crate::text::yaml::{self, Document, Limits, Node, Out};
+use crate::tosca::csar::{self, Package};
+use crate::tosca::load::{self, Importing, Mapping, Opened};
+use crate::tosca::names::TypeHierarchy;
+use crate::tosca::scope::Links;
 use crate::tosca::{Types, profile};
-use crate::types::TypeHierarchy;
-use crate::value::Value;
-use crate::variant::{self, Optimum, Variant};
-use crate::yaml::{self, Document, Limits, Node, Out};
-use crate::{check, emit, enrich, objectives, technology};
+use crate::variability::check;
+use crate::variability::clock::Clock;
+use crate::variability::emit;
+use crate::variability::enrich;
+use crate::variability::expression::Evaluator;
+use crate::variability::find::{self, Optimum, Variant};
+use crate::variability::function::deployment::{self, DeploymentInputs};
+use crate::variability::function::evaluate::{Functions, Given};
+use crate::variability::graph::{self, Graph};
+use crate::variability::inputs::{
+    self, Assignment, Declarations, Inputs, Openness, VariabilityPresets,
+};
+use crate::variability::objectives;
+use crate::variability::options::{self, Kind, Options};
+use crate::variability::presence::Presence;
+use crate::variability::technology;
+use crate::variability::template::{
+    self, Import, PropertyValue, ServiceTemplate, TypeSpecificConditions,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -50,8 +58,8 @@ enum InputSource {
 
 /// Resolves one variant of one template.
 ///
-/// Only what is given counts: without [`Resolver::environment`] no environment variable is read, and without [`Resolver::now`] there is no
-/// clock.
+/// Only what is given counts: without [`Resolver::environment`] no environment variable is read,
+/// and without [`Resolver::now`] there is no clock.
 ///
 /// ```
 /// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").input("visitors", 4000).resolve()?;
@@ -85,12 +93,14 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// For a template file, an archive (see [`crate::csar`]), or a directory that holds a template under its usual name.
+    /// For a template file, an archive (see [`crate::tosca::csar`]), or a directory that holds a
+    /// template under its usual name.
     pub fn new(template: impl Into<PathBuf>) -> Self {
         Self::of(Template::Path(template.into()))
     }
 
-    /// For a template at hand; `name` says where it would be, for messages and for relative paths in it.
+    /// For a template at hand; `name` says where it would be, for messages and for relative paths
+    /// in it.
     pub fn from_text(name: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self::of(Template::Text { name: name.into(), text: text.into() })
     }
@@ -134,7 +144,8 @@ impl Resolver {
         self
     }
 
-    /// Takes inputs from environment variables: `CUVEE_INPUT_<NAME>`, and `CUVEE_PRESETS` where no preset is given.
+    /// Takes inputs from environment variables: `CUVEE_INPUT_<NAME>`, and `CUVEE_PRESETS` where no
+    /// preset is given.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.environment.extend(variables);
         self
@@ -164,7 +175,8 @@ impl Resolver {
         self
     }
 
-    /// Explores only variants in which this holds: a variability condition in YAML, such as `{node_presence: cache}`.
+    /// Explores only variants in which this holds: a variability condition in YAML, such as
+    /// `{node_presence: cache}`.
     ///
     /// Resolving takes no notice of it.
     pub fn only_where(mut self, condition: impl Into<String>) -> Self {
@@ -172,10 +184,11 @@ impl Resolver {
         self
     }
 
-    /// Lets a local file or directory stand for a URL and everything below it, so that imports find their files; the longest URL wins.
+    /// Lets a local file or directory stand for a URL and everything below it, so that imports find
+    /// their files; the longest URL wins.
     ///
-    /// Nothing is ever fetched: resolving leaves an import of a URL that nothing stands for to an orchestrator, validating rejects it. The
-    /// name of a profile can be mapped as well.
+    /// Nothing is ever fetched: resolving leaves an import of a URL that nothing stands for to an
+    /// orchestrator, validating rejects it. The name of a profile can be mapped as well.
     ///
     /// ```
     /// use cuvee::source::MemoryFiles;
@@ -195,7 +208,8 @@ impl Resolver {
         self
     }
 
-    /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for it.
+    /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for
+    /// it.
     pub fn now(self, now: jiff::Zoned) -> Self {
         self.clock(move || now)
     }
@@ -212,8 +226,9 @@ impl Resolver {
         self
     }
 
-    /// Takes the best variant that is found in so much time, reading included, where none is proven to be the best by then: see
-    /// [`Resolution::is_proven`]. What is found may then depend on the machine. Exploring knows no time limit.
+    /// Takes the best variant that is found in so much time, reading included, where none is proven
+    /// to be the best by then: see [`Resolution::is_proven`]. What is found may then depend on the
+    /// machine. Exploring knows no time limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -226,7 +241,8 @@ impl Resolver {
         self
     }
 
-    /// Stops as with a [`timeout`](Self::timeout) once this is set, by another thread or a handler of signals.
+    /// Stops as with a [`timeout`](Self::timeout) once this is set, by another thread or a handler
+    /// of signals.
     pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = Some(stop);
         self
@@ -238,13 +254,15 @@ impl Resolver {
         self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)))
     }
 
-    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no types of profiles.
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no
+    /// types of profiles.
     pub fn non_normative_types(mut self) -> Self {
         self.non_normative = true;
         self
     }
 
-    /// Replaces the functions of TOSCA whose values need no run time by their values: those that take from topology inputs and properties.
+    /// Replaces the functions of TOSCA whose values need no run time by their values: those that
+    /// take from topology inputs and properties.
     ///
     /// ```
     /// let text = "
@@ -264,7 +282,8 @@ impl Resolver {
         self
     }
 
-    /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON; later ones win.
+    /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON;
+    /// later ones win.
     pub fn deployment_inputs_file(self, path: impl Into<PathBuf>) -> Self {
         self.deployment_source(InputSource::File(path.into()))
     }
@@ -274,7 +293,8 @@ impl Resolver {
         self.deployment_source(InputSource::Value(name.into(), value.into()))
     }
 
-    /// Assigns a topology input from text read as YAML, by which functions are evaluated; wins over files.
+    /// Assigns a topology input from text read as YAML, by which functions are evaluated; wins over
+    /// files.
     pub fn deployment_input_text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.deployment_source(InputSource::Text(name.into(), text.into()))
     }
@@ -284,13 +304,15 @@ impl Resolver {
         self
     }
 
-    /// Does not give back the memory of a run: for a process that ends right after it, which gives back all of it at once.
+    /// Does not give back the memory of a run: for a process that ends right after it, which gives
+    /// back all of it at once.
     pub fn keep_memory(mut self) -> Self {
         self.keeps_memory = true;
         self
     }
 
-    /// Goes on after mistakes as far as possible, so that all of them are found; they are then among the warnings.
+    /// Goes on after mistakes as far as possible, so that all of them are found; they are then
+    /// among the warnings.
     pub(crate) fn tolerant(mut self) -> Self {
         self.tolerant = true;
         self
@@ -299,8 +321,8 @@ impl Resolver {
     /// Whether a variant is chosen, rather than all of them meant.
     pub(crate) fn chooses(&self) -> bool {
         let assigns = |(name, _): &(String, String)| name.starts_with(inputs::INPUT_VARIABLE);
-        let by_environment =
-            self.environment.iter().any(assigns) || !inputs::presets_from_environment(&self.environment).is_empty();
+        let by_environment = self.environment.iter().any(assigns)
+            || !inputs::presets_from_environment(&self.environment).is_empty();
         by_environment || !self.presets.is_empty() || !self.inputs.is_empty()
     }
 
@@ -311,11 +333,17 @@ impl Resolver {
             .map(|document| -> &'d _ { document })
     }
 
-    /// Documents behind the profiles. One that is a copy of a profile is that profile, whether it was asked for or not.
-    pub(crate) fn beside_profiles<'d>(&self, documents: &'d [Document], sources: &SourceMap) -> Vec<&'d Document> {
+    /// Documents behind the profiles. One that is a copy of a profile is that profile, whether it
+    /// was asked for or not.
+    pub(crate) fn beside_profiles<'d>(
+        &self,
+        documents: &'d [Document],
+        sources: &SourceMap,
+    ) -> Vec<&'d Document> {
         let mut all: Vec<_> = self.profiles().collect();
         for document in documents {
-            let document = profile::of_text(sources.file(document.file()).text()).unwrap_or(document);
+            let document =
+                profile::of_text(sources.file(document.file()).text()).unwrap_or(document);
             if !all.iter().any(|there| there.file() == document.file()) {
                 all.push(document);
             }
@@ -336,7 +364,8 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::resolve`].
     pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
-        let (((yaml, elements, package, optima), warnings), sources) = with_sources(|sources| self.run(sources, progress))?;
+        let (((yaml, elements, package, optima), warnings), sources) =
+            with_sources(|sources| self.run(sources, progress))?;
         Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
     }
 
@@ -361,33 +390,53 @@ impl Resolver {
         let (opened, _) = with_sources(|sources| self.open(sources))?.0;
         // What is wrong with the template is for resolving to say.
         let template = template::parse(opened.template.root(), &mut Diagnostics::default());
-        let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+        let presets =
+            VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
         Ok(presets.names().map(str::to_owned).collect())
     }
 
     /// The whole pipeline, phase by phase.
-    fn run(&self, sources: &mut SourceMap, progress: &mut dyn Progress) -> Result<(Resolved, Diagnostics), Diagnostics> {
+    fn run(
+        &self,
+        sources: &mut SourceMap,
+        progress: &mut dyn Progress,
+    ) -> Result<(Resolved, Diagnostics), Diagnostics> {
         let limit = self.limit();
-        let deployment = self.deployment.as_deref().map(|inputs| self.deployment_inputs(inputs, sources)).transpose()?;
-        self.with_prepared(Openness::Closed, sources, progress, |prepared, sources, warnings, progress| {
-            let Prepared { graph, options, violations, .. } = prepared;
-            checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
-            let mut evaluator = Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
-            let Variant { presence, optima, unproven } = prepared.resolve(&mut evaluator, limit, progress)?;
-            warnings.0.extend(unproven);
-            progress.phase("checking");
-            checked(warnings, |diagnostics| *diagnostics = check::check(graph, options, &presence))?;
-            progress.phase("writing");
-            evaluator.decide(&presence);
-            let yaml = match &deployment {
-                Some(deployment) => self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?,
-                None => self.written(emit::emit(&mut evaluator, &presence, None)?),
-            };
-            let elements = Elements::of(graph, &presence);
-            progress.phase("cleaning up");
-            self.leave(evaluator);
-            Ok((yaml, elements, prepared.package.clone(), optima))
-        })
+        let deployment = self
+            .deployment
+            .as_deref()
+            .map(|inputs| self.deployment_inputs(inputs, sources))
+            .transpose()?;
+        self.with_prepared(
+            Openness::Closed,
+            sources,
+            progress,
+            |prepared, sources, warnings, progress| {
+                let Prepared { graph, options, violations, .. } = prepared;
+                checked(warnings, |diagnostics| *diagnostics = violations.clone())?;
+                let mut evaluator =
+                    Evaluator::new(graph, prepared.types, prepared.inputs, prepared.now);
+                let Variant { presence, optima, unproven } =
+                    prepared.resolve(&mut evaluator, limit, progress)?;
+                warnings.0.extend(unproven);
+                progress.phase("checking");
+                checked(warnings, |diagnostics| {
+                    *diagnostics = check::check(graph, options, &presence)
+                })?;
+                progress.phase("writing");
+                evaluator.decide(&presence);
+                let yaml = match &deployment {
+                    Some(deployment) => {
+                        self.evaluated(prepared, deployment, &mut evaluator, &presence, sources)?
+                    }
+                    None => self.written(emit::emit(&mut evaluator, &presence, None)?),
+                };
+                let elements = Elements::of(graph, &presence);
+                progress.phase("cleaning up");
+                self.leave(evaluator);
+                Ok((yaml, elements, prepared.package.clone(), optima))
+            },
+        )
     }
 
     /// The result with the values of its functions.
@@ -401,7 +450,9 @@ impl Resolver {
     ) -> Result<String, Diagnostics> {
         let graph = prepared.graph;
         // Of all but the template only what resolving needs was kept.
-        let whole = |file: &FileId| yaml::parse(*file, sources.file(*file).text().clone(), &Limits::default());
+        let whole = |file: &FileId| {
+            yaml::parse(*file, sources.file(*file).text().clone(), &Limits::default())
+        };
         let documents = prepared.documents.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
         let types = Types::of(self.profiles().chain(&documents));
         let inputs = deployment::assign(graph, presence, deployment, &types)?;
@@ -429,11 +480,20 @@ impl Resolver {
     }
 
     /// Files before single values, each in the order given.
-    fn deployment_inputs(&self, inputs: &[InputSource], sources: &mut SourceMap) -> Result<Vec<DeploymentInputs>, Diagnostics> {
-        let (files, values): (Vec<_>, Vec<_>) = inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
+    fn deployment_inputs(
+        &self,
+        inputs: &[InputSource],
+        sources: &mut SourceMap,
+    ) -> Result<Vec<DeploymentInputs>, Diagnostics> {
+        let (files, values): (Vec<_>, Vec<_>) =
+            inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
         let read = |source: &InputSource| match source {
-            InputSource::File(path) => load::document(&*self.files, sources, path).map(DeploymentInputs::File),
-            InputSource::Value(name, value) => DeploymentInputs::of_text(name, &yaml::write_flow(value)),
+            InputSource::File(path) => {
+                load::document(&*self.files, sources, path).map(DeploymentInputs::File)
+            }
+            InputSource::Value(name, value) => {
+                DeploymentInputs::of_text(name, &yaml::write_flow(value))
+            }
             InputSource::Text(name, text) => DeploymentInputs::of_text(name, text),
         };
         Ok(files.into_iter().chain(values).map(read).collect::<Result<_, _>>()?)
@@ -449,7 +509,9 @@ impl Resolver {
         ask: impl FnOnce(&Prepared<'_, '_>, &SourceMap) -> Result<T, Diagnostics>,
     ) -> Result<T, Failure> {
         let ((answer, _), _) = with_sources(|sources| {
-            self.with_prepared(openness, sources, &mut (), |prepared, sources, _, _| ask(prepared, sources))
+            self.with_prepared(openness, sources, &mut (), |prepared, sources, _, _| {
+                ask(prepared, sources)
+            })
         })?;
         Ok(answer)
     }
@@ -457,13 +519,19 @@ impl Resolver {
     /// Runs the phases up to the graph, and hands on what they made.
     ///
     /// # Errors
-    /// What is wrong with the template or its inputs, and what `then` says, behind the warnings found before.
+    /// What is wrong with the template or its inputs, and what `then` says, behind the warnings
+    /// found before.
     pub(crate) fn with_prepared<T>(
         &self,
         openness: Openness,
         sources: &mut SourceMap,
         progress: &mut dyn Progress,
-        then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+        then: impl FnOnce(
+            &Prepared<'_, '_>,
+            &SourceMap,
+            &mut Diagnostics,
+            &mut dyn Progress,
+        ) -> Result<T, Diagnostics>,
     ) -> Result<(T, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
         match self.prepare(openness, sources, &mut warnings, progress, then) {
@@ -481,15 +549,24 @@ impl Resolver {
         sources: &mut SourceMap,
         warnings: &mut Diagnostics,
         progress: &mut dyn Progress,
-        then: impl FnOnce(&Prepared<'_, '_>, &SourceMap, &mut Diagnostics, &mut dyn Progress) -> Result<T, Diagnostics>,
+        then: impl FnOnce(
+            &Prepared<'_, '_>,
+            &SourceMap,
+            &mut Diagnostics,
+            &mut dyn Progress,
+        ) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
         progress.phase("reading");
         let (opened, package) = self.open(sources)?;
         progress.phase("interpreting");
-        let template = self.phase(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
-        let options = options::resolve(template.version, template.variability.options, &self.options);
-        let options = self.or_else(warnings, options, || options::resolve(template::PLAIN_VERSION, None, &[]))?;
-        let presets = VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
+        let template = self
+            .phase(warnings, |diagnostics| template::parse(opened.template.root(), diagnostics))?;
+        let options =
+            options::resolve(template.version, template.variability.options, &self.options);
+        let options = self
+            .or_else(warnings, options, || options::resolve(template::PLAIN_VERSION, None, &[]))?;
+        let presets =
+            VariabilityPresets::parse(template.variability.presets, &mut Diagnostics::default());
         let inputs = self.inputs(&template, openness, sources, warnings)?;
 
         let conditions = self.wanted_conditions(sources)?;
@@ -501,24 +578,36 @@ impl Resolver {
         })?;
 
         progress.phase("building");
-        let types = TypeHierarchy::of(std::iter::once(&opened.template).chain(&imported).chain(&opened.library), &links);
+        let types = TypeHierarchy::of(
+            std::iter::once(&opened.template).chain(&imported).chain(&opened.library),
+            &links,
+        );
         let types = self.or_else(warnings, types, || Ok(TypeHierarchy::default()))?;
         let files = &*package.files;
-        let read = |definition, defaults, sources: &mut SourceMap| referenced(files, definition, defaults, &opened.base, sources);
+        let read = |definition, defaults, sources: &mut SourceMap| {
+            referenced(files, definition, defaults, &opened.base, sources)
+        };
         let rule_files = read(template.variability.qualities, &RULE_FILES, sources);
         let rule_files = self.or_else(warnings, rule_files, || Ok(Referenced::default()))?;
         let rules = self.phase(warnings, |diagnostics| {
             let roots = rule_files.roots(template.variability.qualities);
             roots.flat_map(|root| template::parse_rules(root, diagnostics)).collect::<Vec<_>>()
         })?;
-        let condition_files = read(template.variability.type_specific_conditions, &CONDITION_FILES, sources);
-        let condition_files = self.or_else(warnings, condition_files, || Ok(Referenced::default()))?;
+        let condition_files =
+            read(template.variability.type_specific_conditions, &CONDITION_FILES, sources);
+        let condition_files =
+            self.or_else(warnings, condition_files, || Ok(Referenced::default()))?;
         let type_specific = self.phase(warnings, |diagnostics| {
             let roots = condition_files.roots(template.variability.type_specific_conditions);
-            roots.flat_map(|root| template::parse_type_specific_conditions(root, diagnostics)).collect::<Vec<_>>()
+            roots
+                .flat_map(|root| template::parse_type_specific_conditions(root, diagnostics))
+                .collect::<Vec<_>>()
         })?;
-        let graph = self.phase(warnings, |diagnostics| graph::build(&template, &types, diagnostics))?;
-        let graph = self.phase(warnings, |diagnostics| technology::assign(graph, &types, &rules, &options, diagnostics))?;
+        let graph =
+            self.phase(warnings, |diagnostics| graph::build(&template, &types, diagnostics))?;
+        let graph = self.phase(warnings, |diagnostics| {
+            technology::assign(graph, &types, &rules, &options, diagnostics)
+        })?;
         progress.counted("files", sources.files().count());
         progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
         progress.counted("elements", graph.elements.len());
@@ -535,7 +624,13 @@ impl Resolver {
             conditions: conditions.iter().map(Document::root).collect(),
             now: self.clock.as_ref(),
             solver: self.solver,
-            documents: opened.library.iter().chain(&imported).map(Document::file).chain([opened.template.file()]).collect(),
+            documents: opened
+                .library
+                .iter()
+                .chain(&imported)
+                .map(Document::file)
+                .chain([opened.template.file()])
+                .collect(),
             links: &links,
         };
         let result = then(&prepared, sources, warnings, progress);
@@ -556,7 +651,11 @@ impl Resolver {
     }
 
     /// Runs a phase that collects diagnostics: unless all are wanted, errors end the run.
-    fn phase<T>(&self, warnings: &mut Diagnostics, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
+    fn phase<T>(
+        &self,
+        warnings: &mut Diagnostics,
+        phase: impl FnOnce(&mut Diagnostics) -> T,
+    ) -> Result<T, Diagnostics> {
         if self.tolerant { Ok(phase(warnings)) } else { checked(warnings, phase) }
     }
 
@@ -577,21 +676,41 @@ impl Resolver {
     }
 
     fn importing<'p>(&'p self, package: &'p Package) -> Importing<'p> {
-        Importing { files: &*package.files, outside: &*self.files, mapping: &self.mapping, strict: self.tolerant }
+        Importing {
+            files: &*package.files,
+            outside: &*self.files,
+            mapping: &self.mapping,
+            strict: self.tolerant,
+        }
     }
 
-    /// Library, imports and template as whole documents, in the order in which their types count, and which of them imports which.
-    pub(crate) fn documents(&self, sources: &mut SourceMap) -> Result<(Vec<Document>, Links), Diagnostics> {
+    /// Library, imports and template as whole documents, in the order in which their types count,
+    /// and which of them imports which.
+    pub(crate) fn documents(
+        &self,
+        sources: &mut SourceMap,
+    ) -> Result<(Vec<Document>, Links), Diagnostics> {
         let (opened, package) = self.open(sources)?;
         // What is wrong with the template is for resolving to say.
         let template = template::parse(opened.template.root(), &mut Diagnostics::default());
         let openness = if self.chooses() { Openness::Closed } else { Openness::Open };
-        let inputs = self.clone().tolerant().inputs(&template, openness, sources, &mut Diagnostics::default())?;
+        let inputs = self.clone().tolerant().inputs(
+            &template,
+            openness,
+            sources,
+            &mut Diagnostics::default(),
+        )?;
         let (nothing, no_types) = (Graph::empty(&template), TypeHierarchy::default());
         let mut early = Evaluator::new(&nothing, &no_types, &inputs, self.clock.as_ref());
-        let wanted: Vec<_> = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
+        let wanted: Vec<_> =
+            template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
         let (imported, links) = checked(&mut Diagnostics::default(), |diagnostics| {
-            self.importing(&package).read(sources, &opened, wanted.iter().map(|import| import.definition), diagnostics)
+            self.importing(&package).read(
+                sources,
+                &opened,
+                wanted.iter().map(|import| import.definition),
+                diagnostics,
+            )
         })?;
         // Of all but the template only what resolving needs was kept.
         let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
@@ -604,7 +723,9 @@ impl Resolver {
     fn open(&self, sources: &mut SourceMap) -> Result<(Opened, Package), Diagnostics> {
         let (package, text) = match &self.template {
             Template::Path(path) => (Package::find(&self.files, path, sources)?, None),
-            Template::Text { name, text } => (Package::of_file(&self.files, name), Some(text.clone())),
+            Template::Text { name, text } => {
+                (Package::of_file(&self.files, name), Some(text.clone()))
+            }
         };
         let opened = load::open(&*package.files, sources, &package.template, text)?;
         package.check(opened.template.root())?;
@@ -625,9 +746,14 @@ impl Resolver {
             let from_environment = inputs::presets_from_environment(&self.environment);
             let chosen = if self.presets.is_empty() { &from_environment } else { &self.presets };
             let mut assignments = presets.assignments(chosen, diagnostics);
-            assignments.extend(inputs::from_environment(&self.environment, &declarations, diagnostics));
+            assignments.extend(inputs::from_environment(
+                &self.environment,
+                &declarations,
+                diagnostics,
+            ));
             // Files before single values, each in the order given.
-            let (files, values): (Vec<_>, Vec<_>) = self.inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
+            let (files, values): (Vec<_>, Vec<_>) =
+                self.inputs.iter().partition(|source| matches!(source, InputSource::File(_)));
             for source in files.into_iter().chain(values) {
                 let read = self.read_input(source, sources);
                 assignments.extend(diagnostics.ok(read).into_iter().flatten());
@@ -637,20 +763,28 @@ impl Resolver {
         })
     }
 
-    fn read_input(&self, source: &InputSource, sources: &mut SourceMap) -> Result<Vec<Assignment>, Diagnostic> {
+    fn read_input(
+        &self,
+        source: &InputSource,
+        sources: &mut SourceMap,
+    ) -> Result<Vec<Assignment>, Diagnostic> {
         match source {
             InputSource::File(path) => {
                 let (id, text) = load::read(&*self.files, sources, path)?;
                 inputs::read_file(path, id, &text, &Limits::default())
             }
             InputSource::Value(name, value) => Ok(vec![Assignment::new(name, value.clone())]),
-            InputSource::Text(name, text) => inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment]),
+            InputSource::Text(name, text) => {
+                inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment])
+            }
         }
     }
 }
 
 /// Does something that reads files, and hands on their texts with what it comes to.
-pub(crate) fn with_sources<T>(ask: impl FnOnce(&mut SourceMap) -> Result<T, Diagnostics>) -> Result<(T, SourceMap), Failure> {
+pub(crate) fn with_sources<T>(
+    ask: impl FnOnce(&mut SourceMap) -> Result<T, Diagnostics>,
+) -> Result<(T, SourceMap), Failure> {
     let mut sources = SourceMap::default();
     match ask(&mut sources) {
         Ok(answer) => Ok((answer, sources)),
@@ -704,11 +838,12 @@ impl<'p, 'a> Prepared<'p, 'a> {
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
         let settings = Settings { limit, ..self.solver.into() };
-        Ok(variant::find(evaluator, &assertions, &objectives, self.options, &settings, progress)?)
+        Ok(find::find(evaluator, &assertions, &objectives, self.options, &settings, progress)?)
     }
 }
 
-/// What inputs settle before there is a graph: which imports may be present, and which rules between inputs are violated.
+/// What inputs settle before there is a graph: which imports may be present, and which rules
+/// between inputs are violated.
 fn decided_by_inputs<'t, 'a>(
     template: &'t ServiceTemplate<'a>,
     inputs: &Inputs<'a>,
@@ -732,7 +867,8 @@ impl Referenced {
     }
 }
 
-/// The files that a definition names instead of standing in the template; where it says nothing, the optional one.
+/// The files that a definition names instead of standing in the template; where it says nothing,
+/// the optional one.
 fn referenced(
     files: &dyn FileSystem,
     definition: Option<Node<'_>>,
@@ -741,7 +877,9 @@ fn referenced(
     sources: &mut SourceMap,
 ) -> Result<Referenced, Diagnostics> {
     let Some(node) = definition else {
-        return Ok(Referenced(load::optional(files, sources, base, defaults)?.into_iter().collect()));
+        return Ok(Referenced(
+            load::optional(files, sources, base, defaults)?.into_iter().collect(),
+        ));
     };
     let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
     let read = |name: &str| {
@@ -751,12 +889,16 @@ fn referenced(
     Ok(Referenced(names.map(read).collect::<Result<_, _>>()?))
 }
 
-const RULE_FILES: [&str; 4] = ["qualities.yaml", "lib/qualities.yaml", "rules.yaml", "lib/rules.yaml"];
+const RULE_FILES: [&str; 4] =
+    ["qualities.yaml", "lib/qualities.yaml", "rules.yaml", "lib/rules.yaml"];
 
 const CONDITION_FILES: [&str; 1] = ["type-specific-conditions.yaml"];
 
 /// Runs a phase that collects diagnostics: errors end the run, warnings are kept.
-fn checked<T>(warnings: &mut Diagnostics, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
+fn checked<T>(
+    warnings: &mut Diagnostics,
+    phase: impl FnOnce(&mut Diagnostics) -> T,
+) -> Result<T, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let result = phase(&mut diagnostics);
     if diagnostics.has_errors() {
@@ -768,13 +910,17 @@ fn checked<T>(warnings: &mut Diagnostics, phase: impl FnOnce(&mut Diagnostics) -
 
 /// Whether an import may be present: unless inputs alone settle that it is not.
 fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
-    let conditions = import.declared.conditional.conditions.map(|conditions| early.conditions(conditions, None));
-    // Whatever cannot be told yet is told, with its error if it has one, when all elements are there.
+    let conditions =
+        import.declared.conditional.conditions.map(|conditions| early.conditions(conditions, None));
+    // Whatever cannot be told yet is told, with its error if it has one, when all elements are
+    // there.
     !matches!(conditions, Some(Ok(conditions)) if conditions.iter().any(|&(formula, _)| formula == Formula::FALSE))
 }
 
 fn check_features(inputs: &Inputs<'_>, early: &mut Evaluator<'_, '_>) -> Diagnostics {
-    let value = |(id, declaration): (_, &inputs::Declaration<'_>)| (id, early.input_at(id, declaration.span).ok());
+    let value = |(id, declaration): (_, &inputs::Declaration<'_>)| {
+        (id, early.input_at(id, declaration.span).ok())
+    };
     let values: FxHashMap<_, _> = inputs.declarations.iter().map(value).collect();
     inputs::check_features(&inputs.declarations, &|id| values.get(&id).cloned().flatten())
 }
@@ -798,7 +944,10 @@ struct ElementName {
 impl Elements {
     fn of(graph: &Graph<'_>, presence: &Presence) -> Self {
         let length = graph.elements.iter().map(|element| element.name.len()).sum();
-        let mut elements = Self { names: String::with_capacity(length), elements: Vec::with_capacity(graph.elements.len()) };
+        let mut elements = Self {
+            names: String::with_capacity(length),
+            elements: Vec::with_capacity(graph.elements.len()),
+        };
         for id in graph.ids() {
             let element = graph.element(id);
             elements.names.push_str(element.name);
@@ -843,7 +992,9 @@ impl Resolution {
 
     /// The resolved template as JSON, indented by two.
     pub fn to_json(&self) -> String {
-        self.parsed().map_or_else(String::new, |document| yaml::write_json(&yaml::Out::Source(document.root())))
+        self.parsed().map_or_else(String::new, |document| {
+            yaml::write_json(&yaml::Out::Source(document.root()))
+        })
     }
 
     /// The resolved template as data.
@@ -856,15 +1007,21 @@ impl Resolution {
         yaml::parse(FileId(u32::MAX), self.yaml.as_str().into(), &Limits::default()).ok()
     }
 
-    /// Every element's identifier (`node.shop`), and whether it is present, in the order of the template.
+    /// Every element's identifier (`node.shop`), and whether it is present, in the order of the
+    /// template.
     pub fn presence(&self) -> impl ExactSizeIterator<Item = (String, bool)> {
-        self.elements.elements.iter().enumerate().map(|(position, element)| (self.elements.identifier(position), element.present))
+        self.elements
+            .elements
+            .iter()
+            .enumerate()
+            .map(|(position, element)| (self.elements.identifier(position), element.present))
     }
 
-    /// The resolved template in an archive, with the files of the archive or directory that it came from.
+    /// The resolved template in an archive, with the files of the archive or directory that it came
+    /// from.
     ///
-    /// Other variable templates are left out, and from a directory what is hidden and archives (`.csar`); all else stays. The same files
-    /// give the same bytes.
+    /// Other variable templates are left out, and from a directory what is hidden and archives
+    /// (`.csar`); all else stays. The same files give the same bytes.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -881,8 +1038,8 @@ impl Resolution {
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where the template was a file of its own, where the archive would lack a file that the result needs, or where a file
-    /// cannot be read.
+    /// A [`Failure`] where the template was a file of its own, where the archive would lack a file
+    /// that the result needs, or where a file cannot be read.
     pub fn to_csar(&self) -> Result<Vec<u8>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
         csar::pack(&self.package, &self.yaml).map_err(failure)
@@ -900,8 +1057,9 @@ impl Resolution {
         &self.optima
     }
 
-    /// Whether the variant is proven to be the best, and the only best one wherever the template asks for that. It always is unless the run
-    /// was [cut short](Resolver::timeout); a warning tells as well.
+    /// Whether the variant is proven to be the best, and the only best one wherever the template
+    /// asks for that. It always is unless the run was [cut short](Resolver::timeout); a warning
+    /// tells as well.
     pub fn is_proven(&self) -> bool {
         self.warnings.iter().all(|warning| warning.code != Code::Unproven)
     }
@@ -919,7 +1077,8 @@ impl Resolution {
 
 impl serde::Serialize for Resolution {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let document = self.parsed().ok_or_else(|| serde::ser::Error::custom("the result is no YAML"))?;
+        let document =
+            self.parsed().ok_or_else(|| serde::ser::Error::custom("the result is no YAML"))?;
         document.root().to_value().serialize(serializer)
     }
 }
@@ -935,7 +1094,12 @@ pub struct Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (index, diagnostic) in self.diagnostics.iter().enumerate() {
-            write!(f, "{}{}", if index == 0 { "" } else { "\n" }, diagnostic.one_line(&self.sources))?;
+            write!(
+                f,
+                "{}{}",
+                if index == 0 { "" } else { "\n" },
+                diagnostic.one_line(&self.sources)
+            )?;
         }
         Ok(())
     }

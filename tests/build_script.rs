@@ -1,8 +1,10 @@
 //! The example of use from a build script.
 //!
-//! The script itself is part of this test and runs in a process of its own, in the directory and with the environment that Cargo gives it;
-//! then the program that embeds its output is compiled and run. Only Cargo is left out: it would build this crate and all below it once
-//! more, as build dependencies, and its work is not what the example is about. That Cargo can read the package is asked of it.
+//! The script itself is part of this test and runs in a process of its own, in the directory and
+//! with the environment that Cargo gives it; then the program that embeds its output is compiled
+//! and run. Only Cargo is left out: it would build this crate and all below it once more, as build
+//! dependencies, and its work is not what the example is about. That Cargo can read the package is
+//! asked of it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
@@ -37,7 +39,8 @@ fn writes_the_variant_of_the_profile() {
         let out = tempfile::tempdir().unwrap();
         let output = build(&package(), profile, out.path());
         assert!(output.status.success(), "{output:?}");
-        let expected = fs::read_to_string(package().join("tests").join(preset).join("expected.yaml")).unwrap();
+        let expected =
+            fs::read_to_string(package().join("tests").join(preset).join("expected.yaml")).unwrap();
         assert_eq!(fs::read_to_string(out.path().join("service-template.yaml")).unwrap(), expected);
     }
 }
@@ -46,7 +49,8 @@ fn writes_the_variant_of_the_profile() {
 fn names_every_file_it_depends_on() {
     let out = tempfile::tempdir().unwrap();
     let stdout = String::from_utf8(build(&package(), "debug", out.path()).stdout).unwrap();
-    let told: Vec<_> = stdout.lines().filter_map(|line| line.strip_prefix("cargo:rerun-if-changed=")).collect();
+    let told: Vec<_> =
+        stdout.lines().filter_map(|line| line.strip_prefix("cargo:rerun-if-changed=")).collect();
     assert_eq!(told, ["build.rs", "service-template.yaml", "lib/types.yaml"]);
     assert!(told.iter().all(|path| package().join(path).is_file()));
 }
@@ -59,7 +63,10 @@ fn says_what_is_wrong_and_where() {
     let output = build(package.path(), "debug", out.path());
     assert!(!output.status.success());
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("error[unknown-preset]: there is no variability preset `dev`"), "{stderr}");
+    assert!(
+        stderr.contains("error[unknown-preset]: there is no variability preset `dev`"),
+        "{stderr}"
+    );
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
 }
 
@@ -74,14 +81,19 @@ fn the_program_embeds_what_was_written() {
     let compiled = compile.current_dir(package()).env("OUT_DIR", out.path()).output().unwrap();
     assert!(compiled.status.success(), "{compiled:?}");
     let printed = Command::new(program).output().unwrap().stdout;
-    assert_eq!(String::from_utf8(printed).unwrap(), fs::read_to_string(package().join("tests/prod/expected.yaml")).unwrap());
+    assert_eq!(
+        String::from_utf8(printed).unwrap(),
+        fs::read_to_string(package().join("tests/prod/expected.yaml")).unwrap()
+    );
 }
 
 #[test]
 fn cargo_reads_the_package() {
     let manifest = package().join("Cargo.toml");
     let mut metadata = Command::new(env!("CARGO"));
-    metadata.args(["metadata", "--offline", "--no-deps", "--format-version=1", "--manifest-path"]).arg(manifest);
+    metadata
+        .args(["metadata", "--offline", "--no-deps", "--format-version=1", "--manifest-path"])
+        .arg(manifest);
     let output = metadata.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

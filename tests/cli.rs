@@ -110,15 +110,19 @@ fn read(dir: &TempDir, name: &str) -> String {
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
 /// In this directory, without what the surroundings say about inputs, colour and width.
 fn cuvee(dir: &TempDir, line: &str) -> Command {
-    let command = Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
-    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
+    let command =
+        Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
+    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"]
+        .into_iter()
+        .fold(command, Command::env_remove)
 }
 
 fn raw(text: impl Into<String>) -> Data {
@@ -176,12 +180,17 @@ Messages:
 Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use.
 
 "#]]);
-    cuvee(&dir, "--version").assert().success().stdout_eq(raw(concat!("cuvee ", env!("CARGO_PKG_VERSION"), "\n")));
+    cuvee(&dir, "--version").assert().success().stdout_eq(raw(concat!(
+        "cuvee ",
+        env!("CARGO_PKG_VERSION"),
+        "\n"
+    )));
 }
 
 #[test]
 fn help_names_every_flag_of_resolve() {
-    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
+        r#"
 Resolve one variant of a template
 
 Usage: cuvee resolve [OPTIONS] <TEMPLATE>
@@ -229,12 +238,14 @@ Messages:
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
+        r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -270,7 +281,8 @@ Messages:
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]
@@ -291,7 +303,11 @@ fn wrong_use_exits_with_2() {
         ("explain-code unsatisfable", "[..]did you mean `unsatisfiable`?[..]"),
         ("explain-code nothing", "[..]`cuvee explain-code` lists all codes[..]"),
     ] {
-        cuvee(&dir, line).assert().code(2).stdout_eq(raw("")).stderr_eq(format!("...\n{complaint}\n...\n"));
+        cuvee(&dir, line)
+            .assert()
+            .code(2)
+            .stdout_eq(raw(""))
+            .stderr_eq(format!("...\n{complaint}\n...\n"));
     }
 }
 
@@ -312,10 +328,19 @@ fn explains_codes() {
         cuvee(&dir, "explain-code cyclic-type"),
         "cyclic-type\n\nA type derives from itself.\n\nBreak the cycle that the message names.\n",
     );
-    let all = cuvee(&dir, "explain-code").assert().success().stderr_eq(raw("")).get_output().stdout.clone();
+    let all = cuvee(&dir, "explain-code")
+        .assert()
+        .success()
+        .stderr_eq(raw(""))
+        .get_output()
+        .stdout
+        .clone();
     let all = String::from_utf8(all).unwrap();
     assert_eq!(all.lines().count(), cuvee::diagnostic::Code::ALL.len());
-    assert!(all.contains("\nunsupported-version            The `tosca_definitions_version` is missing"), "{all}");
+    assert!(
+        all.contains("\nunsupported-version            The `tosca_definitions_version` is missing"),
+        "{all}"
+    );
 }
 
 #[test]
@@ -336,12 +361,21 @@ fn inputs_come_from_files_and_the_environment() {
     let dir = workplace();
     write(&dir, "prod.yaml", "mode: prod\nbackup: true\n");
     write(&dir, "small.json", "{\"backup\": false}");
-    gives(cuvee(&dir, "resolve shop.yaml --inputs prod.yaml --inputs small.json"), &format!("{DEV}{MONITOR}"));
-    gives(cuvee(&dir, "resolve shop.yaml -i backup=false --inputs prod.yaml"), &format!("{DEV}{MONITOR}"));
+    gives(
+        cuvee(&dir, "resolve shop.yaml --inputs prod.yaml --inputs small.json"),
+        &format!("{DEV}{MONITOR}"),
+    );
+    gives(
+        cuvee(&dir, "resolve shop.yaml -i backup=false --inputs prod.yaml"),
+        &format!("{DEV}{MONITOR}"),
+    );
     let both = format!("{DEV}{MONITOR}{BACKUP}");
     gives(cuvee(&dir, "resolve shop.yaml").env("CUVEE_PRESETS", "prod,safe"), &both);
     gives(cuvee(&dir, "resolve shop.yaml --preset prod").env("CUVEE_INPUT_BACKUP", "true"), &both);
-    gives(cuvee(&dir, "resolve shop.yaml --preset prod").env("CUVEE_PRESETS", "safe"), &format!("{DEV}{MONITOR}"));
+    gives(
+        cuvee(&dir, "resolve shop.yaml --preset prod").env("CUVEE_PRESETS", "safe"),
+        &format!("{DEV}{MONITOR}"),
+    );
 }
 
 #[test]
@@ -352,14 +386,16 @@ fn the_template_may_be_a_directory_or_standard_input() {
     gives(cuvee(&dir, "resolve -").stdin(SHOP), DEV);
     let typo = cuvee(&dir, "resolve -").stdin(TYPO).assert().code(1).stdout_eq(raw(""));
     typo.stderr_eq("error[unknown-keyword]: [..]\n --> <stdin>:6:7\n...\n");
-    let binary = cuvee(&dir, "resolve -").stdin(vec![0xff, 0xfe]).assert().code(1).stdout_eq(raw(""));
+    let binary =
+        cuvee(&dir, "resolve -").stdin(vec![0xff, 0xfe]).assert().code(1).stdout_eq(raw(""));
     binary.stderr_eq("error[file]: cannot read standard input: [..]\n\nerror: 1 error\n");
 }
 
 #[test]
 fn json_is_the_same_template() {
     let dir = workplace();
-    let output = cuvee(&dir, "resolve shop.yaml --format json").assert().success().stderr_eq(raw(""));
+    let output =
+        cuvee(&dir, "resolve shop.yaml --format json").assert().success().stderr_eq(raw(""));
     let expected = serde_json::json!({
         "tosca_definitions_version": "tosca_simple_yaml_1_3",
         "topology_template": {"node_templates": {"shop": {"type": "shop", "properties": {"size": 1.1}}}},
@@ -389,7 +425,8 @@ error: 1 error
 #[test]
 fn errors_are_objects_for_programs() {
     let dir = workplace();
-    let failure = cuvee(&dir, "resolve typo.yaml --message-format json --color always -q").assert().code(1);
+    let failure =
+        cuvee(&dir, "resolve typo.yaml --message-format json --color always -q").assert().code(1);
     let output = failure.stdout_eq(raw("")).get_output().clone();
     let stderr = String::from_utf8(output.stderr).unwrap();
     let [line] = stderr.lines().collect::<Vec<_>>()[..] else { panic!("{stderr}") };
@@ -414,24 +451,42 @@ fn colour_is_as_wished() {
     assert!(forced.output().unwrap().stderr.contains(&0x1b));
 }
 
-/// Warnings of early phases are told whichever phase fails: for inputs, for relations, for a variant.
+/// Warnings of early phases are told whichever phase fails: for inputs, for relations, for a
+/// variant.
 #[test]
 fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
     let dir = workplace();
     let template = SHOP.replace("  variability:\n", "  variability:\n    plugins: []\n");
     write(&dir, "inputs.yaml", &template);
-    write(&dir, "relations.yaml", &format!("{template}      requirements:\n        - host: nowhere\n"));
-    write(&dir, "variant.yaml", &template.replace("    plugins: []\n", "    plugins: []\n    constraints: [false]\n"));
+    write(
+        &dir,
+        "relations.yaml",
+        &format!("{template}      requirements:\n        - host: nowhere\n"),
+    );
+    write(
+        &dir,
+        "variant.yaml",
+        &template.replace("    plugins: []\n", "    plugins: []\n    constraints: [false]\n"),
+    );
     for (line, error) in [
         ("resolve inputs.yaml --preset prd", "unknown-preset"),
         ("resolve relations.yaml", "unknown-element"),
         ("resolve variant.yaml", "unsatisfiable"),
     ] {
-        let failure = cuvee(&dir, &format!("{line} --message-format json")).assert().code(1).stdout_eq(raw(""));
+        let failure = cuvee(&dir, &format!("{line} --message-format json"))
+            .assert()
+            .code(1)
+            .stdout_eq(raw(""));
         let stderr = String::from_utf8(failure.get_output().stderr.clone()).unwrap();
-        let codes: Vec<_> = stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone()).collect();
+        let codes: Vec<_> = stderr
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone())
+            .collect();
         assert_eq!(codes, ["invalid-template", error], "{line}");
-        cuvee(&dir, &format!("{line} -q")).assert().code(1).stderr_eq(format!("error[{error}]: [..]\n...\nerror: 1 error\n"));
+        cuvee(&dir, &format!("{line} -q"))
+            .assert()
+            .code(1)
+            .stderr_eq(format!("error[{error}]: [..]\n...\nerror: 1 error\n"));
     }
 }
 
@@ -448,10 +503,15 @@ topology_template:
         size: 2
 ";
     let loud = cuvee(&dir, "resolve twice.yaml").assert().success().stdout_eq(raw(result));
-    loud.stderr_eq("warning[nondeterminism]: [..]\n[..]--> twice.yaml:[..]\n...\n\nwarning: 1 warning\n");
+    loud.stderr_eq(
+        "warning[nondeterminism]: [..]\n[..]--> twice.yaml:[..]\n...\n\nwarning: 1 warning\n",
+    );
     gives(cuvee(&dir, "resolve twice.yaml -q"), result);
     gives(cuvee(&dir, "resolve twice.yaml -q --message-format json"), result);
-    cuvee(&dir, "resolve typo.yaml -q").assert().code(1).stderr_eq("error[unknown-keyword]: [..]\n...\nerror: 1 error\n");
+    cuvee(&dir, "resolve typo.yaml -q")
+        .assert()
+        .code(1)
+        .stderr_eq("error[unknown-keyword]: [..]\n...\nerror: 1 error\n");
 }
 
 #[test]
@@ -488,8 +548,12 @@ fn output_that_cannot_be_written_is_an_error() {
     let dir = workplace();
     write(&dir, "taken/file", "");
     for target in ["no/where.yaml", "taken", "shop.yaml/x"] {
-        let failure = cuvee(&dir, &format!("resolve shop.yaml -o {target}")).assert().code(1).stdout_eq(raw(""));
-        failure.stderr_eq(format!("error[file]: cannot write `{target}`: [..]\n\nerror: 1 error\n"));
+        let failure = cuvee(&dir, &format!("resolve shop.yaml -o {target}"))
+            .assert()
+            .code(1)
+            .stdout_eq(raw(""));
+        failure
+            .stderr_eq(format!("error[file]: cannot write `{target}`: [..]\n\nerror: 1 error\n"));
     }
     assert_eq!(names(&dir.path().join("taken")), ["file"]);
 }
@@ -547,7 +611,8 @@ fn catches_interrupt(id: &str) -> bool {
     u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
 }
 
-/// As few points as meet every line of a Steiner triple system of 81 points: easy to meet, and nobody proves the least number in seconds.
+/// As few points as meet every line of a Steiner triple system of 81 points: easy to meet, and
+/// nobody proves the least number in seconds.
 fn lines_to_meet() -> String {
     let mut text = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options:\n      \
                     mode: manual\n      type_default_condition: true\n      optimization_topology: min\n      optimization_topology_mode: count\n    constraints:\n"
@@ -560,11 +625,15 @@ fn lines_to_meet() -> String {
         line([x, x + 27, x + 54]);
         for y in x + 1..27 {
             // 14 is a half modulo 27.
-            (0..3).for_each(|layer| line([x + 27 * layer, y + 27 * layer, (x + y) * 14 % 27 + 27 * ((layer + 1) % 3)]));
+            (0..3).for_each(|layer| {
+                line([x + 27 * layer, y + 27 * layer, (x + y) * 14 % 27 + 27 * ((layer + 1) % 3)])
+            });
         }
     }
     text += "  node_templates:\n";
-    (0..81).for_each(|point| text += &format!("    p{point}: {{type: P, conditions: {{node_presence: p{point}}}}}\n"));
+    (0..81).for_each(|point| {
+        text += &format!("    p{point}: {{type: P, conditions: {{node_presence: p{point}}}}}\n")
+    });
     text
 }
 
@@ -579,15 +648,22 @@ fn what_is_not_proven_in_time_is_not_accepted_silently() {
     );
     let found = String::from_utf8(refused.get_output().stdout.clone()).unwrap();
     assert!(found.matches("type: P").count() < 81);
-    let accepted = cuvee(&dir, "resolve lines.yaml --timeout 3 --accept-unproven -o out.yaml").assert().success();
+    let accepted = cuvee(&dir, "resolve lines.yaml --timeout 3 --accept-unproven -o out.yaml")
+        .assert()
+        .success();
     accepted.stderr_eq("warning[unproven]: [..]\n...\nwarning: 1 warning\n");
     assert!(fs::read_to_string(dir.path().join("out.yaml")).unwrap().contains("type: P"));
-    let nothing = cuvee(&dir, "resolve lines.yaml --timeout 0 --accept-unproven -o out.yaml").assert().code(1);
+    let nothing = cuvee(&dir, "resolve lines.yaml --timeout 0 --accept-unproven -o out.yaml")
+        .assert()
+        .code(1);
     nothing.stderr_eq(
         "error[unproven]: the time was over before any variant was found\n |\n = help: allow more time\n\nerror: 1 error\n",
     );
     gives(cuvee(&dir, "resolve shop.yaml --timeout 10m"), DEV);
-    cuvee(&dir, "resolve shop.yaml --timeout soon").assert().code(2).stderr_eq("[..]`5m`[..]\n...\n");
+    cuvee(&dir, "resolve shop.yaml --timeout soon")
+        .assert()
+        .code(2)
+        .stderr_eq("[..]`5m`[..]\n...\n");
 }
 
 /// The names in the first column of what `--timings` prints, behind its heading.
@@ -630,12 +706,17 @@ fn timings_name_the_phases_and_what_there_was_to_do() {
 #[test]
 fn the_clock_and_the_options_are_given() {
     let dir = workplace();
-    let template =
-        SHOP.replace("          - variability_input: mode\n          - prod\n", "          - weekday: []\n          - tuesday\n");
+    let template = SHOP.replace(
+        "          - variability_input: mode\n          - prod\n",
+        "          - weekday: []\n          - tuesday\n",
+    );
     write(&dir, "clock.yaml", &template);
     gives(cuvee(&dir, "resolve clock.yaml --now 2024-12-24"), &format!("{DEV}{MONITOR}"));
     gives(cuvee(&dir, "resolve clock.yaml --now 2024-12-25T12:00:00Z[UTC]"), DEV);
-    let wrong = cuvee(&dir, "resolve shop.yaml --option opimization=true").assert().code(1).stdout_eq(raw(""));
+    let wrong = cuvee(&dir, "resolve shop.yaml --option opimization=true")
+        .assert()
+        .code(1)
+        .stdout_eq(raw(""));
     wrong.stderr_eq("error[invalid-option]: [..]opimization[..]\n...\nerror: 1 error\n");
 }
 
@@ -666,7 +747,11 @@ fn tests_of_a_csar_use_its_template() {
     write(&dir, "csar/service-template.yaml", SHOP);
     write(&dir, "csar/other.yaml", &SHOP.replace("default: dev", "default: prod"));
     write(&dir, "csar/tests/input/inputs.yaml", "mode: prod\n");
-    write(&dir, "csar/tests/input/expected.yaml", &format!("{DEV}{MONITOR}").replace("shop", "SHOP"));
+    write(
+        &dir,
+        "csar/tests/input/expected.yaml",
+        &format!("{DEV}{MONITOR}").replace("shop", "SHOP"),
+    );
     write(&dir, "csar/tests/input/test.yaml", "replace: [[shop, SHOP]]\n");
     write(
         &dir,
@@ -680,11 +765,17 @@ fn tests_of_a_csar_use_its_template() {
         "csar/tests/told/test.yaml",
         "template: ../twice.yaml\noptions: {ambiguous_property_check: true}\nerror: ambiguous-property\n",
     );
-    write(&dir, "csar/tests/warned/test.yaml", "template: ../twice.yaml\nwarning: nondeterminism\nexpected: ../../two.yaml\n");
+    write(
+        &dir,
+        "csar/tests/warned/test.yaml",
+        "template: ../twice.yaml\nwarning: nondeterminism\nexpected: ../../two.yaml\n",
+    );
     write(&dir, "csar/two.yaml", &DEV.replace("1.10", "2.0"));
     gives(cuvee(&dir, "test csar"), "5 passed, 0 failed\n");
     gives(cuvee(&dir, "test csar/tests/other"), "1 passed, 0 failed\n");
-    let inside = Command::new(cargo_bin!("cuvee")).current_dir(dir.path().join("csar/tests/told")).args(["test", "."]);
+    let inside = Command::new(cargo_bin!("cuvee"))
+        .current_dir(dir.path().join("csar/tests/told"))
+        .args(["test", "."]);
     gives(inside, "1 passed, 0 failed\n");
 }
 
@@ -727,9 +818,13 @@ FAIL t/f
 fn no_tests_are_no_success() {
     let dir = workplace();
     fs::create_dir(dir.path().join("empty")).unwrap();
-    for (target, why) in [("empty", "it holds no tests"), ("shop.yaml", "not a directory"), ("none", "[..]")] {
+    for (target, why) in
+        [("empty", "it holds no tests"), ("shop.yaml", "not a directory"), ("none", "[..]")]
+    {
         let failure = cuvee(&dir, &format!("test {target}")).assert().code(1).stdout_eq(raw(""));
-        failure.stderr_eq(format!("error[file]: cannot test `{target}`: {why}\n...\nerror: 1 error\n"));
+        failure.stderr_eq(format!(
+            "error[file]: cannot test `{target}`: {why}\n...\nerror: 1 error\n"
+        ));
     }
 }
 
@@ -739,14 +834,22 @@ fn options_tell_where_they_come_from() {
     let line = "options twice.yaml --option mode=semantic-loose";
     let list = cuvee(&dir, line).assert().success().stderr_eq(raw("")).get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();
-    let row = |name: &str| list.lines().find(|row| row.split_whitespace().next() == Some(name)).unwrap_or_default();
+    let row = |name: &str| {
+        list.lines().find(|row| row.split_whitespace().next() == Some(name)).unwrap_or_default()
+    };
     assert!(row("ambiguous_property_check").ends_with("twice.yaml:5:33"), "{list}");
     assert!(row("mode").ends_with("command line"), "{list}");
     assert!(!list.contains("built-in"), "{list}");
 
-    let all = cuvee(&dir, "options twice.yaml --all --format json").assert().success().stderr_eq(raw(""));
+    let all =
+        cuvee(&dir, "options twice.yaml --all --format json").assert().success().stderr_eq(raw(""));
     let all: Value = serde_json::from_slice(&all.get_output().stdout).unwrap();
-    let option = all.as_array().unwrap().iter().find(|option| option["name"] == "ambiguous_property_check").unwrap();
+    let option = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|option| option["name"] == "ambiguous_property_check")
+        .unwrap();
     assert_eq!((&option["value"], &option["origin"]), (&"false".into(), &"twice.yaml:5:33".into()));
     assert!(option["description"].as_str().is_some_and(|text| !text.is_empty()));
     assert!(all.as_array().unwrap().iter().any(|option| option["origin"] == "built-in"));

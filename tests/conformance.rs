@@ -14,7 +14,8 @@ fn every_case_is_as_expected() {
 
 #[test]
 fn every_example_has_tests_that_pass() {
-    let examples = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
+    let examples =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
     let mut count = 0;
     for example in examples.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
         let report = run(&example, &OsFiles);
@@ -24,7 +25,8 @@ fn every_example_has_tests_that_pass() {
     assert!(count > 0, "there are no examples");
 }
 
-/// Codes that resolving never gives, for it knows all inputs and checks no types; each with what expects it.
+/// Codes that resolving never gives, for it knows all inputs and checks no types; each with what
+/// expects it.
 const ELSEWHERE: &[(Code, &str)] = &[
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
     (Code::DeadElement, "tests/inputs_cases.rs"),
@@ -56,14 +58,22 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
     let mut expected = BTreeSet::new();
     collect(&root.join("tests/conformance"), &mut expected)?;
     for &(code, test) in ELSEWHERE {
-        assert!(!expected.contains(code.as_str()), "a case expects {code}, so it belongs to resolving");
+        assert!(
+            !expected.contains(code.as_str()),
+            "a case expects {code}, so it belongs to resolving"
+        );
         let text = std::fs::read_to_string(root.join(test))?;
         let reported = ["error", "warning"].map(|severity| format!("# {severity}[{code}]"));
-        let expects = text.contains(&format!("Code::{code:?}")) || reported.iter().any(|reported| text.contains(reported));
+        let expects = text.contains(&format!("Code::{code:?}"))
+            || reported.iter().any(|reported| text.contains(reported));
         assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());
     }
-    let missing: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).filter(|code| !expected.contains(*code)).collect();
+    let missing: Vec<_> = Code::ALL
+        .iter()
+        .map(|code| code.as_str())
+        .filter(|code| !expected.contains(*code))
+        .collect();
     assert!(missing.is_empty(), "no case expects {missing:?}");
     Ok(())
 }
@@ -75,7 +85,9 @@ fn collect(directory: &Path, expected: &mut BTreeSet<String>) -> std::io::Result
             collect(&path, expected)?;
         } else if path.file_name() == Some("test.yaml".as_ref()) {
             let text = std::fs::read_to_string(&path)?;
-            let codes = text.lines().filter_map(|line| line.strip_prefix("error: ").or_else(|| line.strip_prefix("warning: ")));
+            let codes = text.lines().filter_map(|line| {
+                line.strip_prefix("error: ").or_else(|| line.strip_prefix("warning: "))
+            });
             expected.extend(codes.map(|code| code.trim().to_owned()));
         }
     }

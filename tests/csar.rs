@@ -101,7 +101,10 @@ fn wrong(bytes: Vec<u8>) -> String {
 fn refusals(bytes: Vec<u8>, limits: &Limits) -> Vec<String> {
     let refused = Archive::new("shop.csar", bytes, limits).unwrap_err().0;
     assert!(refused.iter().all(|diagnostic| diagnostic.code == Code::Csar));
-    refused.into_iter().map(|diagnostic| diagnostic.message.replace("`shop.csar` is refused: ", "")).collect()
+    refused
+        .into_iter()
+        .map(|diagnostic| diagnostic.message.replace("`shop.csar` is refused: ", ""))
+        .collect()
 }
 
 fn refusal(bytes: Vec<u8>) -> String {
@@ -166,8 +169,15 @@ mod reads {
 
     #[test]
     fn the_only_template_at_the_root() {
-        let shop = SHOP.replace("imports:\n  - ../", "metadata: { template_name: shop, template_version: 1.0 }\nimports:\n  - ");
-        let bytes = zip([("shop.yml", shop.as_str()), ("lib/types.yaml", TYPES), ("tests/dev/inputs.yaml", "{}")]);
+        let shop = SHOP.replace(
+            "imports:\n  - ../",
+            "metadata: { template_name: shop, template_version: 1.0 }\nimports:\n  - ",
+        );
+        let bytes = zip([
+            ("shop.yml", shop.as_str()),
+            ("lib/types.yaml", TYPES),
+            ("tests/dev/inputs.yaml", "{}"),
+        ]);
         assert!(resolver(bytes).resolve().unwrap().to_yaml().contains("template_version: 1.0"));
     }
 
@@ -179,7 +189,10 @@ mod reads {
 
     #[test]
     fn inputs_and_presets_from_outside() {
-        let files = MemoryFiles::from([("a/shop.csar", shop_with(&[])), ("in.yaml", b"backup: true".to_vec())]);
+        let files = MemoryFiles::from([
+            ("a/shop.csar", shop_with(&[])),
+            ("in.yaml", b"backup: true".to_vec()),
+        ]);
         let resolver = Resolver::new("a/shop.csar").files(files);
         assert_eq!(resolver.preset_names().unwrap(), ["prod"]);
         assert_eq!(resolver.clone().inputs_file("in.yaml").resolve().unwrap().to_yaml(), PROD);
@@ -190,15 +203,27 @@ mod reads {
     fn a_path_in_it_as_any_other() {
         let archive = Archive::new("shop.csar", shop_with(&[]), &Limits::default()).unwrap();
         let path = |name: &str| archive.root().join(name);
-        assert_eq!(archive.read(&path("definitions/../lib/./types.yaml")).unwrap(), TYPES.as_bytes());
+        assert_eq!(
+            archive.read(&path("definitions/../lib/./types.yaml")).unwrap(),
+            TYPES.as_bytes()
+        );
         assert_eq!(archive.size(&path("lib/types.yaml")).unwrap(), TYPES.len() as u64);
-        assert!(archive.is_dir(archive.root()) && archive.is_dir(&path("lib")) && !archive.is_dir(&path("lib/types.yaml")));
+        assert!(
+            archive.is_dir(archive.root())
+                && archive.is_dir(&path("lib"))
+                && !archive.is_dir(&path("lib/types.yaml"))
+        );
         assert!(!archive.is_file(&path("lib")) && archive.read(&path("lib")).is_err());
         assert_eq!(archive.list(&path("lib")).unwrap(), [path("lib/types.yaml")]);
         let listed = ["TOSCA-Metadata", "definitions", "lib", "scripts"].map(path);
         assert_eq!(archive.list(archive.root()).unwrap(), listed);
-        for outside in ["shop.csar", "/etc/hostname", "shop.csar:/../shop.csar", "shop.csar:/lib/../../x"] {
-            assert!(archive.read(outside.as_ref()).is_err() && archive.list(outside.as_ref()).is_err(), "{outside}");
+        for outside in
+            ["shop.csar", "/etc/hostname", "shop.csar:/../shop.csar", "shop.csar:/lib/../../x"]
+        {
+            assert!(
+                archive.read(outside.as_ref()).is_err() && archive.list(outside.as_ref()).is_err(),
+                "{outside}"
+            );
         }
     }
 }
@@ -208,31 +233,50 @@ mod says_what_is_wrong {
 
     #[test]
     fn with_the_place_in_the_archive() {
-        let bytes = shop_with(&[("definitions/shop.yaml", &SHOP.replace("type: Backup\n", "typ: Backup\n"))]);
-        assert!(
-            wrong(bytes).starts_with("shop.csar:/definitions/shop.yaml:17:7: error[unknown-keyword]: `typ` is not a keyword")
-        );
+        let bytes = shop_with(&[(
+            "definitions/shop.yaml",
+            &SHOP.replace("type: Backup\n", "typ: Backup\n"),
+        )]);
+        assert!(wrong(bytes).starts_with(
+            "shop.csar:/definitions/shop.yaml:17:7: error[unknown-keyword]: `typ` is not a keyword"
+        ));
         let bytes = shop_with(&[("lib/types.yaml", "tosca_definitions_version: [")]);
-        assert!(wrong(bytes).starts_with("shop.csar:/definitions/../lib/types.yaml:1:28: error[syntax]"));
+        assert!(
+            wrong(bytes)
+                .starts_with("shop.csar:/definitions/../lib/types.yaml:1:28: error[syntax]")
+        );
     }
 
     #[test]
     fn with_an_import_that_leaves_the_archive() {
-        for import in ["../../outside.yaml", "/etc/outside.yaml", "../../shop.csar:/lib/types.yaml"] {
+        for import in ["../../outside.yaml", "/etc/outside.yaml", "../../shop.csar:/lib/types.yaml"]
+        {
             let shop = SHOP.replace("../lib/types.yaml", import);
-            let files = [("shop.csar", shop_with(&[("definitions/shop.yaml", &shop)])), ("outside.yaml", TYPES.into())];
-            let failure = Resolver::new("shop.csar").files(MemoryFiles::from(files)).resolve().unwrap_err();
+            let files = [
+                ("shop.csar", shop_with(&[("definitions/shop.yaml", &shop)])),
+                ("outside.yaml", TYPES.into()),
+            ];
+            let failure =
+                Resolver::new("shop.csar").files(MemoryFiles::from(files)).resolve().unwrap_err();
             let place = "shop.csar:/definitions/shop.yaml:3:5: error[file]: cannot read";
-            assert!(failure.to_string().starts_with(place) || import.contains("csar:"), "{failure}");
-            assert!(failure.to_string().contains("it is not in the archive") || import.contains("csar:"), "{failure}");
+            assert!(
+                failure.to_string().starts_with(place) || import.contains("csar:"),
+                "{failure}"
+            );
+            assert!(
+                failure.to_string().contains("it is not in the archive")
+                    || import.contains("csar:"),
+                "{failure}"
+            );
         }
     }
 
     #[test]
     fn with_metadata() {
         let meta = |text: &str| wrong(shop_with(&[("TOSCA-Metadata/TOSCA.meta", text)]));
-        let all =
-            meta("CSAR-Version: 9.9\nEntry-Definitions: definitions/none.yaml\nOther-Definitions: a.yaml \"scripts/brew.sh\"\n");
+        let all = meta(
+            "CSAR-Version: 9.9\nEntry-Definitions: definitions/none.yaml\nOther-Definitions: a.yaml \"scripts/brew.sh\"\n",
+        );
         snapbox::assert_data_eq!(
             all,
             str![[r#"
@@ -244,9 +288,11 @@ shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: `Other-Definitions` names
 "#]]
             .raw()
         );
-        let twice =
-            "TOSCA-Meta-File-Version: 1.1\nTOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nEntry-Definitions: lib/types.yaml\n";
-        assert!(meta(twice).contains("TOSCA.meta:2:1: error[csar]: `TOSCA-Meta-File-Version` is there twice"));
+        let twice = "TOSCA-Meta-File-Version: 1.1\nTOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nEntry-Definitions: lib/types.yaml\n";
+        assert!(
+            meta(twice)
+                .contains("TOSCA.meta:2:1: error[csar]: `TOSCA-Meta-File-Version` is there twice")
+        );
         assert!(
             wrong(zip([("TOSCA-Metadata/other", ""), ("shop.yaml", SHOP)]))
                 .contains("there is no `shop.csar:/TOSCA-Metadata/TOSCA.meta`")
@@ -254,16 +300,28 @@ shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: `Other-Definitions` names
         assert!(meta("\u{1}\u{2}").contains("TOSCA.meta:1:1: error[csar]"));
         assert!(meta("CSAR-Version: \u{1b}[2J").contains("is `\\u{1b}[2J`"));
         let large = [("shop/TOSCA-Metadata/TOSCA.meta", META.repeat(10_000))];
-        let error = Resolver::new("shop").files(MemoryFiles::from(large)).resolve().unwrap_err().to_string();
+        let error = Resolver::new("shop")
+            .files(MemoryFiles::from(large))
+            .resolve()
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "error[csar]: `shop/TOSCA-Metadata/TOSCA.meta` is larger than 1 MiB");
     }
 
     #[test]
     fn without_metadata() {
         assert!(wrong(zip([])).contains("there is no YAML file at its root"));
-        assert!(wrong(zip([("shop/shop.yaml", SHOP)])).contains("there is no YAML file at its root"));
-        assert!(wrong(zip([("a.yaml", SHOP), ("b.yml", SHOP)])).contains("there is more than one YAML file at its root"));
-        let unnamed = wrong(zip([("shop.yaml", SHOP.replace("../lib", "lib").as_str()), ("lib/types.yaml", TYPES)]));
+        assert!(
+            wrong(zip([("shop/shop.yaml", SHOP)])).contains("there is no YAML file at its root")
+        );
+        assert!(
+            wrong(zip([("a.yaml", SHOP), ("b.yml", SHOP)]))
+                .contains("there is more than one YAML file at its root")
+        );
+        let unnamed = wrong(zip([
+            ("shop.yaml", SHOP.replace("../lib", "lib").as_str()),
+            ("lib/types.yaml", TYPES),
+        ]));
         let expected = "shop.csar:/shop.yaml:1:1: error[csar]: without `TOSCA-Metadata/TOSCA.meta` the template needs metadata, \
                         and they lack `template_name` and `template_version`";
         assert_eq!(unnamed, expected);
@@ -277,7 +335,8 @@ shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: `Other-Definitions` names
         let whole = shop_with(&[]);
         assert!(refusal(whole[..whole.len() - 1].to_vec()).starts_with("it is no zip file"));
         assert!(refusal(whole[1..].to_vec()).starts_with("it is no zip file"));
-        let missing = Resolver::new("none.csar").files(MemoryFiles::default()).resolve().unwrap_err();
+        let missing =
+            Resolver::new("none.csar").files(MemoryFiles::default()).resolve().unwrap_err();
         assert_eq!(missing.diagnostics[0].code, Code::File);
     }
 }
@@ -299,16 +358,28 @@ mod refuses {
             assert_eq!(refused, format!("its entry `{}` {why}", name.escape_debug()));
         }
         // What would move the cursor of a terminal does not reach it.
-        assert_eq!(refusal(zip([("a\u{1b}[2Jb", "")])), "its entry `a\\u{1b}[2Jb` contains a control character");
+        assert_eq!(
+            refusal(zip([("a\u{1b}[2Jb", "")])),
+            "its entry `a\\u{1b}[2Jb` contains a control character"
+        );
     }
 
     #[test]
     fn names_that_are_there_twice() {
         let twice = patched(zip([("a.yaml", "1"), ("b.yaml", "2")]), b"b.yaml", b"a.yaml");
         assert_eq!(refusal(twice), "two of its entries have the same name");
-        assert_eq!(refusal(zip([("a.yaml", "1"), ("./a.yaml", "2")])), "its entry `./a.yaml` is there twice");
-        assert_eq!(refusal(zip([("a", "1"), ("a/b", "2")])), "its entry `a/b` is in a directory that is a file");
-        assert_eq!(refusal(zip([("a/b", "1"), ("a", "2")])), "its entry `a` is a file and a directory");
+        assert_eq!(
+            refusal(zip([("a.yaml", "1"), ("./a.yaml", "2")])),
+            "its entry `./a.yaml` is there twice"
+        );
+        assert_eq!(
+            refusal(zip([("a", "1"), ("a/b", "2")])),
+            "its entry `a/b` is in a directory that is a file"
+        );
+        assert_eq!(
+            refusal(zip([("a/b", "1"), ("a", "2")])),
+            "its entry `a` is a file and a directory"
+        );
     }
 
     #[test]
@@ -324,7 +395,10 @@ mod refuses {
     #[test]
     fn encryption_and_rare_compressions() {
         let plain = zip([("a.yaml", "tea")]);
-        assert_eq!(refusal(headers_patched(plain.clone(), 6, 8, &[1, 0])), "its entry `a.yaml` is encrypted");
+        assert_eq!(
+            refusal(headers_patched(plain.clone(), 6, 8, &[1, 0])),
+            "its entry `a.yaml` is encrypted"
+        );
         let bzip2 = refusal(headers_patched(plain, 8, 10, &[12, 0]));
         assert!(bzip2.starts_with("its entry `a.yaml` is compressed by "), "{bzip2}");
     }
@@ -351,19 +425,28 @@ mod refuses {
     fn bombs() {
         let zeros = "\0".repeat(8 << 20);
         let refused = refusal(zip([("zeros", zeros.as_str())]));
-        assert!(refused.starts_with("its entry `zeros` would become ") && refused.ends_with("200 are allowed"), "{refused}");
+        assert!(
+            refused.starts_with("its entry `zeros` would become ")
+                && refused.ends_with("200 are allowed"),
+            "{refused}"
+        );
         // That it claims to be small does not help it: no more than that is unpacked.
         let real = u32::try_from(zeros.len()).unwrap().to_le_bytes();
         let liar = patched(zip([("zeros", zeros.as_str())]), &real, &1000_u32.to_le_bytes());
         let archive = Archive::new("shop.csar", liar, &Limits::default()).unwrap();
         let error = archive.read("shop.csar:/zeros".as_ref()).unwrap_err();
         assert_eq!(error.to_string(), "File is larger than its declared uncompressed size");
-        let braggart = patched(zip([("tea", "tea")]), &[5, 0, 0, 0, 3, 0, 0, 0], &[5, 0, 0, 0, 4, 0, 0, 0]);
+        let braggart =
+            patched(zip([("tea", "tea")]), &[5, 0, 0, 0, 3, 0, 0, 0], &[5, 0, 0, 0, 4, 0, 0, 0]);
         let archive = Archive::new("shop.csar", braggart, &Limits::default()).unwrap();
         let error = archive.read("shop.csar:/tea".as_ref()).unwrap_err();
         assert_eq!(error.to_string(), "its size is not what the archive claims");
         // Nor that it claims to be large, so that memory is taken for it.
-        let larger = patched(zip([("zeros", "\0\0\0")]), &[5, 0, 0, 0, 3, 0, 0, 0], &[5, 0, 0, 0, 0, 0, 0, 0x0f]);
+        let larger = patched(
+            zip([("zeros", "\0\0\0")]),
+            &[5, 0, 0, 0, 3, 0, 0, 0],
+            &[5, 0, 0, 0, 0, 0, 0, 0x0f],
+        );
         assert!(refusal(larger).contains("would become"));
     }
 
@@ -375,11 +458,18 @@ mod refuses {
         assert_eq!(limited(Limits { entries: 1, ..none() }), "it has 2 entries, 1 are allowed");
         let entries = "its entry `a` is larger than 0 MiB\nits entry `b` is larger than 0 MiB";
         assert_eq!(limited(Limits { entry: 4, ..none() }), entries);
-        assert_eq!(limited(Limits { total: 9, ..none() }), "its entries are larger than 0 MiB together");
+        assert_eq!(
+            limited(Limits { total: 9, ..none() }),
+            "its entries are larger than 0 MiB together"
+        );
         let files = MemoryFiles::from([("shop.csar", bytes.clone())]);
-        let large = Archive::open(&files, "shop.csar".as_ref(), &Limits { archive: 9, ..none() }).unwrap_err();
+        let large = Archive::open(&files, "shop.csar".as_ref(), &Limits { archive: 9, ..none() })
+            .unwrap_err();
         assert_eq!(large.0[0].message, "`shop.csar` is refused: it is larger than 0 MiB");
-        assert!(Archive::new("shop.csar", bytes, &Limits { entries: 2, entry: 5, total: 10, ..none() }).is_ok());
+        assert!(
+            Archive::new("shop.csar", bytes, &Limits { entries: 2, entry: 5, total: 10, ..none() })
+                .is_ok()
+        );
     }
 
     #[test]
@@ -399,7 +489,10 @@ mod refuses {
     #[test]
     fn everything_at_once_but_not_without_end() {
         let names: Vec<_> = (0..1000).map(|number| format!("../{number}")).collect();
-        assert_eq!(refusals(zip(names.iter().map(|name| (name.as_str(), ""))), &Limits::default()).len(), 20);
+        assert_eq!(
+            refusals(zip(names.iter().map(|name| (name.as_str(), ""))), &Limits::default()).len(),
+            20
+        );
     }
 }
 
@@ -413,7 +506,15 @@ mod writes {
     #[test]
     fn the_result_among_the_other_files() {
         let files = unzip(packed(shop_with(&[])).unwrap());
-        assert_eq!(names(&files), ["TOSCA-Metadata/TOSCA.meta", "definitions/shop.yaml", "lib/types.yaml", "scripts/brew.sh"]);
+        assert_eq!(
+            names(&files),
+            [
+                "TOSCA-Metadata/TOSCA.meta",
+                "definitions/shop.yaml",
+                "lib/types.yaml",
+                "scripts/brew.sh"
+            ]
+        );
         assert_eq!(text_of(&files, "TOSCA-Metadata/TOSCA.meta"), META);
         assert_eq!(text_of(&files, "definitions/shop.yaml"), PROD);
         assert_eq!(text_of(&files, "scripts/brew.sh"), FILES[3].1);
@@ -426,7 +527,8 @@ mod writes {
         let unordered = zip(FILES.into_iter().rev());
         assert_eq!(first, packed(unordered).unwrap());
         // From a directory, and from what was written.
-        let directory = MemoryFiles::from_iter(FILES.map(|(name, text)| (format!("shop/{name}"), text)));
+        let directory =
+            MemoryFiles::from_iter(FILES.map(|(name, text)| (format!("shop/{name}"), text)));
         let resolution = Resolver::new("shop").files(directory).preset("prod").resolve().unwrap();
         assert_eq!(first, resolution.to_csar().unwrap());
         assert_eq!(first, resolver(first.clone()).resolve().unwrap().to_csar().unwrap());
@@ -442,7 +544,8 @@ mod writes {
             "imports:\n  - ../",
             "metadata: { template_name: shop, template_version: 1.0, template_author: \"A tea\\nmerchant\" }\nimports:\n  - ",
         );
-        let files = unzip(packed(zip([("shop.yaml", shop.as_str()), ("lib/types.yaml", TYPES)])).unwrap());
+        let files =
+            unzip(packed(zip([("shop.yaml", shop.as_str()), ("lib/types.yaml", TYPES)])).unwrap());
         assert_eq!(names(&files), ["TOSCA-Metadata/TOSCA.meta", "lib/types.yaml", "shop.yaml"]);
         let meta = META.replace("definitions/", "");
         assert_eq!(text_of(&files, "TOSCA-Metadata/TOSCA.meta"), meta);
@@ -453,8 +556,11 @@ mod writes {
         let about = |file: &str| format!("\nName: {file}\nHash: 00\n");
         let (script, shop) = (about("scripts/brew.sh"), about("definitions/shop.yaml"));
         let more = "Other-Definitions: \"lib/types.yaml\"\nMerchant-Licence: free\n";
-        let files = unzip(packed(shop_with(&[(FILES[0].0, &format!("{META}{more}{shop}{script}"))])).unwrap());
-        let expected = format!("{META}Other-Definitions: lib/types.yaml\nMerchant-Licence: free\n{script}");
+        let files = unzip(
+            packed(shop_with(&[(FILES[0].0, &format!("{META}{more}{shop}{script}"))])).unwrap(),
+        );
+        let expected =
+            format!("{META}Other-Definitions: lib/types.yaml\nMerchant-Licence: free\n{script}");
         assert_eq!(text_of(&files, FILES[0].0), expected);
     }
 
@@ -466,16 +572,28 @@ mod writes {
             packed(shop_with(&[
                 ("lib/types.yaml", &types),
                 ("other/variable.yaml", &variable),
-                ("other/versioned.yaml", "tosca_definitions_version: tosca_variability_1_0\ntopology_template: {}\n"),
+                (
+                    "other/versioned.yaml",
+                    "tosca_definitions_version: tosca_variability_1_0\ntopology_template: {}\n",
+                ),
                 ("other/plain.yaml", PROD),
                 ("other/playbook.yaml", "- hosts: [\n"),
                 (".keep", "hidden"),
             ]))
             .unwrap(),
         );
-        let left = ["definitions/shop.yaml", "lib/types.yaml", "other/plain.yaml", "other/playbook.yaml", "scripts/brew.sh"];
+        let left = [
+            "definitions/shop.yaml",
+            "lib/types.yaml",
+            "other/plain.yaml",
+            "other/playbook.yaml",
+            "scripts/brew.sh",
+        ];
         assert_eq!(names(&files)[2..], left);
-        assert_eq!(text_of(&files, "lib/types.yaml"), TYPES.replace("tosca_simple_yaml_1_3", "tosca_simple_yaml_1_3 # ours"));
+        assert_eq!(
+            text_of(&files, "lib/types.yaml"),
+            TYPES.replace("tosca_simple_yaml_1_3", "tosca_simple_yaml_1_3 # ours")
+        );
     }
 
     #[test]
@@ -487,28 +605,51 @@ mod writes {
         };
         let importing = format!("imports: [more.yaml]\n{TYPES}");
         let error = needs(&importing, &[("lib/more.yaml", &SHOP.replace("../lib/", ""))]);
-        assert_eq!(error, "error[csar]: the archive would not hold `lib/more.yaml`, which `lib/types.yaml` needs");
+        assert_eq!(
+            error,
+            "error[csar]: the archive would not hold `lib/more.yaml`, which `lib/types.yaml` needs"
+        );
         let other = format!("{META}Other-Definitions: other.yaml\n");
         let error = needs(TYPES, &[(FILES[0].0, &other), ("other.yaml", SHOP)]);
-        assert_eq!(error, "error[csar]: the archive would not hold `other.yaml`, which `TOSCA-Metadata/TOSCA.meta` needs");
+        assert_eq!(
+            error,
+            "error[csar]: the archive would not hold `other.yaml`, which `TOSCA-Metadata/TOSCA.meta` needs"
+        );
 
         let outside = [("shop/template.yaml", SHOP), ("lib/types.yaml", TYPES)];
         let resolution = Resolver::new("shop").files(MemoryFiles::from(outside)).resolve().unwrap();
         let error = resolution.to_csar().unwrap_err().to_string();
-        assert_eq!(error, "error[csar]: the archive would not hold `../lib/types.yaml`, which `template.yaml` needs");
-        let alone = Resolver::new("shop/template.yaml").files(MemoryFiles::from(outside)).resolve().unwrap();
+        assert_eq!(
+            error,
+            "error[csar]: the archive would not hold `../lib/types.yaml`, which `template.yaml` needs"
+        );
+        let alone = Resolver::new("shop/template.yaml")
+            .files(MemoryFiles::from(outside))
+            .resolve()
+            .unwrap();
         let error = alone.to_csar().unwrap_err();
-        assert!(error.to_string().contains("no archive can be made of `shop/template.yaml`"), "{error}");
+        assert!(
+            error.to_string().contains("no archive can be made of `shop/template.yaml`"),
+            "{error}"
+        );
     }
 
     #[test]
     fn what_it_can_read_itself() {
         // Deflated, they would look like bombs.
         let (zeros, edge) = ("\0".repeat(3 << 20), "tea\0".repeat(1 << 18) + "x");
-        let files = FILES.into_iter().chain([("zeros", zeros.as_str()), ("edge", &edge), ("small", &zeros[..1 << 20])]);
-        let directory = MemoryFiles::from_iter(files.map(|(name, text)| (format!("shop/{name}"), text)));
+        let files = FILES.into_iter().chain([
+            ("zeros", zeros.as_str()),
+            ("edge", &edge),
+            ("small", &zeros[..1 << 20]),
+        ]);
+        let directory =
+            MemoryFiles::from_iter(files.map(|(name, text)| (format!("shop/{name}"), text)));
         let bytes = Resolver::new("shop").files(directory).resolve().unwrap().to_csar().unwrap();
-        assert!(bytes.len() > zeros.len() + edge.len() && bytes.len() < zeros.len() + edge.len() + 10_000);
+        assert!(
+            bytes.len() > zeros.len() + edge.len()
+                && bytes.len() < zeros.len() + edge.len() + 10_000
+        );
         let archive = Archive::new("shop.csar", bytes, &Limits::default()).unwrap();
         assert_eq!(archive.read("shop.csar:/zeros".as_ref()).unwrap(), zeros.as_bytes());
     }
@@ -516,9 +657,20 @@ mod writes {
     #[test]
     fn nothing_that_systems_read_differently() {
         for name in ["shop/a\\b", "shop/c:d", "shop/e\nf"] {
-            let files = FILES.map(|(name, text)| (format!("shop/{name}"), text)).into_iter().chain([(name.into(), "")]);
-            let resolution = Resolver::new("shop").files(MemoryFiles::from_iter(files)).resolve().unwrap();
-            assert!(resolution.to_csar().unwrap_err().to_string().starts_with("error[csar]: the name of `"), "{name}");
+            let files = FILES
+                .map(|(name, text)| (format!("shop/{name}"), text))
+                .into_iter()
+                .chain([(name.into(), "")]);
+            let resolution =
+                Resolver::new("shop").files(MemoryFiles::from_iter(files)).resolve().unwrap();
+            assert!(
+                resolution
+                    .to_csar()
+                    .unwrap_err()
+                    .to_string()
+                    .starts_with("error[csar]: the name of `"),
+                "{name}"
+            );
         }
     }
 }
@@ -527,7 +679,10 @@ mod as_typed {
     use super::*;
 
     fn cuvee(dir: &TempDir, line: &str) -> Command {
-        Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace()).env("CUVEE_PRESETS", "")
+        Command::new(cargo_bin!("cuvee"))
+            .current_dir(dir.path())
+            .args(line.split_whitespace())
+            .env("CUVEE_PRESETS", "")
     }
 
     fn workplace() -> TempDir {
@@ -546,9 +701,17 @@ mod as_typed {
         let dir = workplace();
         let read = |name: &str| fs::read(dir.path().join(name)).unwrap();
         cuvee(&dir, "resolve shop.csar --preset prod").assert().success().stdout_eq(PROD);
-        for line in ["shop.csar -o prod.csar", "shop.csar -o prod.zip", "shop -o from-directory.csar", "shop -o shop/inside.csar"]
-        {
-            cuvee(&dir, &format!("resolve {line} --preset prod")).assert().success().stdout_eq("").stderr_eq("");
+        for line in [
+            "shop.csar -o prod.csar",
+            "shop.csar -o prod.zip",
+            "shop -o from-directory.csar",
+            "shop -o shop/inside.csar",
+        ] {
+            cuvee(&dir, &format!("resolve {line} --preset prod"))
+                .assert()
+                .success()
+                .stdout_eq("")
+                .stderr_eq("");
         }
         let archive = read("prod.csar");
         assert_eq!(archive, read("prod.zip"));
@@ -564,11 +727,17 @@ mod as_typed {
     fn resolve_refuses_what_makes_no_sense() {
         let dir = workplace();
         let json = cuvee(&dir, "resolve shop.csar --format json -o prod.csar").assert().code(2);
-        json.stderr_eq("error: an archive holds YAML, so `--format json` does not go with it\n...\n");
+        json.stderr_eq(
+            "error: an archive holds YAML, so `--format json` does not go with it\n...\n",
+        );
         let inside = cuvee(&dir, "resolve shop -o shop/prod.zip").assert().code(1);
-        inside.stderr_eq("error[csar]: `shop/prod.zip` would be packed into itself the next time\n...\n");
+        inside.stderr_eq(
+            "error[csar]: `shop/prod.zip` would be packed into itself the next time\n...\n",
+        );
         let file = cuvee(&dir, "resolve shop/definitions/shop.yaml -o prod.csar").assert().code(1);
-        file.stderr_eq("error[csar]: no archive can be made of `shop/definitions/shop.yaml`: [..]\n...\n");
+        file.stderr_eq(
+            "error[csar]: no archive can be made of `shop/definitions/shop.yaml`: [..]\n...\n",
+        );
         assert!(!dir.path().join("prod.csar").exists());
         fs::write(dir.path().join("prod.csar"), "old").unwrap();
         cuvee(&dir, "resolve shop.csar --preset prd -o prod.csar").assert().code(1);
@@ -582,7 +751,8 @@ mod as_typed {
         std::os::unix::fs::symlink(".", dir.path().join("shop/round")).unwrap();
         cuvee(&dir, "resolve shop").assert().success();
         let refused = cuvee(&dir, "resolve shop -o prod.csar").assert().code(1);
-        refused.stderr_eq("error[csar]: `shop/round` is a link, which an archive cannot hold\n...\n");
+        refused
+            .stderr_eq("error[csar]: `shop/round` is a link, which an archive cannot hold\n...\n");
     }
 
     #[test]
@@ -609,8 +779,10 @@ mod as_typed {
     #[test]
     fn other_tools_agree() {
         let dir = workplace();
-        let Ok(zip) =
-            std::process::Command::new("zip").args(["-rq", "../made.csar", "."]).current_dir(dir.path().join("shop")).status()
+        let Ok(zip) = std::process::Command::new("zip")
+            .args(["-rq", "../made.csar", "."])
+            .current_dir(dir.path().join("shop"))
+            .status()
         else {
             return;
         };
@@ -624,14 +796,16 @@ mod as_typed {
 
 /// Files of any names and contents, none in another.
 fn trees() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
-    let name = proptest::collection::vec("[a-zA-Z0-9 _äß+-]{1,8}", 1..4).prop_map(|parts| parts.join("/"));
+    let name =
+        proptest::collection::vec("[a-zA-Z0-9 _äß+-]{1,8}", 1..4).prop_map(|parts| parts.join("/"));
     let content = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..200),
         Just(TYPES.as_bytes().to_vec()),
         (any::<u8>(), 0..4_000_usize).prop_map(|(byte, times)| vec![byte; times]),
     ];
     // An ending of its own keeps a file from being a directory of another.
-    let file = (name, prop_oneof![Just(".sh"), Just(".yaml"), Just(".bin")]).prop_map(|(name, ending)| name + ending);
+    let file = (name, prop_oneof![Just(".sh"), Just(".yaml"), Just(".bin")])
+        .prop_map(|(name, ending)| name + ending);
     proptest::collection::btree_map(file, content, 0..12)
 }
 
@@ -639,7 +813,8 @@ fn trees() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
 fn sample() -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (index, (name, text)) in FILES.into_iter().enumerate() {
-        let method = if index % 2 == 0 { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        let method =
+            if index % 2 == 0 { CompressionMethod::Deflated } else { CompressionMethod::Stored };
         zip.start_file(name, SimpleFileOptions::DEFAULT.compression_method(method)).unwrap();
         zip.write_all(text.as_bytes()).unwrap();
     }

@@ -1,7 +1,7 @@
 //! One fixture a rule: what is wrong, and beside it what is right.
 //!
-//! What is to be reported stands as a comment in the line of its cause: `# error[code]: message (section)`, or `warning`, or `note`. Exactly
-//! that is reported, in exactly those lines.
+//! What is to be reported stands as a comment in the line of its cause: `# error[code]: message
+//! (section)`, or `warning`, or `note`. Exactly that is reported, in exactly those lines.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixtures has failed")]
 
@@ -30,10 +30,14 @@ fn expected(sources: &SourceMap) -> Reported {
     let mut expected = Reported::new();
     for file in sources.files() {
         for (index, line) in file.text().lines().enumerate() {
-            let is_report = |text: &&str| ["error[", "warning[", "note["].iter().any(|start| text.starts_with(start));
+            let is_report = |text: &&str| {
+                ["error[", "warning[", "note["].iter().any(|start| text.starts_with(start))
+            };
             let messages = line.split(" # ").skip(1).filter(is_report);
             let place = (name(file.path()), index + 1);
-            messages.for_each(|message| expected.entry(place.clone()).or_default().push(message.to_owned()));
+            messages.for_each(|message| {
+                expected.entry(place.clone()).or_default().push(message.to_owned())
+            });
         }
     }
     expected
@@ -44,7 +48,10 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
     for diagnostic in diagnostics {
         let at = sources.location(diagnostic.span.unwrap());
         let section = diagnostic.section.map(|section| format!(" ({section})")).unwrap_or_default();
-        let text = format!("{}[{}]: {}{section}", diagnostic.severity, diagnostic.code, diagnostic.message);
+        let text = format!(
+            "{}[{}]: {}{section}",
+            diagnostic.severity, diagnostic.code, diagnostic.message
+        );
         reported.entry((name(at.path), at.line)).or_default().push(text);
     }
     reported
@@ -52,7 +59,8 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
 
 #[test]
 fn fixtures_are_reported_as_they_say() {
-    let mut fixtures: Vec<_> = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut fixtures: Vec<_> =
+        fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
     fixtures.retain(|path| path.is_file());
     fixtures.sort();
     assert!(fixtures.len() > 10, "{fixtures:?}");
@@ -63,7 +71,9 @@ fn fixtures_are_reported_as_they_say() {
         let (expected, reported) = (expected(&sources), reported(&diagnostics, &sources));
         let missing = expected.iter().filter(|(place, texts)| reported.get(place) != Some(texts));
         let surplus = reported.iter().filter(|(place, texts)| expected.get(place) != Some(texts));
-        for (sign, ((file, line), texts)) in missing.map(|it| ('-', it)).chain(surplus.map(|it| ('+', it))) {
+        for (sign, ((file, line), texts)) in
+            missing.map(|it| ('-', it)).chain(surplus.map(|it| ('+', it)))
+        {
             writeln!(wrong, "{sign} {file}:{line} # {}", texts.join(" # ")).unwrap();
         }
         if expected.is_empty() {

@@ -61,7 +61,9 @@ fn workplace() -> TempDir {
 
 fn cuvee(line: &str) -> Command {
     let command = Command::new(cargo_bin!("cuvee")).args(line.split_whitespace());
-    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
+    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"]
+        .into_iter()
+        .fold(command, Command::env_remove)
 }
 
 fn diff(dir: &TempDir, line: &str) -> OutputAssert {
@@ -74,16 +76,26 @@ fn raw(text: impl Into<String>) -> Data {
 
 /// The size of the shop on both sides, in a run without a word on standard error.
 fn sizes(dir: &TempDir, line: &str) -> [Value; 2] {
-    let output = diff(dir, &format!("{line} -q --format json")).success().stderr_eq(raw("")).get_output().stdout.clone();
+    let output = diff(dir, &format!("{line} -q --format json"))
+        .success()
+        .stderr_eq(raw(""))
+        .get_output()
+        .stdout
+        .clone();
     let report: Value = serde_json::from_slice(&output).unwrap();
     let change = &report["changes"][0];
-    assert_eq!((&change["element"], &change["path"]), (&json!("node.shop"), &json!("property.size")), "{report}");
+    assert_eq!(
+        (&change["element"], &change["path"]),
+        (&json!("node.shop"), &json!("property.size")),
+        "{report}"
+    );
     [change["from"].clone(), change["to"].clone()]
 }
 
 #[test]
 fn shows_what_production_has_that_a_laptop_has_not() {
-    let dev_to_prod = cuvee("diff examples/shop --from dev --to prod").current_dir(env!("CARGO_MANIFEST_DIR"));
+    let dev_to_prod =
+        cuvee("diff examples/shop --from dev --to prod").current_dir(env!("CARGO_MANIFEST_DIR"));
     dev_to_prod.assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 + import.lib/monitoring.yaml
 ~ input.domain
@@ -144,7 +156,11 @@ fn json_has_every_change() {
             {"element": "node.cache", "path": "", "kind": "added", "to": {"type": "cache"}},
         ],
     });
-    let output = diff(&dir, "shop.yaml --from dev --to prod,cached -q --format json").success().get_output().stdout.clone();
+    let output = diff(&dir, "shop.yaml --from dev --to prod,cached -q --format json")
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     assert_eq!(serde_json::from_slice::<Value>(&output).unwrap(), expected);
     assert!(output.starts_with(b"{\n  \"version\": 1,\n") && output.ends_with(b"}\n"));
 }
@@ -163,9 +179,16 @@ fn a_side_is_presets_or_files_of_inputs() {
         ("--inputs big.yaml --preset dev --from ./prod", [5, 7]),
     ] {
         if expected[0] != expected[1] {
-            assert_eq!(sizes(&dir, &format!("shop.yaml {line}")), expected.map(Value::from), "{line}");
+            assert_eq!(
+                sizes(&dir, &format!("shop.yaml {line}")),
+                expected.map(Value::from),
+                "{line}"
+            );
         } else {
-            diff(&dir, &format!("shop.yaml {line} -q")).success().stdout_eq(raw("no difference\n")).stderr_eq(raw(""));
+            diff(&dir, &format!("shop.yaml {line} -q"))
+                .success()
+                .stdout_eq(raw("no difference\n"))
+                .stderr_eq(raw(""));
         }
     }
 }
@@ -173,7 +196,10 @@ fn a_side_is_presets_or_files_of_inputs() {
 #[test]
 fn other_choices_hold_for_both_sides() {
     let dir = workplace();
-    diff(&dir, "shop.yaml --from dev --to prod -i size=2 -q").success().stdout_eq(raw("no difference\n")).stderr_eq(raw(""));
+    diff(&dir, "shop.yaml --from dev --to prod -i size=2 -q")
+        .success()
+        .stdout_eq(raw("no difference\n"))
+        .stderr_eq(raw(""));
     diff(&dir, "shop.yaml --from dev --to cached -i size=2 -q")
         .success()
         .stdout_eq(str![[r#"
@@ -183,7 +209,8 @@ fn other_choices_hold_for_both_sides() {
 
 "#]])
         .stderr_eq(raw(""));
-    let stdin = cuvee("diff - --from dev --to prod -q --format json").stdin(PRESETS).assert().success();
+    let stdin =
+        cuvee("diff - --from dev --to prod -q --format json").stdin(PRESETS).assert().success();
     assert!(String::from_utf8_lossy(&stdin.get_output().stdout).contains("property.size"));
 }
 
@@ -197,7 +224,10 @@ fn compares_plain_templates_as_they_are() {
 1 changed
 
 "#]]);
-    diff(&dir, "--from old.yaml --to old.yaml").success().stderr_eq(raw("")).stdout_eq(raw("no difference\n"));
+    diff(&dir, "--from old.yaml --to old.yaml")
+        .success()
+        .stderr_eq(raw(""))
+        .stdout_eq(raw("no difference\n"));
 }
 
 #[test]
@@ -205,22 +235,27 @@ fn exits_with_1_where_that_is_wished() {
     let dir = workplace();
     diff(&dir, "--from old.yaml --to new.yaml --exit-code").code(1).stderr_eq(raw(""));
     diff(&dir, "--from old.yaml --to old.yaml --exit-code").code(0).stderr_eq(raw(""));
-    diff(&dir, "--from old.yaml --to new.yaml --exit-code --format json").code(1).stderr_eq(raw(""));
+    diff(&dir, "--from old.yaml --to new.yaml --exit-code --format json")
+        .code(1)
+        .stderr_eq(raw(""));
 }
 
 #[test]
 fn says_which_side_is_wrong() {
     let dir = workplace();
-    diff(&dir, "shop.yaml --from dve --to prod -q").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+    diff(&dir, "shop.yaml --from dve --to prod -q").code(1).stdout_eq(raw("")).stderr_eq(str![[
+        r#"
 error[unknown-preset]: --from dve: there is no variability preset `dve`
  |
  = help: did you mean `dev`?
 
 error: 1 error
 
-"#]]);
+"#
+    ]]);
     fs::create_dir(dir.path().join("dve")).unwrap();
-    diff(&dir, "shop.yaml --from dve --to huge.yaml -q").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+    diff(&dir, "shop.yaml --from dve --to huge.yaml -q").code(1).stdout_eq(raw("")).stderr_eq(
+        str![[r#"
 error[unknown-preset]: --from dve: there is no variability preset `dve`
  |
  = help: did you mean `dev`?
@@ -236,7 +271,8 @@ error[unsatisfiable]: --to huge.yaml: no variant fulfils all conditions: this on
 
 error: 1 error
 
-"#]]);
+"#]],
+    );
     diff(&dir, "shop.yaml --to prod -q").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
 error[missing-input]: without --from: variability input `size` has no value
   --> shop.yaml:14:37
@@ -252,7 +288,8 @@ error[missing-input]: without --from: variability input `size` has no value
 error: 1 error
 
 "#]]);
-    diff(&dir, "--from missing.yaml --to broken.yaml").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+    diff(&dir, "--from missing.yaml --to broken.yaml").code(1).stdout_eq(raw("")).stderr_eq(str![
+        [r#"
 error[file]: --from missing.yaml: cannot read `missing.yaml`: [..]
 
 error: 1 error
@@ -266,15 +303,19 @@ error[syntax]: --to broken.yaml: malformed YAML: unclosed bracket '['
 
 error: 1 error
 
-"#]]);
+"#]
+    ]);
 }
 
 #[test]
 fn what_is_wrong_with_both_sides_is_told_once() {
     let dir = workplace();
     let told = |line: &str| {
-        let stderr = diff(&dir, &format!("{line} --message-format json")).get_output().stderr.clone();
-        let message = |line: &str| serde_json::from_str::<Value>(line).unwrap()["message"].as_str().unwrap().to_owned();
+        let stderr =
+            diff(&dir, &format!("{line} --message-format json")).get_output().stderr.clone();
+        let message = |line: &str| {
+            serde_json::from_str::<Value>(line).unwrap()["message"].as_str().unwrap().to_owned()
+        };
         String::from_utf8(stderr).unwrap().lines().map(message).collect::<Vec<_>>()
     };
     assert_eq!(told("shop.yaml --from dev --to prod"), ["plugins are never executed"]);
@@ -290,7 +331,10 @@ fn what_is_wrong_with_both_sides_is_told_once() {
 fn colours_only_where_they_are_wished_for() {
     let dir = workplace();
     let stdout = |line: &str| diff(&dir, line).success().get_output().stdout.clone();
-    let (plain, coloured) = (stdout("--from old.yaml --to new.yaml"), stdout("--from old.yaml --to new.yaml --color always"));
+    let (plain, coloured) = (
+        stdout("--from old.yaml --to new.yaml"),
+        stdout("--from old.yaml --to new.yaml --color always"),
+    );
     assert!(!plain.contains(&0x1b) && coloured.contains(&0x1b));
     let stripped = anstream::adapter::strip_bytes(&coloured).into_vec();
     assert_eq!(String::from_utf8(stripped).unwrap(), String::from_utf8(plain).unwrap());
@@ -310,6 +354,9 @@ fn wrong_use_exits_with_2() {
     ] {
         diff(&dir, line).code(2).stdout_eq(raw("")).stderr_eq(format!("...\n{complaint}\n...\n"));
     }
-    let empty = Command::new(cargo_bin!("cuvee")).args(["diff", "shop.yaml", "--from", ""]).assert().code(2);
+    let empty = Command::new(cargo_bin!("cuvee"))
+        .args(["diff", "shop.yaml", "--from", ""])
+        .assert()
+        .code(2);
     empty.stderr_eq("error: a value is required for '--from <CHOICE>'[..]\n...\n");
 }

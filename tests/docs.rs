@@ -1,10 +1,15 @@
 //! Documentation is true: every command in it is run, and what it shows is what comes out.
 //!
-//! A block of the language `console` holds commands behind `$ ` and their output, on standard output and standard error together. A line
-//! of `...` stands for any lines, and where no output is shown, any will do. `exit-1` behind the language says how the commands exit. A
-//! block of the language `yaml` with a name behind it is a file of that name.
+//! A block of the language `console` holds commands behind `$ ` and their output, on standard
+//! output and standard error together. A line of `...` stands for any lines, and where no output is
+//! shown, any will do. `exit-1` behind the language says how the commands exit. A block of the
+//! language `yaml` with a name behind it is a file of that name.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot read its files has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot read its files has failed"
+)]
 
 mod shell;
 
@@ -22,7 +27,8 @@ fn root() -> &'static Path {
 /// The README, and every page of the documentation.
 fn pages() -> Vec<PathBuf> {
     let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    let mut pages: Vec<_> =
+        docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     pages.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name)));
     pages.sort();
     pages
@@ -42,7 +48,9 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
     for line in page.lines() {
         match (block, line.strip_prefix("```")) {
             (None, Some(language)) => {
-                let exit = language.strip_prefix("console").map(|rest| rest.trim().strip_prefix("exit-").unwrap_or("0"));
+                let exit = language
+                    .strip_prefix("console")
+                    .map(|rest| rest.trim().strip_prefix("exit-").unwrap_or("0"));
                 block = Some(exit.map(|exit| exit.parse().unwrap()));
             }
             (Some(_), Some(_)) => block = None,
@@ -59,7 +67,9 @@ fn commands(page: &str) -> Vec<Shown<'_>> {
 /// The files of a page, with their names.
 fn files(page: &str) -> impl Iterator<Item = (&str, &str)> {
     let blocks = page.split("\n```yaml ").skip(1);
-    blocks.map(|block| block.split_once('\n').unwrap()).map(|(name, rest)| (name, rest.split("```").next().unwrap()))
+    blocks
+        .map(|block| block.split_once('\n').unwrap())
+        .map(|(name, rest)| (name, rest.split("```").next().unwrap()))
 }
 
 /// What to run: variables of the environment, and what stands behind `cuvee`.
@@ -76,16 +86,25 @@ impl Shown<'_> {
         let command = words[variables.len()..].iter().map(String::as_str).collect::<Vec<_>>();
         let cargo = ["cargo", "run", "--release", "--"];
         let words = command.strip_prefix(&cargo).or(command.strip_prefix(&["cuvee"]))?;
-        let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Some(Call { variables: variables.collect(), words: words.iter().map(|&word| word.to_owned()).collect() })
+        let variables =
+            variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Some(Call {
+            variables: variables.collect(),
+            words: words.iter().map(|&word| word.to_owned()).collect(),
+        })
     }
 
     fn run(self, directory: &Path) {
         let Some(Call { variables, words }) = self.call() else {
-            assert!(["cargo test", "cargo install --path ."].contains(&self.line), "nobody tests `{}`", self.line);
+            assert!(
+                ["cargo test", "cargo install --path ."].contains(&self.line),
+                "nobody tests `{}`",
+                self.line
+            );
             return;
         };
-        let command = Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
+        let command =
+            Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
         let result = command.stderr_to_stdout().assert().code(self.exit);
         if !self.output.is_empty() {
             result.stdout_eq(self.output);
@@ -168,7 +187,10 @@ fn codes_are_up_to_date() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, codes()).unwrap();
     }
-    assert!(fs::read_to_string(&path).unwrap_or_default() == codes(), "run `UPDATE_DOCS=1 cargo test --test docs`");
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == codes(),
+        "run `UPDATE_DOCS=1 cargo test --test docs`"
+    );
 }
 
 /// A rule that a fixture shows, with its section, by which it is sorted.
@@ -181,24 +203,32 @@ fn rule(path: &Path) -> Rule {
     let first = text.lines().next().and_then(|line| line.strip_prefix("# ")?.strip_suffix(")."));
     let (sentence, sections) = first
         .and_then(|line| line.split_once(" (section ").or_else(|| line.split_once(" (sections ")))
-        .unwrap_or_else(|| panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`"));
-    let number = |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{part}` is no section"));
+        .unwrap_or_else(|| {
+            panic!("the first line of {name} has to say its rule: `# A sentence (section 3.8.2).`")
+        });
+    let number =
+        |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{part}` is no section"));
     let numbers = sections.split([' ', ',']).filter(|word| !["", "and", "to"].contains(word));
-    let mut numbers: Vec<Vec<u32>> = numbers.map(|section| section.split('.').map(number).collect()).collect();
+    let mut numbers: Vec<Vec<u32>> =
+        numbers.map(|section| section.split('.').map(number).collect()).collect();
     let reported = text.split(" # ").filter_map(|comment| {
-        let rest = ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;
+        let rest =
+            ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;
         rest.split_once("]:")
     });
     let codes: BTreeSet<_> = reported.map(|(code, _)| format!("`{code}`")).collect();
     let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-    let row = format!("| {sections} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
+    let row =
+        format!("| {sections} | {sentence}. | {codes} | [{name}](../tests/diagnostics/{name}) |\n");
     (numbers.swap_remove(0), row)
 }
 
 /// All rules, in the order of the specification.
 fn rules() -> String {
-    let fixtures = fs::read_dir(root().join("tests/diagnostics")).unwrap().map(|entry| entry.unwrap().path());
-    let mut rules: Vec<_> = fixtures.filter(|path| path.is_file()).map(|path| rule(&path)).collect();
+    let fixtures =
+        fs::read_dir(root().join("tests/diagnostics")).unwrap().map(|entry| entry.unwrap().path());
+    let mut rules: Vec<_> =
+        fixtures.filter(|path| path.is_file()).map(|path| rule(&path)).collect();
     assert!(rules.len() > 10, "only {} rules", rules.len());
     rules.sort();
     let rows: String = rules.into_iter().map(|(_, row)| row).collect();
@@ -209,25 +239,46 @@ fn rules() -> String {
 fn rules_are_up_to_date() {
     let path = root().join("docs/validation.md");
     let page = fs::read_to_string(&path).unwrap();
-    let (start, end) = ("<!-- Rules: UPDATE_DOCS=1 cargo test --test docs -->\n", "<!-- End of rules -->\n");
+    let (start, end) =
+        ("<!-- Rules: UPDATE_DOCS=1 cargo test --test docs -->\n", "<!-- End of rules -->\n");
     let (before, rest) = page.split_once(start).unwrap();
     let (_, after) = rest.split_once(end).unwrap();
     let expected = format!("{before}{start}{}{end}{after}", rules());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
     }
-    assert!(fs::read_to_string(&path).unwrap() == expected, "run `UPDATE_DOCS=1 cargo test --test docs`");
+    assert!(
+        fs::read_to_string(&path).unwrap() == expected,
+        "run `UPDATE_DOCS=1 cargo test --test docs`"
+    );
 }
 
 #[test]
 fn commands_are_found_with_their_output() {
     let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit-2\n$ cargo run --release -- c\n$ ls\n```\n";
     let commands = commands(page);
-    let shown: Vec<_> = commands.iter().map(|command| (command.line, command.exit, command.output.as_str())).collect();
-    assert_eq!(shown, [("cuvee a", 0, "out\n"), ("X=1 cuvee b", 0, ""), ("cargo run --release -- c", 2, ""), ("ls", 2, "")]);
+    let shown: Vec<_> = commands
+        .iter()
+        .map(|command| (command.line, command.exit, command.output.as_str()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("cuvee a", 0, "out\n"),
+            ("X=1 cuvee b", 0, ""),
+            ("cargo run --release -- c", 2, ""),
+            ("ls", 2, "")
+        ]
+    );
     let call = commands[1].call().unwrap();
-    assert_eq!((call.variables, call.words), (vec![("X".to_owned(), "1".to_owned())], vec!["b".to_owned()]));
+    assert_eq!(
+        (call.variables, call.words),
+        (vec![("X".to_owned(), "1".to_owned())], vec!["b".to_owned()])
+    );
     assert_eq!(commands[2].call().unwrap().words, ["c"]);
     assert!(commands[3].call().is_none());
-    assert_eq!(files("a\n```yaml b.yaml\nc: 1\n```\n```yaml\nd\n```\n").collect::<Vec<_>>(), [("b.yaml", "c: 1\n")]);
+    assert_eq!(
+        files("a\n```yaml b.yaml\nc: 1\n```\n```yaml\nd\n```\n").collect::<Vec<_>>(),
+        [("b.yaml", "c: 1\n")]
+    );
 }

@@ -59,8 +59,11 @@ fn workplace() -> TempDir {
 
 /// In this directory, without what the surroundings say about inputs, colour and width.
 fn cuvee(dir: &TempDir, line: &str) -> Command {
-    let command = Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
-    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"].into_iter().fold(command, Command::env_remove)
+    let command =
+        Command::new(cargo_bin!("cuvee")).current_dir(dir.path()).args(line.split_whitespace());
+    ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CUVEE_PRESETS"]
+        .into_iter()
+        .fold(command, Command::env_remove)
 }
 
 /// What a command that succeeds without a word on standard error gives.
@@ -91,7 +94,11 @@ flowchart TB
 
 #[test]
 fn draws_a_variant_over_the_topology() {
-    cuvee(&workplace(), "graph shop.yaml -i cached=false").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    cuvee(&workplace(), "graph shop.yaml -i cached=false")
+        .assert()
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
 flowchart TB
     n0[["<b>shop</b><br/><small>Service</small>"]]:::present
     n1["<b>cache</b><br/><small>Cache</small>"]:::absent
@@ -111,7 +118,11 @@ flowchart TB
 
 #[test]
 fn draws_what_is_present_only() {
-    cuvee(&workplace(), "graph shop.yaml --present-only").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    cuvee(&workplace(), "graph shop.yaml --present-only")
+        .assert()
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
 flowchart TB
     n0[["<b>shop</b><br/><small>Service</small>"]]:::present
     n1["<b>machine</b><br/><small>Machine</small>"]:::present
@@ -161,7 +172,10 @@ fn gives_states_as_json() {
     assert_eq!(cache["conditions"], serde_json::json!(conditions));
     let name = &graph["relations"][2];
     assert_eq!(name["identifier"], "relation.name@2.node.shop");
-    assert_eq!((&name["source"], &name["target"], &name["hosting"]), (&0.into(), &Value::Null, &false.into()));
+    assert_eq!(
+        (&name["source"], &name["target"], &name["hosting"]),
+        (&0.into(), &Value::Null, &false.into())
+    );
     let plain = json(&dir, "graph shop.yaml --format json");
     assert!(plain["nodes"].as_array().unwrap().iter().all(|node| node["state"] == "plain"));
 }
@@ -189,7 +203,10 @@ fn draws_svg_that_tells_variants_apart() {
 fn writes_to_a_file() {
     let dir = workplace();
     assert_eq!(output(&dir, "graph shop.yaml --format svg -o shop.svg"), "");
-    assert_eq!(fs::read_to_string(dir.path().join("shop.svg")).unwrap(), output(&dir, "graph shop.yaml --format svg"));
+    assert_eq!(
+        fs::read_to_string(dir.path().join("shop.svg")).unwrap(),
+        output(&dir, "graph shop.yaml --format svg")
+    );
 }
 
 #[test]
@@ -204,14 +221,16 @@ fn reads_the_template_from_standard_input_once() {
 #[test]
 fn rejects_what_cannot_be_drawn() {
     let dir = workplace();
-    cuvee(&dir, "graph shop.yaml --compare-to fsat").assert().code(1).stdout_eq("").stderr_eq(str![[r#"
+    cuvee(&dir, "graph shop.yaml --compare-to fsat").assert().code(1).stdout_eq("").stderr_eq(
+        str![[r#"
 error[unknown-preset]: there is no variability preset `fsat`
  |
  = help: did you mean `fast`?
 
 error: 1 error
 
-"#]]);
+"#]],
+    );
     cuvee(&dir, "graph shop.yaml --preset wrong").assert().code(1).stdout_eq("");
     cuvee(&dir, "graph shop.yaml --format png").assert().code(2).stdout_eq("");
 }
@@ -232,7 +251,11 @@ present   2    3      ✗
 
 #[test]
 fn shows_every_element() {
-    cuvee(&workplace(), "matrix shop.yaml --elements all -i size=2").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    cuvee(&workplace(), "matrix shop.yaml --elements all -i size=2")
+        .assert()
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
                                               -   fast  wrong
 node.shop                                     ●    ●      ●
 type.shop.nodes.Service@0.node.shop           ●    ●      ●
@@ -255,13 +278,15 @@ present                                       7    11     7
 #[test]
 fn writes_the_matrix_for_programs() {
     let dir = workplace();
-    cuvee(&dir, "matrix shop.yaml --format csv").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    cuvee(&dir, "matrix shop.yaml --format csv").assert().success().stderr_eq("").stdout_eq(str![
+        [r#"
 element,-,fast,wrong
 node.shop,present,present,rejected
 node.cache,absent,present,rejected
 node.machine,present,present,rejected
 
-"#]]);
+"#]
+    ]);
     cuvee(&dir, "matrix shop.yaml --format markdown").assert().success().stderr_eq("").stdout_eq(str![[r#"
 | Element | - | fast | wrong |
 | --- | :-: | :-: | :-: |
@@ -347,14 +372,17 @@ error: 1 error
 
 #[test]
 fn draws_the_examples() {
-    for (template, presets) in [("shop", &["dev", "prod", "edge"][..]), ("technologies", &["workstation", "machine", "cluster"])]
-    {
+    for (template, presets) in [
+        ("shop", &["dev", "prod", "edge"][..]),
+        ("technologies", &["workstation", "machine", "cluster"]),
+    ] {
         let template = format!("{}/examples/{template}", env!("CARGO_MANIFEST_DIR"));
         let dir = workplace();
         for format in ["mermaid", "dot", "svg", "json"] {
             output(&dir, &format!("graph {template} --format {format}"));
             for preset in presets {
-                let text = output(&dir, &format!("graph {template} --format {format} --preset {preset}"));
+                let text =
+                    output(&dir, &format!("graph {template} --format {format} --preset {preset}"));
                 assert!(text.contains("present") && text.contains("absent"), "{text}");
             }
         }

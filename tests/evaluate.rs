@@ -1,7 +1,7 @@
 //! Evaluating functions: what is replaced by its value, what stays, and what is wrong.
 //!
-//! Each `template.yaml` below `tests/evaluate` gives the bytes of the `expected.yaml` beside it, with the deployment inputs of
-//! `deployment.yaml` where there is one.
+//! Each `template.yaml` below `tests/evaluate` gives the bytes of the `expected.yaml` beside it,
+//! with the deployment inputs of `deployment.yaml` where there is one.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 fn cases() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evaluate");
-    let mut cases: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut cases: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.sort();
     assert!(cases.len() > 3, "{cases:?}");
     cases
@@ -29,7 +30,8 @@ fn evaluating(template: Resolver, case: &Path) -> Resolver {
 #[test]
 fn functions_are_replaced_by_their_values() {
     for case in cases() {
-        let result = evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
+        let result =
+            evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
         let expected = fs::read_to_string(case.join("expected.yaml")).unwrap_or_default();
         assert!(result.to_yaml() == expected, "{} gives\n{}", case.display(), result.to_yaml());
     }
@@ -39,7 +41,8 @@ fn functions_are_replaced_by_their_values() {
 fn evaluating_twice_changes_nothing() {
     for case in cases() {
         let once = evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
-        let again = evaluating(Resolver::from_text("again.yaml", once.to_yaml()), &case).resolve().unwrap();
+        let again =
+            evaluating(Resolver::from_text("again.yaml", once.to_yaml()), &case).resolve().unwrap();
         assert_eq!(once.to_yaml(), again.to_yaml(), "{}", case.display());
     }
 }
@@ -48,12 +51,19 @@ fn evaluating_twice_changes_nothing() {
 fn what_has_no_functions_stays_as_it_was_written() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faithful");
     let mut count = 0;
-    for case in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+    for case in fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+    {
         let template = case.join("template.yaml");
         let text = fs::read_to_string(&template).unwrap();
         if !["get_", "concat", "join", "token"].iter().any(|function| text.contains(function)) {
             let resolver = Resolver::new(template);
-            assert_eq!(resolver.resolve().unwrap().to_yaml(), resolver.evaluate_functions().resolve().unwrap().to_yaml());
+            assert_eq!(
+                resolver.resolve().unwrap().to_yaml(),
+                resolver.evaluate_functions().resolve().unwrap().to_yaml()
+            );
             count += 1;
         }
     }
@@ -85,7 +95,10 @@ fn error(resolver: &Resolver) -> (Diagnostic, String) {
 fn inputs_are_needed_only_by_what_is_evaluated() {
     assert!(shop("{get_input: [names, 0]}").resolve().is_ok());
     let (error, line) = error(&shop("{concat: [a, {get_input: port}]}"));
-    assert_eq!(line, "shop.yaml:8:57: error[missing-input]: the topology input `port` is needed here and has no value");
+    assert_eq!(
+        line,
+        "shop.yaml:8:57: error[missing-input]: the topology input `port` is needed here and has no value"
+    );
     assert_eq!(error.labels.len(), 1);
 }
 
@@ -94,24 +107,37 @@ fn deployment_inputs_fit_their_declarations() {
     let wrong = [
         ("prot: 1", "in.yaml:1:1: error[invalid-input]: there is no topology input `prot`"),
         ("port: many", "in.yaml:1:7: error[invalid-value]: expected an integer, got `many`"),
-        ("port: 101", "in.yaml:1:7: error[violated-constraint]: `101` violates `in_range: [1, 100]`"),
+        (
+            "port: 101",
+            "in.yaml:1:7: error[violated-constraint]: `101` violates `in_range: [1, 100]`",
+        ),
         ("names: [a, {}]", "in.yaml:1:12: error[invalid-value]: expected a string, got a map"),
         (
             "names: [{get_input: port}]",
             "in.yaml:1:9: error[invalid-input]: a deployment input is a value, not the function `get_input`",
         ),
-        ("[port]", "in.yaml:1:1: error[invalid-input]: deployment inputs are a map of values by the names of inputs, not a list"),
+        (
+            "[port]",
+            "in.yaml:1:1: error[invalid-input]: deployment inputs are a map of values by the names of inputs, not a list",
+        ),
     ];
     for (inputs, expected) in wrong {
         let files = MemoryFiles::from([("shop.yaml", SHOP), ("in.yaml", inputs)]);
-        let (_, line) = error(&Resolver::new("shop.yaml").files(files).deployment_inputs_file("in.yaml"));
+        let (_, line) =
+            error(&Resolver::new("shop.yaml").files(files).deployment_inputs_file("in.yaml"));
         assert_eq!(line, expected);
     }
     let (misspelt, line) = error(&shop("1").deployment_input("prot", 1));
-    assert_eq!(line, "error[invalid-input]: the deployment input `prot`: there is no topology input `prot`");
+    assert_eq!(
+        line,
+        "error[invalid-input]: the deployment input `prot`: there is no topology input `prot`"
+    );
     assert_eq!(misspelt.help.as_deref(), Some("did you mean `port`?"));
     let (violated, line) = error(&shop("1").deployment_input("port", 0));
-    assert_eq!(line, "error[violated-constraint]: the deployment input `port`: `0` violates `in_range: [1, 100]`");
+    assert_eq!(
+        line,
+        "error[violated-constraint]: the deployment input `port`: `0` violates `in_range: [1, 100]`"
+    );
     assert_eq!(violated.labels.len(), 1, "the constraint has a place");
     let (_, line) = error(&shop("1").deployment_input_text("port", "[1"));
     assert!(line.starts_with("error[syntax]: the deployment input `port`: "), "{line}");
@@ -120,7 +146,11 @@ fn deployment_inputs_fit_their_declarations() {
 #[test]
 fn later_deployment_inputs_win() {
     let text = SHOP.replace("VALUE", "{get_input: port}");
-    let files = MemoryFiles::from([("shop.yaml", &*text), ("a.yaml", "port: 1"), ("b.json", "{\"port\": 2}")]);
+    let files = MemoryFiles::from([
+        ("shop.yaml", &*text),
+        ("a.yaml", "port: 1"),
+        ("b.json", "{\"port\": 2}"),
+    ]);
     let resolver = Resolver::new("shop.yaml").files(files).deployment_inputs_file("a.yaml");
     let value = |resolver: &Resolver| {
         let result = resolver.resolve().unwrap();
@@ -142,7 +172,9 @@ topology_template:
   node_templates:
     shop: {type: Shop}
 ";
-    let resolver = Resolver::from_text("shop.yaml", text).deployment_input("size", 3).option("type_default_condition", "true");
+    let resolver = Resolver::from_text("shop.yaml", text)
+        .deployment_input("size", 3)
+        .option("type_default_condition", "true");
     assert!(resolver.resolve().is_ok());
     assert_eq!(error(&resolver.deployment_input("sise", 3)).0.code, Code::InvalidInput);
 }
@@ -169,7 +201,9 @@ fn what_cannot_be_evaluated_is_an_error_with_its_place() {
 
 /// A template with one node for each of these values, which are those of its property.
 fn chain(values: impl Iterator<Item = String>) -> Resolver {
-    let mut text = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n".to_owned();
+    let mut text =
+        "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n"
+            .to_owned();
     for (index, value) in values.enumerate() {
         text.push_str(&format!("    n{index}: {{type: N, properties: {{p: {value}}}}}\n"));
     }
@@ -178,9 +212,14 @@ fn chain(values: impl Iterator<Item = String>) -> Resolver {
 
 #[test]
 fn cycles_are_named() {
-    let resolver = chain((0..3).map(|index| format!("{{concat: [a, {{get_property: [n{}, p]}}]}}", (index + 1) % 3)));
+    let resolver = chain(
+        (0..3).map(|index| format!("{{concat: [a, {{get_property: [n{}, p]}}]}}", (index + 1) % 3)),
+    );
     let (error, line) = error(&resolver);
-    assert_eq!(line, "chain.yaml:4:35: error[invalid-function]: the value of a function needs itself");
+    assert_eq!(
+        line,
+        "chain.yaml:4:35: error[invalid-function]: the value of a function needs itself"
+    );
     assert_eq!(error.labels.len(), 2);
 }
 
@@ -193,22 +232,36 @@ fn chains_and_sizes_are_bounded() {
 
     let doubled = |index| format!("{{concat: [{0}, {0}]}}", next(index));
     let failure = chain((0..40).map(doubled).chain(["ab".to_owned()])).resolve().unwrap_err();
-    assert!(failure.diagnostics[0].message.starts_with("the values of all functions together pass "), "{failure}");
+    assert!(
+        failure.diagnostics[0].message.starts_with("the values of all functions together pass "),
+        "{failure}"
+    );
     let listed = |index| format!("[{0}, {0}]", next(index));
     let failure = chain((0..40).map(listed).chain(["ab".to_owned()])).resolve().unwrap_err();
-    assert!(failure.diagnostics[0].message.starts_with("the values of all functions together pass "), "{failure}");
+    assert!(
+        failure.diagnostics[0].message.starts_with("the values of all functions together pass "),
+        "{failure}"
+    );
 }
 
 #[test]
 fn command_line() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cuvee = |words: &str| Command::new(cargo_bin!("cuvee")).args(words.split(' ')).env_clear().current_dir(root).assert();
+    let cuvee = |words: &str| {
+        Command::new(cargo_bin!("cuvee"))
+            .args(words.split(' '))
+            .env_clear()
+            .current_dir(root)
+            .assert()
+    };
     let template = "resolve tests/evaluate/inputs/template.yaml";
     let expected = fs::read_to_string(root.join("tests/evaluate/inputs/expected.yaml")).unwrap();
     let file = "--deployment-inputs tests/evaluate/inputs/deployment.yaml";
     cuvee(&format!("{template} --evaluate {file}")).success().stdout_eq(&expected);
     let port = expected.replace("port: 0x50", "port: 443").replace("[0x50", "[443");
-    cuvee(&format!("{template} --evaluate {file} --deployment-input port=443")).success().stdout_eq(port);
+    cuvee(&format!("{template} --evaluate {file} --deployment-input port=443"))
+        .success()
+        .stdout_eq(port);
     cuvee(&format!("{template} {file}")).code(2);
     cuvee(&format!("{template} --deployment-input port=443")).code(2);
     cuvee(&format!("{template} --evaluate")).code(1);

@@ -27,8 +27,16 @@ fn refused(model: &str, expected: impl snapbox::IntoData) {
 
 #[test]
 fn exports_the_feature_model_of_the_shop() {
-    cuvee(&["export", "shop", "--format", "uvl"]).assert().success().stdout_eq(file!["exchange/shop.uvl"]).stderr_eq("");
-    cuvee(&["export", "shop", "--format", "featureide"]).assert().success().stdout_eq(file!["exchange/shop.xml"]).stderr_eq("");
+    cuvee(&["export", "shop", "--format", "uvl"])
+        .assert()
+        .success()
+        .stdout_eq(file!["exchange/shop.uvl"])
+        .stderr_eq("");
+    cuvee(&["export", "shop", "--format", "featureide"])
+        .assert()
+        .success()
+        .stdout_eq(file!["exchange/shop.xml"])
+        .stderr_eq("");
 }
 
 #[test]
@@ -42,9 +50,20 @@ fn imports_what_it_exports() {
 
 #[test]
 fn fixes_what_is_chosen() {
-    let output = cuvee(&["export", "shop", "--format", "uvl", "-i", "stack=box", "-i", "live=false", "-i", "visitors=7"])
-        .output()
-        .unwrap();
+    let output = cuvee(&[
+        "export",
+        "shop",
+        "--format",
+        "uvl",
+        "-i",
+        "stack=box",
+        "-i",
+        "live=false",
+        "-i",
+        "visitors=7",
+    ])
+    .output()
+    .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("\n\t!live\n"), "{text}");
     assert!(text.contains("\n\t\"stack = box\"\n"), "{text}");
@@ -64,7 +83,8 @@ fn exports_the_formula_for_solvers() {
     let vars: i64 = vars.parse().unwrap();
     let body: Vec<&str> = dimacs.lines().filter(|line| !line.starts_with(['c', 'p'])).collect();
     assert_eq!(body.len().to_string(), clauses);
-    let literals = body.iter().flat_map(|line| line.split(' ')).map(|word| word.parse::<i64>().unwrap());
+    let literals =
+        body.iter().flat_map(|line| line.split(' ')).map(|word| word.parse::<i64>().unwrap());
     assert!(literals.clone().all(|literal| literal.abs() <= vars));
     assert_eq!(literals.filter(|literal| *literal == 0).count(), body.len());
     assert!(dimacs.lines().any(|line| line == "c 1 node.shop" || line.ends_with(" node.shop")));
@@ -79,7 +99,8 @@ fn exports_the_formula_for_solvers() {
     }
     assert!(wcnf.lines().any(|line| line.starts_with("c objective 1: o / 1 % ")));
     // As many soft clauses as nodes: each costs its weight.
-    let nodes = wcnf.lines().filter(|line| line.starts_with("c ") && line.contains(" node.")).count();
+    let nodes =
+        wcnf.lines().filter(|line| line.starts_with("c ") && line.contains(" node.")).count();
     assert_eq!(wcnf.lines().filter(|line| !line.starts_with(['c', 'h'])).count(), nodes);
 }
 
@@ -88,9 +109,17 @@ fn writes_to_a_file_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let (model, inputs) = (dir.path().join("shop.uvl"), dir.path().join("inputs.yaml"));
     let [model, inputs] = [model.to_str().unwrap(), inputs.to_str().unwrap()];
-    cuvee(&["export", "shop", "--format", "uvl", "-o", model]).assert().success().stdout_eq("").stderr_eq("");
+    cuvee(&["export", "shop", "--format", "uvl", "-o", model])
+        .assert()
+        .success()
+        .stdout_eq("")
+        .stderr_eq("");
     cuvee(&["import", model, "-o", inputs]).assert().success().stdout_eq("").stderr_eq("");
-    assert!(fs::read_to_string(inputs).unwrap().starts_with("topology_template:\n  variability:\n    inputs:\n"));
+    assert!(
+        fs::read_to_string(inputs)
+            .unwrap()
+            .starts_with("topology_template:\n  variability:\n    inputs:\n")
+    );
 }
 
 #[test]
@@ -104,10 +133,22 @@ fn what_feature_ide_configures_is_resolved() {
         <feature manual=\"selected\" name=\"invoice\"/><feature manual=\"unselected\" name=\"card\"/>
         </extendedConfiguration>";
     let configured = place(&dir, "shop.xml", configuration);
-    let configured = cuvee(&["resolve", "shop", "--inputs", configured.to_str().unwrap()]).output().unwrap();
-    let by_hand = cuvee(&["resolve", "shop", "-i", "stack=box", "-i", "payments=true", "-i", "invoice=true", "-i", "card=false"])
-        .output()
-        .unwrap();
+    let configured =
+        cuvee(&["resolve", "shop", "--inputs", configured.to_str().unwrap()]).output().unwrap();
+    let by_hand = cuvee(&[
+        "resolve",
+        "shop",
+        "-i",
+        "stack=box",
+        "-i",
+        "payments=true",
+        "-i",
+        "invoice=true",
+        "-i",
+        "card=false",
+    ])
+    .output()
+    .unwrap();
     assert!(by_hand.status.success());
     assert_eq!(configured.stdout, by_hand.stdout);
 }
@@ -456,7 +497,9 @@ error: 1 error
 #[test]
 fn what_is_wrong_with_xml_is_named_with_its_place() {
     let model = |features: &str, rules: &str| {
-        format!("<featureModel>\n<struct>\n{features}\n</struct>\n<constraints>\n{rules}\n</constraints>\n</featureModel>\n")
+        format!(
+            "<featureModel>\n<struct>\n{features}\n</struct>\n<constraints>\n{rules}\n</constraints>\n</featureModel>\n"
+        )
     };
     refused(
         &model("<feature name=\"a\"/>", "<rule><var>b</var></rule>"),

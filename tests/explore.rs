@@ -13,7 +13,8 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Numbers and texts that conditions compare, rules between inputs, a computed default, and an input that only a value needs.
+/// Numbers and texts that conditions compare, rules between inputs, a computed default, and an
+/// input that only a value needs.
 const SIZES: &str = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
@@ -296,7 +297,15 @@ greeting: string
 #[test]
 fn inputs_as_json() {
     let report = asks("inputs sizes.yaml --preset big --format json");
-    let input = |name: &str| report["inputs"].as_array().unwrap().iter().find(|input| input["name"] == name).unwrap().clone();
+    let input = |name: &str| {
+        report["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|input| input["name"] == name)
+            .unwrap()
+            .clone()
+    };
     assert_eq!(input("visitors")["assigned"], 5000);
     assert_eq!(input("visitors")["cases"], Value::Array(Vec::new()));
     assert_eq!(input("load")["presets"][0], json(r#"{"preset": "big", "value": 0.9}"#));
@@ -310,7 +319,12 @@ fn inputs_as_json() {
 #[test]
 fn inputs_of_the_shop() {
     let text = of_examples("inputs shop");
-    assert!(text.starts_with("stack: string  What hosts the shop\n  cases      laptop | cluster | box\n"), "{text}");
+    assert!(
+        text.starts_with(
+            "stack: string  What hosts the shop\n  cases      laptop | cluster | box\n"
+        ),
+        "{text}"
+    );
     assert!(text.contains("\nalerting: boolean\n"), "{text}");
     assert!(text.contains("\n  sets       property.replicas@7.node.shop\n"), "{text}");
 }
@@ -335,7 +349,11 @@ error: 1 error
     for command in ["inputs", "variants", "variants --count", "variants --pairwise", "analyze"] {
         refuses(&format!("{command} open.yaml"), expected.clone());
     }
-    let found = ["2 variants", "ecc6dd81a612  helper (+1)  as it is", "f40af3036fd9  helper logs (+2)  -i watched=true"];
+    let found = [
+        "2 variants",
+        "ecc6dd81a612  helper (+1)  as it is",
+        "f40af3036fd9  helper logs (+2)  -i watched=true",
+    ];
     assert_eq!(listed("variants open.yaml -i load=[9,1]"), found);
     // An element is explained for the inputs as they are, so that nothing has to be open.
     shows(
@@ -351,7 +369,8 @@ no change of inputs makes it present
 
 /// The list of variants, each on one line, in an order that does not depend on how they are found.
 fn listed(line: &str) -> Vec<String> {
-    let mut lines: Vec<_> = told(&cuvee(line).success()).replace("\n    ", "  ").lines().map(str::to_owned).collect();
+    let mut lines: Vec<_> =
+        told(&cuvee(line).success()).replace("\n    ", "  ").lines().map(str::to_owned).collect();
     lines.sort();
     lines
 }
@@ -388,11 +407,17 @@ fn variants_are_counted() {
     // 3 cases of visitors, 2 of the load, 2 of the region, and gold needs silver.
     shows("variants sizes.yaml --count", "36 variants\n");
     shows("variants sizes.yaml --count --where '{node_presence: gold}'", "12 variants\n");
-    shows("variants sizes.yaml --count --where '{node_presence: gold}' --where '{not: {node_presence: west}}'", "6 variants\n");
+    shows(
+        "variants sizes.yaml --count --where '{node_presence: gold}' --where '{not: {node_presence: west}}'",
+        "6 variants\n",
+    );
     shows("variants void.yaml --count", "0 variants\n");
     // Beyond the effort variants are counted one by one.
     shows("variants sizes.yaml --count --effort 1", "36 variants\n");
-    assert_eq!(asks("variants sizes.yaml --count --format json"), json(r#"{"version": 1, "count": "36", "exact": true}"#));
+    assert_eq!(
+        asks("variants sizes.yaml --count --format json"),
+        json(r#"{"version": 1, "count": "36", "exact": true}"#)
+    );
 }
 
 #[test]
@@ -400,15 +425,19 @@ fn counting_says_where_it_ends() {
     let list = |line: &dyn Fn(usize) -> String| (0..18).map(line).collect::<String>();
     let inputs = list(&|n| format!("      i{n}: {{ type: boolean, default: false }}\n"));
     let input = |n: usize| format!("{{ variability_input: i{} }}", n % 18);
-    let any = list(&|n| format!("      - or: [{}, {}, {}]\n", input(n), input(n + 1), input(n + 5)));
-    let nodes = list(&|n| format!("    n{n}: {{ type: N, conditions: {{ variability_input: i{n} }} }}\n"));
+    let any =
+        list(&|n| format!("      - or: [{}, {}, {}]\n", input(n), input(n + 1), input(n + 5)));
+    let nodes =
+        list(&|n| format!("    n{n}: {{ type: N, conditions: {{ variability_input: i{n} }} }}\n"));
     let head = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: { mode: semantic-loose }\n";
     let dir = workplace();
-    let text = format!("{head}    inputs:\n{inputs}    constraints:\n{any}  node_templates:\n{nodes}");
+    let text =
+        format!("{head}    inputs:\n{inputs}    constraints:\n{any}  node_templates:\n{nodes}");
     fs::write(dir.path().join("many.yaml"), text).unwrap();
     let run = |flags: &str| command(dir.path(), &format!("variants many.yaml {flags}")).assert();
     let rotated = |bits: u32, by: u32| (bits >> by | bits << (18 - by)) & 0x3ffff;
-    let count = (0..1 << 18).filter(|&bits| bits | rotated(bits, 1) | rotated(bits, 5) == 0x3ffff).count();
+    let count =
+        (0..1 << 18).filter(|&bits| bits | rotated(bits, 1) | rotated(bits, 5) == 0x3ffff).count();
     run("--count").success().stdout_eq(format!("{count} variants\n"));
     run("--count --effort 1").success().stdout_eq("at least 10000 variants\n");
     run("--sample 2 --effort 1").code(1).stdout_eq("").stderr_eq(str![[r#"
@@ -450,7 +479,9 @@ bb44443961ac  shop
 
 "#]],
     );
-    let found = json(&of_examples("variants shop --minimize weight --where '{node_presence: broker}' --format json"));
+    let found = json(&of_examples(
+        "variants shop --minimize weight --where '{node_presence: broker}' --format json",
+    ));
     assert_eq!(found["cost"], "10");
     assert_eq!(found["more"], true);
 }
@@ -461,7 +492,12 @@ fn samples_can_be_drawn_again() {
     assert_eq!(sample("7"), sample("7"));
     assert_ne!(sample("7"), sample("8"));
     assert!(sample("7").ends_with("\n20 variants, and there are more\n"));
-    let names = |text: &str| text.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect::<BTreeSet<_>>();
+    let names = |text: &str| {
+        text.lines()
+            .filter(|line| !line.starts_with(' '))
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>()
+    };
     assert_eq!(names(&sample("7")).len(), 21);
     // Where there are not so many, all are drawn.
     assert!(of_examples("variants shop --sample 1000").ends_with("\n459 variants\n"));
@@ -469,22 +505,29 @@ fn samples_can_be_drawn_again() {
 
 #[test]
 fn pairs_of_cases_are_covered() {
-    assert!(told(&cuvee("variants checked.yaml --pairwise")).ends_with("\n5 variants cover 11 combinations of cases\n"));
+    assert!(
+        told(&cuvee("variants checked.yaml --pairwise"))
+            .ends_with("\n5 variants cover 11 combinations of cases\n")
+    );
     let covered = |line: &str| {
         let found = json(&of_examples(line));
         let pairs = |variant: &Value| {
             let inputs = variant["inputs"].as_array().unwrap().iter();
-            let inputs: Vec<_> = inputs.map(|input| format!("{}={}", input["name"], input["case"])).collect();
-            let before = |(index, one)| inputs[..index].iter().map(move |other| format!("{other} {one}"));
+            let inputs: Vec<_> =
+                inputs.map(|input| format!("{}={}", input["name"], input["case"])).collect();
+            let before =
+                |(index, one)| inputs[..index].iter().map(move |other| format!("{other} {one}"));
             inputs.iter().enumerate().flat_map(before).collect::<Vec<_>>()
         };
         let variants = found["variants"].as_array().unwrap().iter();
         (variants.flat_map(pairs).collect::<BTreeSet<_>>(), found["covered"].as_u64())
     };
     // All that any variant has, whatever inputs lead to it.
-    let (pairs, count) = covered("variants shop --pairwise --format json -i region=eu-central -i visitors=10");
+    let (pairs, count) =
+        covered("variants shop --pairwise --format json -i region=eu-central -i visitors=10");
     assert_eq!(Some(pairs.len() as u64), count);
-    let (listed, _) = covered("variants shop --limit 1000 --format json -i region=eu-central -i visitors=10");
+    let (listed, _) =
+        covered("variants shop --limit 1000 --format json -i region=eu-central -i visitors=10");
     assert!(listed.is_subset(&pairs), "{:?}", listed.difference(&pairs));
     let found = json(&of_examples("variants shop --twise 3 --format json"));
     assert_eq!(found["covered"], 1356);
@@ -562,19 +605,31 @@ fn variants_as_json() {
     assert_eq!(found["more"], true);
     let variant = &found["variants"][0];
     assert!(texts(&variant["present"]).contains(&"node.shop"));
-    let inputs: BTreeMap<_, _> =
-        variant["inputs"].as_array().unwrap().iter().map(|input| (input["name"].as_str().unwrap(), input)).collect();
+    let inputs: BTreeMap<_, _> = variant["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|input| (input["name"].as_str().unwrap(), input))
+        .collect();
     assert_eq!(inputs.keys().copied().collect::<Vec<_>>(), ["logs", "plain", "tls"]);
-    assert!(inputs["tls"]["value"].is_boolean() && inputs["tls"]["default"].is_boolean() && inputs["tls"]["case"].is_string());
+    assert!(
+        inputs["tls"]["value"].is_boolean()
+            && inputs["tls"]["default"].is_boolean()
+            && inputs["tls"]["case"].is_string()
+    );
 }
 
 /// The manifest of a directory, and the text of each variant's file in it.
 fn written(dir: &Path) -> (Value, BTreeMap<String, String>) {
     let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
     assert!(manifest.starts_with("{\n  \"version\": 1,\n"), "{manifest}");
-    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let entries =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let yaml = entries.filter(|name| name != "manifest.json");
-    (json(&manifest), yaml.map(|name| (name.clone(), fs::read_to_string(dir.join(name)).unwrap())).collect())
+    (
+        json(&manifest),
+        yaml.map(|name| (name.clone(), fs::read_to_string(dir.join(name)).unwrap())).collect(),
+    )
 }
 
 #[test]
@@ -582,8 +637,10 @@ fn files_are_what_resolving_gives() {
     let dir = tempfile::tempdir().unwrap();
     let (first, second) = (dir.path().join("first"), dir.path().join("second/below"));
     for target in [&first, &second] {
-        let line =
-            format!("variants shop --sample 12 --seed 3 --where '{{node_presence: checkout}}' --output-dir {}", target.display());
+        let line = format!(
+            "variants shop --sample 12 --seed 3 --where '{{node_presence: checkout}}' --output-dir {}",
+            target.display()
+        );
         of_examples(&line);
     }
     let (manifest, files) = written(&first);
@@ -593,7 +650,8 @@ fn files_are_what_resolving_gives() {
     assert_eq!((variants.len(), files.len()), (12, 12));
     for variant in variants {
         let inputs = variant["inputs"].as_array().unwrap().iter();
-        let inputs = inputs.map(|input| (input["name"].as_str().unwrap().to_owned(), input["value"].clone()));
+        let inputs = inputs
+            .map(|input| (input["name"].as_str().unwrap().to_owned(), input["value"].clone()));
         let assignment = dir.path().join("inputs.json");
         fs::write(&assignment, Value::Object(inputs.collect()).to_string()).unwrap();
         let resolved = of_examples(&format!("resolve shop --inputs {}", assignment.display()));
@@ -605,11 +663,14 @@ fn files_are_what_resolving_gives() {
 #[test]
 fn files_of_presets_have_their_names() {
     let dir = workplace();
-    command(dir.path(), "variants checked.yaml --all-presets --output-dir out -i logs=true").assert().success();
+    command(dir.path(), "variants checked.yaml --all-presets --output-dir out -i logs=true")
+        .assert()
+        .success();
     let (manifest, files) = written(&dir.path().join("out"));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["safe.yaml"]);
     assert_eq!(manifest["variants"][0]["preset"], "safe");
-    let resolved = command(dir.path(), "resolve checked.yaml --preset safe -i logs=true").output().unwrap();
+    let resolved =
+        command(dir.path(), "resolve checked.yaml --preset safe -i logs=true").output().unwrap();
     assert_eq!(files["safe.yaml"].as_bytes(), resolved.stdout);
 }
 
@@ -618,14 +679,21 @@ fn names_depend_on_what_is_present_only() {
     let names = |line: &str| {
         let found = asks(line);
         let variants = found["variants"].as_array().unwrap().iter();
-        let named = variants.map(|variant| (variant["name"].to_string(), texts(&variant["present"]).join(" ")));
+        let named = variants
+            .map(|variant| (variant["name"].to_string(), texts(&variant["present"]).join(" ")));
         named.collect::<BTreeMap<_, _>>()
     };
     let all = names("variants checked.yaml --format json");
     assert_eq!(all.len(), 6);
-    for line in ["variants checked.yaml -i tls=true --format json", "variants checked.yaml --sample 3 --seed 9 --format json"] {
+    for line in [
+        "variants checked.yaml -i tls=true --format json",
+        "variants checked.yaml --sample 3 --seed 9 --format json",
+    ] {
         let some = names(line);
-        assert!(some.iter().all(|(name, present)| all[name] == *present) && some.len() < 6, "{some:?}");
+        assert!(
+            some.iter().all(|(name, present)| all[name] == *present) && some.len() < 6,
+            "{some:?}"
+        );
     }
 }
 
@@ -705,8 +773,18 @@ fn analysis_as_json() {
     assert!(text.starts_with("{\n  \"version\": 1,\n  \"void\": false,\n"), "{text}");
     let analysis = json(&text);
     let keys: Vec<_> = analysis.as_object().unwrap().keys().map(String::as_str).collect();
-    let expected =
-        ["atomic_sets", "checks", "constraints", "core", "dead", "false_optional", "idle_inputs", "presets", "version", "void"];
+    let expected = [
+        "atomic_sets",
+        "checks",
+        "constraints",
+        "core",
+        "dead",
+        "false_optional",
+        "idle_inputs",
+        "presets",
+        "version",
+        "void",
+    ];
     assert_eq!(keys, expected);
     assert_eq!(texts(&analysis["core"]), ["node.shop", "node.always"]);
     assert_eq!(analysis["dead"], json(r#"[{"element": "node.never", "place": "vain.yaml:28:5"}]"#));
@@ -714,9 +792,19 @@ fn analysis_as_json() {
     assert_eq!(analysis["idle_inputs"][0]["name"], "size");
     assert_eq!(texts(&analysis["idle_inputs"][0]["values"]), ["property.size@0.node.shop"]);
     assert_eq!(analysis["constraints"][1]["redundant"], true);
-    let presets: Vec<_> =
-        analysis["presets"].as_array().unwrap().iter().map(|preset| (&preset["preset"], &preset["void"])).collect();
-    assert_eq!(presets, [(&Value::from("broken"), &Value::from(true)), (&Value::from("large"), &Value::from(false))]);
+    let presets: Vec<_> = analysis["presets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|preset| (&preset["preset"], &preset["void"]))
+        .collect();
+    assert_eq!(
+        presets,
+        [
+            (&Value::from("broken"), &Value::from(true)),
+            (&Value::from("large"), &Value::from(false))
+        ]
+    );
 }
 
 #[test]
@@ -753,7 +841,10 @@ error: 1 error
 
 "#]],
     );
-    cuvee("explain void.yaml").success().stdout_eq("no change of inputs gives a variant\n").stderr_eq(str![[r#"
+    cuvee("explain void.yaml")
+        .success()
+        .stdout_eq("no change of inputs gives a variant\n")
+        .stderr_eq(str![[r#"
 error[unsatisfiable]: no variant fulfils all conditions: this one cannot hold
  --> void.yaml:9:9
   |
@@ -787,7 +878,10 @@ presets without a variant:
     );
     let analysis = asks("analyze checked.yaml --format json");
     let check = &analysis["checks"][0];
-    assert_eq!((&check["check"], &check["element"]), (&Value::from("ambiguous-property"), &Value::from("node.shop")));
+    assert_eq!(
+        (&check["check"], &check["element"]),
+        (&Value::from("ambiguous-property"), &Value::from("node.shop"))
+    );
     assert_eq!(check["count"], "2");
     shows(
         "analyze checked.yaml --option ambiguous_property_check=false",
@@ -804,8 +898,16 @@ fn analysis_where_nothing_stands_out() {
     let dir = workplace();
     let template = "tosca_definitions_version: tosca_variability_1_0\ntopology_template: {}\n";
     fs::write(dir.path().join("empty.yaml"), template).unwrap();
-    command(dir.path(), "analyze empty.yaml").assert().success().stdout_eq("nothing stands out\n").stderr_eq("");
-    command(dir.path(), "inputs empty.yaml").assert().success().stdout_eq("no inputs\n").stderr_eq("");
+    command(dir.path(), "analyze empty.yaml")
+        .assert()
+        .success()
+        .stdout_eq("nothing stands out\n")
+        .stderr_eq("");
+    command(dir.path(), "inputs empty.yaml")
+        .assert()
+        .success()
+        .stdout_eq("no inputs\n")
+        .stderr_eq("");
 }
 
 #[test]
@@ -947,11 +1049,15 @@ no change of inputs makes it present
 
 #[test]
 fn technologies_are_explained_by_their_rules() {
-    let text = of_examples("explain technologies technology.terraform@0.node.machine --preset machine");
+    let text =
+        of_examples("explain technologies technology.terraform@0.node.machine --preset machine");
     let rule = "technology.terraform@0.node.machine is present  technologies/lib/qualities.yaml:5:5\n├─ what its technology rule stands on  ";
     assert!(text.starts_with(rule), "{text}");
     assert!(text.contains("─ input target is machine (the preset `machine`)  "), "{text}");
-    assert!(text.ends_with("\nto make it absent: -i target=workstation (now target=machine)\n"), "{text}");
+    assert!(
+        text.ends_with("\nto make it absent: -i target=workstation (now target=machine)\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -959,14 +1065,25 @@ fn explanations_as_json() {
     let explanation = asks("explain reasons.yaml node.logs --preset prod --format json");
     let keys: Vec<_> = explanation.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["because", "change", "element", "place", "present", "version"]);
-    assert_eq!((&explanation["element"], &explanation["present"]), (&Value::from("node.logs"), &Value::from(false)));
+    assert_eq!(
+        (&explanation["element"], &explanation["present"]),
+        (&Value::from("node.logs"), &Value::from(false))
+    );
     let condition = &explanation["because"][0];
-    assert_eq!((&condition["kind"], &condition["holds"]), (&Value::from("condition"), &Value::from(false)));
+    assert_eq!(
+        (&condition["kind"], &condition["holds"]),
+        (&Value::from("condition"), &Value::from(false))
+    );
     let input = &condition["because"][0];
-    assert_eq!((&input["kind"], &input["what"]), (&Value::from("input"), &Value::from("input watched is false (default)")));
+    assert_eq!(
+        (&input["kind"], &input["what"]),
+        (&Value::from("input"), &Value::from("input watched is false (default)"))
+    );
     assert_eq!(
         explanation["change"][0],
-        json(r#"{"from": false, "name": "watched", "value": true, "case": "true", "default": false}"#)
+        json(
+            r#"{"from": false, "name": "watched", "value": true, "case": "true", "default": false}"#
+        )
     );
 }
 
@@ -1013,7 +1130,10 @@ error: 1 error
     assert_eq!(outlook["version"], 1);
     assert_eq!(outlook["resolves"], false);
     assert_eq!(outlook["change"][0]["name"], "plain");
-    assert_eq!(asks("explain reasons.yaml --format json"), json(r#"{"version": 1, "resolves": true, "change": null}"#));
+    assert_eq!(
+        asks("explain reasons.yaml --format json"),
+        json(r#"{"version": 1, "resolves": true, "change": null}"#)
+    );
 }
 
 #[test]
@@ -1053,9 +1173,12 @@ fn what_excludes_each_other_is_wrong_use() {
     }
 }
 
-/// The projected models of DIMACS CNF, counted by a decision diagram in which everything else is quantified away.
+/// The projected models of DIMACS CNF, counted by a decision diagram in which everything else is
+/// quantified away.
 fn projected_models(dimacs: &str) -> String {
-    let numbers = |text: &str| text.split_whitespace().filter_map(|word| word.parse::<i32>().ok()).collect::<Vec<_>>();
+    let numbers = |text: &str| {
+        text.split_whitespace().filter_map(|word| word.parse::<i32>().ok()).collect::<Vec<_>>()
+    };
     let header = dimacs.lines().find_map(|line| line.strip_prefix("p cnf ")).unwrap();
     let vars = numbers(header)[0] as u16;
     let shown = dimacs.lines().find_map(|line| line.strip_prefix("c p show ")).unwrap();

@@ -1,5 +1,6 @@
-//! What stays in a result stays as its author wrote it: each `template.yaml` below `tests/faithful` resolves to the bytes of the
-//! `expected.yaml` beside it, scalars, quotes, comments and styles included.
+//! What stays in a result stays as its author wrote it: each `template.yaml` below `tests/faithful`
+//! resolves to the bytes of the `expected.yaml` beside it, scalars, quotes, comments and styles
+//! included.
 
 use cuvee::Resolver;
 use std::fmt::Write;
@@ -28,8 +29,11 @@ fn results_are_as_their_authors_wrote_them() {
 
 /// The first line that differs; nothing where all bytes are equal.
 fn difference(expected: &str, got: &str) -> Option<String> {
-    let same =
-        expected.split_inclusive('\n').zip(got.split_inclusive('\n')).take_while(|(wanted, found)| wanted == found).count();
+    let same = expected
+        .split_inclusive('\n')
+        .zip(got.split_inclusive('\n'))
+        .take_while(|(wanted, found)| wanted == found)
+        .count();
     let (wanted, found) = (line(expected, same), line(got, same));
     (expected != got).then(|| format!("line {}: expected {wanted:?}, got {found:?}", same + 1))
 }

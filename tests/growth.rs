@@ -1,4 +1,5 @@
-//! Templates that are deep, wide or long resolve, on the small stacks of test threads; what cost more than linear would not come to an end.
+//! Templates that are deep, wide or long resolve, on the small stacks of test threads; what cost
+//! more than linear would not come to an end.
 
 #![expect(clippy::unwrap_used, reason = "a template that does not resolve has failed the test")]
 
@@ -11,7 +12,12 @@ use std::iter;
 const SIZE: usize = 10_000;
 
 fn resolved(text: String) -> String {
-    Resolver::from_text("growth.yaml", text).input("mode", 5).resolve().unwrap().to_yaml().to_owned()
+    Resolver::from_text("growth.yaml", text)
+        .input("mode", 5)
+        .resolve()
+        .unwrap()
+        .to_yaml()
+        .to_owned()
 }
 
 /// What is left of a template of this size, by the number of lines that have this in them.
@@ -58,10 +64,12 @@ fn long() {
 /// An expression that is wrong is told once, however many need it.
 #[test]
 fn deep_and_wrong() {
-    let expressions: String = (0..SIZE).map(|i| format!("      e_{i}: {{logic_expression: e_{}}}\n", i + 1)).collect();
+    let expressions: String =
+        (0..SIZE).map(|i| format!("      e_{i}: {{logic_expression: e_{}}}\n", i + 1)).collect();
     let wrong = format!("      e_{SIZE}: {{variability_input: nothing}}\n");
     let text = iter::once("tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {nothing: {type: string}}\n    expressions:\n")
         .chain([&*expressions, &wrong, "  node_templates:\n    node: {type: node, conditions: {logic_expression: e_0}}\n"]);
-    let failure = Resolver::from_text("growth.yaml", text.collect::<String>()).resolve().unwrap_err();
+    let failure =
+        Resolver::from_text("growth.yaml", text.collect::<String>()).resolve().unwrap_err();
     assert_eq!(failure.diagnostics.len(), 1);
 }

@@ -1,4 +1,5 @@
-//! Imports that fixtures cannot hold: absolute paths, mapped URLs, archives, and what resolving makes of them.
+//! Imports that fixtures cannot hold: absolute paths, mapped URLs, archives, and what resolving
+//! makes of them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -8,7 +9,9 @@ use cuvee::{Failure, Resolver};
 const TEMPLATE: &str = "shop/template.yaml";
 
 fn types(name: &str) -> String {
-    format!("{{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: {{ {name}: {{}} }} }}")
+    format!(
+        "{{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: {{ {name}: {{}} }} }}"
+    )
 }
 
 /// A template with these imports, a node of the type `Shop`, and what else there is at the top.
@@ -33,7 +36,12 @@ fn resolver<const N: usize>(template: String, others: [(&str, String); N]) -> Re
 /// What validating says, each with its section.
 fn said(resolver: &Resolver) -> Vec<String> {
     let found = resolver.validate().diagnostics;
-    found.iter().map(|found| format!("{}: {} ({})", found.code, found.message, found.section.unwrap_or_default())).collect()
+    found
+        .iter()
+        .map(|found| {
+            format!("{}: {} ({})", found.code, found.message, found.section.unwrap_or_default())
+        })
+        .collect()
 }
 
 /// The files that resolving reads.
@@ -44,7 +52,9 @@ fn read(resolver: &Resolver) -> Vec<String> {
 
 #[test]
 fn absolute_paths_and_urls_of_files_are_read() {
-    for import in ["/types/shop.yaml", "file:///types/shop.yaml", "file://localhost/types/sh%6Fp.yaml"] {
+    for import in
+        ["/types/shop.yaml", "file:///types/shop.yaml", "file://localhost/types/sh%6Fp.yaml"]
+    {
         let shop = resolver(template(import, ""), [("/types/shop.yaml", types("Shop"))]);
         assert_eq!(said(&shop), [""; 0], "{import}");
         assert_eq!(read(&shop), [TEMPLATE, "/types/shop.yaml"]);
@@ -54,9 +64,14 @@ fn absolute_paths_and_urls_of_files_are_read() {
 #[test]
 fn repositories_are_local_or_mapped() {
     for url in ["../types", "/types", "file:///types", "https://example.com/repository"] {
-        let shop =
-            template("{ file: a/shop.yaml, repository: theirs }", &format!("repositories: {{ theirs: {{ url: '{url}' }} }}"));
-        let shop = resolver(shop, [("/types/a/shop.yaml", types("Shop")), ("types/a/shop.yaml", types("Shop"))]);
+        let shop = template(
+            "{ file: a/shop.yaml, repository: theirs }",
+            &format!("repositories: {{ theirs: {{ url: '{url}' }} }}"),
+        );
+        let shop = resolver(
+            shop,
+            [("/types/a/shop.yaml", types("Shop")), ("types/a/shop.yaml", types("Shop"))],
+        );
         let shop = shop.map("https://example.com/repository/", "types");
         assert_eq!(said(&shop), [""; 0], "{url}");
         assert_eq!(read(&shop).len(), 2, "{url}");
@@ -67,14 +82,25 @@ fn repositories_are_local_or_mapped() {
 fn nothing_is_fetched_and_resolving_does_without() {
     let url = "https://example.com/shop.yaml";
     let remote = resolver(template(url, "node_types: { Shop: {} }"), []);
-    assert_eq!(said(&remote), [format!("file: `{url}` is not mapped to a local file, and nothing is fetched (3.6.8.2.4)")]);
+    assert_eq!(
+        said(&remote),
+        [format!(
+            "file: `{url}` is not mapped to a local file, and nothing is fetched (3.6.8.2.4)"
+        )]
+    );
     let help = remote.validate().diagnostics[0].help.clone();
     assert_eq!(help.unwrap(), format!("name a local copy: `--map {url}=PATH`"));
     assert_eq!(read(&remote), [TEMPLATE]);
-    for import in
-        ["file:///nowhere.yaml", "{ file: x.yaml, repository: nobody }", "{ file: x.yaml, repository: here }", "profile"]
-    {
-        let shop = resolver(template(import, "repositories: { here: types }\nnode_types: { Shop: {} }"), []);
+    for import in [
+        "file:///nowhere.yaml",
+        "{ file: x.yaml, repository: nobody }",
+        "{ file: x.yaml, repository: here }",
+        "profile",
+    ] {
+        let shop = resolver(
+            template(import, "repositories: { here: types }\nnode_types: { Shop: {} }"),
+            [],
+        );
         assert_eq!(said(&shop).len(), 1, "{import}");
         assert_eq!(read(&shop), [TEMPLATE], "{import}");
     }
@@ -83,17 +109,23 @@ fn nothing_is_fetched_and_resolving_does_without() {
 /// Whoever maps a URL means it.
 #[test]
 fn what_is_mapped_has_to_be_there() {
-    let shop = resolver(template("https://example.com/shop.yaml", ""), []).map("https://example.com", "vendor");
+    let shop = resolver(template("https://example.com/shop.yaml", ""), [])
+        .map("https://example.com", "vendor");
     let Failure { diagnostics, .. } = shop.resolve().unwrap_err();
     assert!(diagnostics[0].message.contains("vendor"), "{diagnostics:?}");
-    assert_eq!(said(&shop)[0], "file: there is no file `https://example.com/shop.yaml` (3.6.8.2.4)");
+    assert_eq!(
+        said(&shop)[0],
+        "file: there is no file `https://example.com/shop.yaml` (3.6.8.2.4)"
+    );
 }
 
 #[test]
 fn what_a_copy_imports_starts_at_the_copy() {
     let copy = template("../base.yaml", "repositories: { near: '..' }");
-    let copy =
-        copy.replace("../base.yaml", "../base.yaml, { file: more.yaml, repository: near }, 'https://example.com/far.yaml'");
+    let copy = copy.replace(
+        "../base.yaml",
+        "../base.yaml, { file: more.yaml, repository: near }, 'https://example.com/far.yaml'",
+    );
     let copy = copy.split("topology_template").next().unwrap().to_owned();
     let others = [
         ("vendor/net/shop.yaml", copy),
@@ -102,9 +134,20 @@ fn what_a_copy_imports_starts_at_the_copy() {
         ("far.yaml", types("Far")),
     ];
     let shop = resolver(template("https://example.com/types/net/shop.yaml", ""), others);
-    let shop = shop.map("https://example.com/types", "vendor").map("https://example.com/far.yaml", "far.yaml");
+    let shop = shop
+        .map("https://example.com/types", "vendor")
+        .map("https://example.com/far.yaml", "far.yaml");
     assert_eq!(said(&shop), [""; 0]);
-    assert_eq!(read(&shop), [TEMPLATE, "vendor/net/shop.yaml", "vendor/net/../base.yaml", "vendor/net/../more.yaml", "far.yaml"]);
+    assert_eq!(
+        read(&shop),
+        [
+            TEMPLATE,
+            "vendor/net/shop.yaml",
+            "vendor/net/../base.yaml",
+            "vendor/net/../more.yaml",
+            "far.yaml"
+        ]
+    );
 }
 
 #[test]
@@ -116,10 +159,22 @@ fn names_of_profiles_can_be_mapped() {
 
 #[test]
 fn each_file_is_read_once() {
-    let cycle =
-        |other: &str| format!("tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [ {other}, ../shop/template.yaml ]\n");
-    let others = [("types/a.yaml", cycle("./b.yaml")), ("types/b.yaml", cycle("../types/a.yaml") + "node_types: { Shop: {} }")];
-    let shop = resolver(template("../types/a.yaml, ../types/b.yaml, { file: ../types/a.yaml, namespace_prefix: a }", ""), others);
+    let cycle = |other: &str| {
+        format!(
+            "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [ {other}, ../shop/template.yaml ]\n"
+        )
+    };
+    let others = [
+        ("types/a.yaml", cycle("./b.yaml")),
+        ("types/b.yaml", cycle("../types/a.yaml") + "node_types: { Shop: {} }"),
+    ];
+    let shop = resolver(
+        template(
+            "../types/a.yaml, ../types/b.yaml, { file: ../types/a.yaml, namespace_prefix: a }",
+            "",
+        ),
+        others,
+    );
     assert_eq!(said(&shop), [""; 0]);
     assert_eq!(read(&shop), [TEMPLATE, "shop/../types/a.yaml", "shop/../types/b.yaml"]);
 }
@@ -135,15 +190,27 @@ fn archives_do_not_lead_out_of_themselves() {
     std::fs::write(directory.path().join("TOSCA-Metadata/TOSCA.meta"), meta).unwrap();
     let bytes = Resolver::new(directory.path()).resolve().unwrap().to_csar().unwrap();
     let types = |name| types(name).into_bytes();
-    let outside = [("shop.csar", bytes), ("vendor/shop.yaml", types("Shop")), ("/etc/types", types("Secret"))];
-    let shop = Resolver::new("shop.csar").files(MemoryFiles::from(outside)).map("https://example.com", "vendor");
-    assert_eq!(said(&shop), ["file: `/etc/types` is neither a file nor a profile that is known (3.6.8.2.4)"]);
+    let outside = [
+        ("shop.csar", bytes),
+        ("vendor/shop.yaml", types("Shop")),
+        ("/etc/types", types("Secret")),
+    ];
+    let shop = Resolver::new("shop.csar")
+        .files(MemoryFiles::from(outside))
+        .map("https://example.com", "vendor");
+    assert_eq!(
+        said(&shop),
+        ["file: `/etc/types` is neither a file nor a profile that is known (3.6.8.2.4)"]
+    );
     assert_eq!(read(&shop), ["shop.csar", "vendor/shop.yaml"]);
 }
 
 #[test]
 fn types_show_what_is_behind_a_prefix() {
-    let shop = resolver(template("{ file: ../types.yaml, namespace_prefix: my }", ""), [("types.yaml", types("Shop"))]);
+    let shop = resolver(
+        template("{ file: ../types.yaml, namespace_prefix: my }", ""),
+        [("types.yaml", types("Shop"))],
+    );
     assert_eq!(said(&shop), ["unknown-type: there is no node type `Shop` (3.7.9)"]);
     assert_eq!(shop.validate().diagnostics[0].help.as_deref(), Some("it is imported as `my:Shop`"));
     let found = shop.effective_types("my:Shop").unwrap().result;

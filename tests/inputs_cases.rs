@@ -1,4 +1,5 @@
-//! Into which cases open inputs are cut, and what people are told of them; each example is a value that resolving takes.
+//! Into which cases open inputs are cut, and what people are told of them; each example is a value
+//! that resolving takes.
 
 #![expect(clippy::unwrap_used, reason = "a test whose template cannot be explored has failed")]
 
@@ -7,7 +8,8 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use snapbox::{assert_data_eq, str};
 use std::fmt::Write;
 
-/// A template with one input `x`, or more, and a node for each condition; the input stands for `x` in them.
+/// A template with one input `x`, or more, and a node for each condition; the input stands for `x`
+/// in them.
 fn template(inputs: &str, conditions: &[&str]) -> String {
     let mut text =
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {mode: manual}\n"
@@ -18,7 +20,9 @@ fn template(inputs: &str, conditions: &[&str]) -> String {
     )
     .unwrap();
     for (index, condition) in conditions.iter().enumerate() {
-        let condition = condition.replace("$x", "{variability_input: x}").replace("$y", "{variability_input: y}");
+        let condition = condition
+            .replace("$x", "{variability_input: x}")
+            .replace("$y", "{variability_input: y}");
         writeln!(text, "    n{index}: {{type: t, conditions: {condition}}}").unwrap();
     }
     text
@@ -28,7 +32,8 @@ fn resolver(inputs: &str, conditions: &[&str]) -> Resolver {
     Resolver::from_text("template.yaml", template(inputs, conditions)).option("checks", "false")
 }
 
-/// For each declaration of `x` and the conditions over it, its cases, each with its example; all examples are valid.
+/// For each declaration of `x` and the conditions over it, its cases, each with its example; all
+/// examples are valid.
 fn cases(all: &[(&str, &[&str])]) -> String {
     let mut page = String::new();
     for (declaration, conditions) in all {
@@ -40,7 +45,8 @@ fn cases(all: &[(&str, &[&str])]) -> String {
             resolver.clone().input("x", value.clone()).resolve().unwrap();
             labels.push(format!("{} ({value})", case.label));
         }
-        writeln!(page, "{declaration} {}\n    {}", conditions.join(" "), labels.join(" | ")).unwrap();
+        writeln!(page, "{declaration} {}\n    {}", conditions.join(" "), labels.join(" | "))
+            .unwrap();
     }
     page
 }
@@ -53,7 +59,11 @@ fn refused(inputs: &str, conditions: &[&str]) -> String {
         assert_eq!(diagnostic.code, Code::OpenInput);
         let span = diagnostic.span.unwrap();
         let place = &text[span.start as usize..span.end as usize];
-        format!("{place}: {}\n    {}", diagnostic.message, diagnostic.help.clone().unwrap_or_default())
+        format!(
+            "{place}: {}\n    {}",
+            diagnostic.message,
+            diagnostic.help.clone().unwrap_or_default()
+        )
     };
     failure.diagnostics.iter().map(told).collect::<Vec<_>>().join("\n")
 }
@@ -62,10 +72,19 @@ fn refused(inputs: &str, conditions: &[&str]) -> String {
 fn finite_domains_are_listed() {
     let found = cases(&[
         ("{type: boolean}", &["$x"]),
-        ("{type: string, constraints: [{valid_values: [laptop, cluster, box]}]}", &["{equal: [$x, box]}"]),
-        ("{type: integer, constraints: [{valid_values: [1, 2, 3, 4, 5, 6, 7]}]}", &["{greater: [$x, 2]}"]),
+        (
+            "{type: string, constraints: [{valid_values: [laptop, cluster, box]}]}",
+            &["{equal: [$x, box]}"],
+        ),
+        (
+            "{type: integer, constraints: [{valid_values: [1, 2, 3, 4, 5, 6, 7]}]}",
+            &["{greater: [$x, 2]}"],
+        ),
         ("{type: integer, constraints: [{in_range: [1, 6]}]}", &["{equal: [{mod: [$x, 2]}, 0]}"]),
-        ("{type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]}", &["{equal: [{token: [$x, '-', 0]}, dev]}"]),
+        (
+            "{type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]}",
+            &["{equal: [{token: [$x, '-', 0]}, dev]}"],
+        ),
     ]);
     assert_data_eq!(
         found,
@@ -89,7 +108,10 @@ fn finite_domains_are_listed() {
 fn numbers_are_cut_where_conditions_change() {
     let found = cases(&[
         ("{type: integer}", &["{less: [$x, 500]}", "{greater_or_equal: [$x, 2000]}"]),
-        ("{type: integer, constraints: [{in_range: [1, 100]}], default: 10}", &["{greater: [$x, 5]}"]),
+        (
+            "{type: integer, constraints: [{in_range: [1, 100]}], default: 10}",
+            &["{greater: [$x, 5]}"],
+        ),
         ("{type: integer}", &["{equal: [$x, 5]}"]),
         ("{type: float}", &["{greater: [$x, 0.5]}", "{equal: [$x, 2]}"]),
         ("{type: integer}", &["{in_range: [$x, [2, 4]]}", "{valid_values: [$x, [3, 9]]}"]),
@@ -151,7 +173,10 @@ fn texts_are_named_or_something_else() {
         ("{type: string}", &["{equal: [$x, laptop]}", "{valid_values: [$x, [cluster, box]]}"]),
         ("{type: string, default: eu}", &["{equal: [$x, us]}"]),
         ("{type: string, constraints: [{pattern: '[a-z]{3}-[0-9]+'}]}", &["{equal: [$x, aaa-0]}"]),
-        ("{type: string, constraints: [{pattern: '[a-z]+'}, {min_length: 8}]}", &["{equal: [$x, abcdefgh]}"]),
+        (
+            "{type: string, constraints: [{pattern: '[a-z]+'}, {min_length: 8}]}",
+            &["{equal: [$x, abcdefgh]}"],
+        ),
         ("{type: string}", &["{min_length: [$x, 3]}"]),
         ("{type: string}", &["{min_length: [$x, 3]}", "{equal: [$x, ab]}"]),
         ("{type: string}", &["{greater: [$x, k]}"]),
@@ -182,10 +207,16 @@ fn texts_are_named_or_something_else() {
 fn other_types_are_cut_in_their_orders() {
     let found = cases(&[
         ("{type: version}", &["{greater_or_equal: [$x, '1.2.0']}", "{less: [$x, '2.0']}"]),
-        ("{type: timestamp}", &["{before: [$x, '2024-01-01']}", "{within: [$x, ['2024-01-01', '2024-07-01']]}"]),
+        (
+            "{type: timestamp}",
+            &["{before: [$x, '2024-01-01']}", "{within: [$x, ['2024-01-01', '2024-07-01']]}"],
+        ),
         ("{type: list}", &["{max_length: [$x, 2]}"]),
         ("{type: map, constraints: [{min_length: 1}]}", &["{length: [$x, 2]}"]),
-        ("{type: scalar-unit.size, constraints: [{in_range: [1 GB, 4 GB]}]}", &["{equal: [$x, 2 GB]}"]),
+        (
+            "{type: scalar-unit.size, constraints: [{in_range: [1 GB, 4 GB]}]}",
+            &["{equal: [$x, 2 GB]}"],
+        ),
         ("{}", &["$x"]),
         ("{}", &["{equal: [$x, 5]}", "{equal: [$x, five]}"]),
     ]);
@@ -215,9 +246,13 @@ fn other_types_are_cut_in_their_orders() {
 #[test]
 fn inputs_are_compared_with_inputs_that_have_few_values() {
     let inputs = "x: {type: integer}, y: {type: integer, constraints: [{valid_values: [2, 4]}]}";
-    let report = resolver(inputs, &["{greater: [$x, {add: [$y, 1]}]}"]).input_report().unwrap().result;
-    let labels: Vec<Vec<_>> =
-        report.inputs.iter().map(|input| input.cases.iter().map(|case| case.label.as_str()).collect()).collect();
+    let report =
+        resolver(inputs, &["{greater: [$x, {add: [$y, 1]}]}"]).input_report().unwrap().result;
+    let labels: Vec<Vec<_>> = report
+        .inputs
+        .iter()
+        .map(|input| input.cases.iter().map(|case| case.label.as_str()).collect())
+        .collect();
     assert_eq!(labels, [vec!["≤ 3", "4, 5", "≥ 6"], vec!["2", "4"]]);
 }
 
@@ -247,7 +282,10 @@ fn what_cannot_be_cut_is_shown() {
 "#]]
     );
     assert_data_eq!(
-        refused("x: {type: string, constraints: [{length: 2}, {length: 3}]}", &["{equal: [$x, a]}"]),
+        refused(
+            "x: {type: string, constraints: [{length: 2}, {length: 3}]}",
+            &["{equal: [$x, a]}"]
+        ),
         str![[r#"
 x: no value is known that input `x` may have
     declare a valid `default`, or assign it with `--input`
@@ -269,7 +307,10 @@ equal: this depends on more than 4096 combinations of open inputs
 #[test]
 fn elements_of_no_case_are_dead() {
     let conditions = ["{greater: [$x, 5]}", "{less: [$x, 3]}"];
-    let answer = resolver("x: {type: integer, constraints: [{in_range: [1, 4]}]}", &conditions).analyze().unwrap();
-    let warnings: Vec<_> = answer.warnings.iter().map(|warning| (warning.code, warning.message.as_str())).collect();
+    let answer = resolver("x: {type: integer, constraints: [{in_range: [1, 4]}]}", &conditions)
+        .analyze()
+        .unwrap();
+    let warnings: Vec<_> =
+        answer.warnings.iter().map(|warning| (warning.code, warning.message.as_str())).collect();
     assert_eq!(warnings, [(Code::DeadElement, "node \"n0\" is in no variant")]);
 }

@@ -12,7 +12,9 @@ use cuvee::Resolver;
 use cuvee::diagnostic::Code;
 use cuvee::formula::Atom;
 use cuvee::progress::Progress;
-use cuvee::solve::{Bounds as Proven, Conflict, Problem, Settings, Solution, SolverKind, Unsolved, solve};
+use cuvee::solve::{
+    Bounds as Proven, Conflict, Problem, Settings, Solution, SolverKind, Unsolved, solve,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,8 +33,11 @@ impl Progress for Bounds {
 }
 
 fn optimum(encoded: &encode::Encoded, kind: SolverKind) -> Result<Solution, Unsolved> {
-    let problem =
-        Problem { cnf: &encoded.cnf, objectives: std::slice::from_ref(&encoded.objective), preference: &encoded.preference };
+    let problem = Problem {
+        cnf: &encoded.cnf,
+        objectives: std::slice::from_ref(&encoded.objective),
+        preference: &encoded.preference,
+    };
     let mut bounds = Bounds::default();
     let solution = solve(&problem, &kind.into(), &mut bounds)?;
     assert_eq!(bounds.0, solution.bounds().first().map(|&Proven { lower, upper }| (lower, upper)));
@@ -40,13 +45,19 @@ fn optimum(encoded: &encode::Encoded, kind: SolverKind) -> Result<Solution, Unso
 }
 
 fn satisfies(encoded: &encode::Encoded, solution: &Solution) -> bool {
-    // All variables of this problem but those of definitions are atoms, so clauses over atoms alone can be checked.
+    // All variables of this problem but those of definitions are atoms, so clauses over atoms alone
+    // can be checked.
     let atoms = encoded.cnf.atoms() as u32;
     encoded
         .cnf
         .clauses()
         .filter(|clause| clause.literals.iter().all(|literal| literal.var().0 < atoms))
-        .all(|clause| clause.literals.iter().any(|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative()))
+        .all(|clause| {
+            clause
+                .literals
+                .iter()
+                .any(|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative())
+        })
 }
 
 #[test]
@@ -69,7 +80,9 @@ fn both_solvers_find_the_same_optimum_and_model() -> Result<(), Unsolved> {
 
 #[test]
 fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
-    let best = optimum(&encode::encode(&modular::Template::modular(64, 1)), SolverKind::default())?.bounds()[0].upper;
+    let best = optimum(&encode::encode(&modular::Template::modular(64, 1)), SolverKind::default())?
+        .bounds()[0]
+        .upper;
     let mut dearer = 0;
     for node in (0..modular::Template::modular(64, 1).nodes.len()).step_by(3) {
         let mut restricted = modular::Template::modular(64, 1);
@@ -77,15 +90,23 @@ fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
         restricted.excluded.push((node, node));
         let encoded = encode::encode(&restricted);
         let objectives = std::slice::from_ref(&encoded.objective);
-        match solve(&Problem { cnf: &encoded.cnf, objectives, preference: &[] }, &Settings::default(), &mut ()) {
+        match solve(
+            &Problem { cnf: &encoded.cnf, objectives, preference: &[] },
+            &Settings::default(),
+            &mut (),
+        ) {
             Ok(solution) => {
                 assert!(solution.bounds()[0].upper >= best);
                 dearer += usize::from(solution.bounds()[0].upper > best);
             }
-            // Without the restriction there is a model, so it is part of each conflict; it was asserted last.
+            // Without the restriction there is a model, so it is part of each conflict; it was
+            // asserted last.
             Err(Unsolved::Interrupted) => panic!("nothing limits it"),
             Err(Unsolved::Conflict(Conflict { origins })) => {
-                assert_eq!(origins.last().copied(), encoded.cnf.clauses().filter_map(|clause| clause.origin).max())
+                assert_eq!(
+                    origins.last().copied(),
+                    encoded.cnf.clauses().filter_map(|clause| clause.origin).max()
+                )
             }
         }
     }
@@ -98,11 +119,20 @@ fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
 fn another_method_confirms_the_optimum() -> Result<(), Unsolved> {
     let modular = |seed| encode::encode(&modular::Template::modular(20, seed));
     for seed in 1..6 {
-        for encoded in [modular(seed), families::shared(14, seed), families::technologies(8, seed)] {
+        for encoded in [modular(seed), families::shared(14, seed), families::technologies(8, seed)]
+        {
             let cost = optimum(&encoded, SolverKind::default())?.bounds()[0].upper;
-            let clauses = encoded.cnf.clauses().map(|clause| clause.literals.iter().map(|literal| literal.to_dimacs()).collect());
-            let terms = encoded.objective.terms.iter().map(|&(literal, weight)| (weight, literal.to_dimacs()));
-            let problem = oracle::Problem { clauses: clauses.collect(), objectives: vec![terms.collect()] };
+            let clauses = encoded
+                .cnf
+                .clauses()
+                .map(|clause| clause.literals.iter().map(|literal| literal.to_dimacs()).collect());
+            let terms = encoded
+                .objective
+                .terms
+                .iter()
+                .map(|&(literal, weight)| (weight, literal.to_dimacs()));
+            let problem =
+                oracle::Problem { clauses: clauses.collect(), objectives: vec![terms.collect()] };
             assert!(problem.confirms(&[cost]));
             assert!(!problem.confirms(&[cost + 1]) && !problem.confirms(&[cost - 1]));
             if encoded.cnf.vars() <= 20 {
@@ -113,7 +143,8 @@ fn another_method_confirms_the_optimum() -> Result<(), Unsolved> {
     Ok(())
 }
 
-/// All but one of a thousand alternatives are bound to be missed; core by core that would never come to an end.
+/// All but one of a thousand alternatives are bound to be missed; core by core that would never
+/// come to an end.
 #[test]
 fn a_wide_choice_is_maximized() -> Result<(), Unsolved> {
     let encoded = families::alternatives(1200);
@@ -134,10 +165,15 @@ impl Progress for Impatient {
 
 #[test]
 fn what_is_not_proven_says_so() {
-    // Of five nodes in a ring no neighbours may be present together. Pairs alone do not show that three are too many.
+    // Of five nodes in a ring no neighbours may be present together. Pairs alone do not show that
+    // three are too many.
     let ring = |line: &dyn Fn(usize) -> String| (0..5).map(line).collect::<String>();
-    let excluded = ring(&|i| format!("    - not: {{and: [node_presence: n{i}, node_presence: n{}]}}\n", (i + 1) % 5));
-    let nodes = ring(&|i| format!("    n{i}: {{type: T, weight: 0.5, conditions: {{node_presence: n{i}}}}}\n"));
+    let excluded = ring(&|i| {
+        format!("    - not: {{and: [node_presence: n{i}, node_presence: n{}]}}\n", (i + 1) % 5)
+    });
+    let nodes = ring(&|i| {
+        format!("    n{i}: {{type: T, weight: 0.5, conditions: {{node_presence: n{i}}}}}\n")
+    });
     let options = "{type_default_condition: true, optimization_topology: max, optimization_topology_unique: false}";
     let template = format!(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {options}\n    \
@@ -147,14 +183,21 @@ fn what_is_not_proven_says_so() {
     let proven = resolver.resolve().unwrap();
     let optimum = &proven.optima()[0];
     assert!(proven.is_proven() && optimum.is_proven() && proven.warnings().is_empty());
-    assert_eq!((optimum.what, &*optimum.value, optimum.is_maximized), ("the weight of the nodes", "1", true));
+    assert_eq!(
+        (optimum.what, &*optimum.value, optimum.is_maximized),
+        ("the weight of the nodes", "1", true)
+    );
 
     let stop = Arc::default();
-    let cut_short = resolver.stop_when(Arc::clone(&stop)).resolve_with(&mut Impatient(stop)).unwrap();
+    let cut_short =
+        resolver.stop_when(Arc::clone(&stop)).resolve_with(&mut Impatient(stop)).unwrap();
     let optimum = &cut_short.optima()[0];
     assert!(!cut_short.is_proven() && !optimum.is_proven());
     assert_eq!(optimum.bound, "1.5");
     assert!(["0", "0.5", "1"].contains(&&*optimum.value), "{optimum:?}");
-    assert_eq!(cut_short.warnings().iter().map(|warning| warning.code).collect::<Vec<_>>(), [Code::Unproven]);
+    assert_eq!(
+        cut_short.warnings().iter().map(|warning| warning.code).collect::<Vec<_>>(),
+        [Code::Unproven]
+    );
     assert!(cut_short.warnings()[0].message.ends_with("and no variant has more than 1.5"));
 }

@@ -18,8 +18,10 @@ fn commands() -> Vec<String> {
     let help = stdout("--help");
     let (_, list) = help.split_once("Commands:\n").unwrap();
     // What is further to the right goes on with a description.
-    let lines = list.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    let names = lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let lines =
+        list.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let names =
+        lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     names.map(str::to_owned).collect()
 }
 
@@ -32,16 +34,20 @@ fn every_shell_completes_every_command() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    cuvee("completions tcsh").assert().code(2).stdout_eq("").stderr_eq("...\n[..]bash, elvish, fish, powershell, zsh[..]\n...\n");
+    cuvee("completions tcsh")
+        .assert()
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq("...\n[..]bash, elvish, fish, powershell, zsh[..]\n...\n");
 }
 
 /// Where bash is at hand, it is asked.
 #[test]
 fn bash_completes_a_flag() {
-    let ask =
-        "source /dev/stdin; COMP_WORDS=(cuvee diff --exit) COMP_CWORD=2; _cuvee cuvee --exit diff; echo \"${COMPREPLY[@]}\"";
+    let ask = "source /dev/stdin; COMP_WORDS=(cuvee diff --exit) COMP_CWORD=2; _cuvee cuvee --exit diff; echo \"${COMPREPLY[@]}\"";
     if std::process::Command::new("bash").arg("--version").output().is_ok() {
-        let bash = Command::new("bash").args(["--norc", "-c", ask]).stdin(stdout("completions bash"));
+        let bash =
+            Command::new("bash").args(["--norc", "-c", ask]).stdin(stdout("completions bash"));
         bash.assert().success().stdout_eq("--exit-code\n").stderr_eq("");
     }
 }
@@ -58,6 +64,14 @@ fn every_command_has_a_page() {
         assert!(page.contains(&format!(".TH cuvee-{command} 1 ")), "{page}");
         assert!(page.contains(&format!(".SH NAME\n{name} \\- ")), "{page}");
     }
-    cuvee("man dif").assert().code(2).stdout_eq("").stderr_eq("error: [..]did you mean `diff`?\n...\n");
-    cuvee("man help").assert().code(2).stdout_eq("").stderr_eq("error: [..]`cuvee --help` lists the commands\n...\n");
+    cuvee("man dif")
+        .assert()
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq("error: [..]did you mean `diff`?\n...\n");
+    cuvee("man help")
+        .assert()
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq("error: [..]`cuvee --help` lists the commands\n...\n");
 }

@@ -1,5 +1,6 @@
-//! The profiles in `presets/profiles/` hold together: they are read the same by two readers, use nothing but the grammar of chapter 3, name
-//! nothing but types that are there, and have exactly the types that the headings of chapters 5 to 9 announce.
+//! The profiles in `presets/profiles/` hold together: they are read the same by two readers, use
+//! nothing but the grammar of chapter 3, name nothing but types that are there, and have exactly
+//! the types that the headings of chapters 5 to 9 announce.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the profiles has failed")]
 
@@ -62,7 +63,8 @@ use Family::{Artifact, Capability, Data, Group, Interface, Policy, Relationship}
 
 impl Family {
     /// In the order of the file.
-    const ALL: [Self; 8] = [Data, Artifact, Capability, Relationship, Interface, Self::Node, Group, Policy];
+    const ALL: [Self; 8] =
+        [Data, Artifact, Capability, Relationship, Interface, Self::Node, Group, Policy];
 
     fn keyword(self) -> &'static str {
         match self {
@@ -249,7 +251,8 @@ static ATTRIBUTE: Shape = Shape::Entity(&[
 static STATUS: Shape = Shape::OneOf(&["supported", "unsupported", "experimental", "deprecated"]);
 
 /// In a type: the implementation is left to whoever derives from it.
-static OPERATION: Shape = Shape::Entity(&[("description", &Shape::Text), ("inputs", &Shape::Map(&PROPERTY))]);
+static OPERATION: Shape =
+    Shape::Entity(&[("description", &Shape::Text), ("inputs", &Shape::Map(&PROPERTY))]);
 
 static INTERFACE: Shape = Shape::Entity(&[
     ("type!", &Shape::Type(Interface)),
@@ -373,14 +376,21 @@ impl Types {
             for family in Family::ALL {
                 let types = document.get(family.keyword()).and_then(Yaml::as_mapping);
                 let types = types.into_iter().flatten();
-                all.extend(types.map(|(name, body)| (family, name.as_str().unwrap().to_owned(), body.clone())));
+                all.extend(
+                    types.map(|(name, body)| {
+                        (family, name.as_str().unwrap().to_owned(), body.clone())
+                    }),
+                );
             }
         }
         Self { all }
     }
 
     fn of_family(&self, family: Family) -> impl Iterator<Item = (&str, &Yaml)> {
-        self.all.iter().filter(move |(of, ..)| *of == family).map(|(_, name, body)| (name.as_str(), body))
+        self.all
+            .iter()
+            .filter(move |(of, ..)| *of == family)
+            .map(|(_, name, body)| (name.as_str(), body))
     }
 
     fn get(&self, family: Family, name: &str) -> Option<&Yaml> {
@@ -409,11 +419,20 @@ impl Types {
     /// Whether each type of a list is one of the other list, or derives from one.
     fn are_narrower(&self, family: Family, now: &Yaml, before: &Yaml) -> bool {
         let before = items(before).unwrap();
-        items(now).unwrap().iter().all(|now| before.iter().any(|before| self.is_a(family, text(now), text(before))))
+        items(now)
+            .unwrap()
+            .iter()
+            .all(|now| before.iter().any(|before| self.is_a(family, text(now), text(before))))
     }
 
-    /// The nearest definition of a member, such as a capability, for each name that the type or an ancestor defines.
-    fn members<'t>(&'t self, family: Family, name: &'t str, keyword: &str) -> BTreeMap<&'t str, &'t Yaml> {
+    /// The nearest definition of a member, such as a capability, for each name that the type or an
+    /// ancestor defines.
+    fn members<'t>(
+        &'t self,
+        family: Family,
+        name: &'t str,
+        keyword: &str,
+    ) -> BTreeMap<&'t str, &'t Yaml> {
         let mut members = BTreeMap::new();
         for body in self.chain(family, name).filter_map(|name| self.get(family, name)) {
             for (member, definition) in named(body.get(keyword)) {
@@ -437,11 +456,14 @@ impl Types {
             Shape::Any => true,
             Shape::Text => value.is_string(),
             Shape::Texts => items(value).is_some_and(|items| items.iter().all(Yaml::is_string)),
-            Shape::TextMap => value.as_mapping().is_some_and(|map| map.values().all(Yaml::is_string)),
+            Shape::TextMap => {
+                value.as_mapping().is_some_and(|map| map.values().all(Yaml::is_string))
+            }
             Shape::Flag => value.is_bool(),
             Shape::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Shape::Type(family) => value.as_str().is_some_and(|name| self.exists(*family, name)),
-            Shape::Types(families) => items(value).is_some_and(|names| names.iter().all(|name| self.is_of(families, name))),
+            Shape::Types(families) => items(value)
+                .is_some_and(|names| names.iter().all(|name| self.is_of(families, name))),
             Shape::Constraints => items(value).is_some_and(|clauses| clauses.iter().all(is_clause)),
             Shape::Occurrences => is_occurrences(value),
             Shape::Map(entry) => match value.as_mapping().filter(|map| !map.is_empty()) {
@@ -449,7 +471,11 @@ impl Types {
                 None => false,
             },
             Shape::List(entry) => match items(value).filter(|list| are_distinct(list)) {
-                Some(list) => return list.iter().for_each(|item| self.check_entries(entry, item, path, problems)),
+                Some(list) => {
+                    return list
+                        .iter()
+                        .for_each(|item| self.check_entries(entry, item, path, problems));
+                }
                 None => false,
             },
             Shape::Entity(keynames) => match value.is_mapping() {
@@ -468,7 +494,13 @@ impl Types {
         }
     }
 
-    fn check_entity(&self, keynames: Keynames, value: &Yaml, path: &str, problems: &mut Vec<String>) {
+    fn check_entity(
+        &self,
+        keynames: Keynames,
+        value: &Yaml,
+        path: &str,
+        problems: &mut Vec<String>,
+    ) {
         for (key, entry) in named(Some(value)) {
             match keynames.iter().find(|(known, _)| known.trim_end_matches('!') == key) {
                 Some((_, shape)) => self.check(shape, entry, &format!("{path}/{key}"), problems),
@@ -476,7 +508,11 @@ impl Types {
             }
         }
         let required = keynames.iter().filter_map(|(key, _)| key.strip_suffix('!'));
-        problems.extend(required.filter(|key| value.get(key).is_none()).map(|key| format!("{path}/{key} is missing")));
+        problems.extend(
+            required
+                .filter(|key| value.get(key).is_none())
+                .map(|key| format!("{path}/{key} is missing")),
+        );
     }
 
     fn is_of(&self, families: &[Family], name: &Yaml) -> bool {
@@ -515,7 +551,8 @@ fn is_single(value: &Yaml) -> bool {
 /// Maps with one entry each, of different names.
 fn are_distinct(list: &[Yaml]) -> bool {
     let mut seen = HashSet::new();
-    list.iter().all(|item| is_single(item) && named(Some(item)).iter().all(|(name, _)| seen.insert(*name)))
+    list.iter()
+        .all(|item| is_single(item) && named(Some(item)).iter().all(|(name, _)| seen.insert(*name)))
 }
 
 /// `operator: operand`
@@ -524,9 +561,9 @@ fn is_clause(clause: &Yaml) -> bool {
         && named(Some(clause)).iter().all(|(operator, operand)| {
             OPERATORS.contains(operator)
                 && match *operator {
-                    "in_range" => {
-                        operand.as_sequence().is_some_and(|ends| ends.len() == 2 && ends[0].as_i64() <= ends[1].as_i64())
-                    }
+                    "in_range" => operand.as_sequence().is_some_and(|ends| {
+                        ends.len() == 2 && ends[0].as_i64() <= ends[1].as_i64()
+                    }),
                     "valid_values" => items(operand).is_some(),
                     _ => !operand.is_sequence() && !operand.is_mapping() && !operand.is_null(),
                 }
@@ -536,8 +573,10 @@ fn is_clause(clause: &Yaml) -> bool {
 /// `[lower, upper]`, where upper may be `UNBOUNDED`.
 fn is_occurrences(value: &Yaml) -> bool {
     let Some([lower, upper]) = value.as_sequence().map(Vec::as_slice) else { return false };
-    let in_order =
-        |lower: u64| upper.as_str() == Some("UNBOUNDED") || upper.as_u64().is_some_and(|upper| lower <= upper && upper > 0);
+    let in_order = |lower: u64| {
+        upper.as_str() == Some("UNBOUNDED")
+            || upper.as_u64().is_some_and(|upper| lower <= upper && upper > 0)
+    };
     lower.as_u64().is_some_and(in_order)
 }
 
@@ -549,7 +588,8 @@ fn same(node: Node<'_>, value: &Yaml) -> bool {
             keys && node.entries().zip(map.values()).all(|((_, node), value)| same(node, value))
         }),
         NodeKind::Sequence => value.as_sequence().is_some_and(|list| {
-            node.items().len() == list.len() && node.items().zip(list).all(|(node, value)| same(node, value))
+            node.items().len() == list.len()
+                && node.items().zip(list).all(|(node, value)| same(node, value))
         }),
         NodeKind::Scalar => match node.scalar() {
             Some(Scalar::Bool(flag)) => value.as_bool() == Some(flag),
@@ -569,7 +609,9 @@ fn section(body: &Yaml) -> Vec<u32> {
 /// Every name by which a type may be called, in its family.
 fn names<'t>(name: &'t str, body: &'t Yaml) -> Vec<&'t str> {
     let metadata = &body["metadata"];
-    let texts = ["shorthand", "qualified", "aliases"].into_iter().filter_map(|key| metadata.get(key)?.as_str());
+    let texts = ["shorthand", "qualified", "aliases"]
+        .into_iter()
+        .filter_map(|key| metadata.get(key)?.as_str());
     texts.flat_map(str::split_whitespace).chain([name]).collect()
 }
 
@@ -588,17 +630,26 @@ fn they_are_templates_of_nothing_but_types() {
         let keys: Vec<_> = named(Some(&document)).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys[..2], ["tosca_definitions_version", "description"]);
         assert_eq!(document["tosca_definitions_version"], "tosca_simple_yaml_1_3");
-        let order: Vec<_> = Family::ALL.iter().map(|family| family.keyword()).filter(|keyword| keys.contains(keyword)).collect();
+        let order: Vec<_> = Family::ALL
+            .iter()
+            .map(|family| family.keyword())
+            .filter(|keyword| keys.contains(keyword))
+            .collect();
         assert_eq!(keys[2..], order);
     }
 }
 
 #[test]
 fn every_heading_has_its_type_and_every_type_its_heading() {
-    for (text, headings) in [(NORMATIVE, NORMATIVE_HEADINGS), (NON_NORMATIVE, NON_NORMATIVE_HEADINGS)] {
+    for (text, headings) in
+        [(NORMATIVE, NORMATIVE_HEADINGS), (NON_NORMATIVE, NON_NORMATIVE_HEADINGS)]
+    {
         let types = Types::of(&[text]);
-        let found: Vec<_> =
-            types.all.iter().map(|(_, name, body)| (body["metadata"]["section"].as_str().unwrap(), name.as_str())).collect();
+        let found: Vec<_> = types
+            .all
+            .iter()
+            .map(|(_, name, body)| (body["metadata"]["section"].as_str().unwrap(), name.as_str()))
+            .collect();
         assert_eq!(found, headings);
     }
 }
@@ -608,7 +659,10 @@ fn every_type_is_in_its_family_and_sections_ascend() {
     let types = both();
     for family in Family::ALL {
         let sections: Vec<_> = types.of_family(family).map(|(_, body)| section(body)).collect();
-        assert!(!sections.is_empty() && sections.is_sorted_by(|a, b| a < b), "{family:?}: {sections:?}");
+        assert!(
+            !sections.is_empty() && sections.is_sorted_by(|a, b| a < b),
+            "{family:?}: {sections:?}"
+        );
         assert!(types.of_family(family).all(|(name, _)| name.starts_with(family.prefix())));
     }
 }
@@ -636,8 +690,14 @@ policy_types:
 #[test]
 fn faults_are_found() {
     let faults = [
-        ("      relationship: tosca.relationships.network.LinksTo", "      relationship: tosca.relationships.network.LinkTo"),
-        ("    derived_from: tosca.nodes.Abstract.Compute", "    derived_from: tosca.nodes.Abstract.Computer"),
+        (
+            "      relationship: tosca.relationships.network.LinksTo",
+            "      relationship: tosca.relationships.network.LinkTo",
+        ),
+        (
+            "    derived_from: tosca.nodes.Abstract.Compute",
+            "    derived_from: tosca.nodes.Abstract.Computer",
+        ),
         ("    derived_from: tosca.groups.Root", "    derived_from: tosca.nodes.Root"),
         ("      occurrences: [ 0, UNBOUNDED ]", "      occurrences: [ UNBOUNDED, 0 ]"),
         ("      occurrences: [ 1, 1 ]", "      occurrences: [ 2, 1 ]"),
@@ -646,9 +706,18 @@ fn faults_are_found() {
         ("          - in_range: [ 1, 65536 ]", "          - in_range: [ 65536, 1 ]"),
         ("          - min_length: 1", "          - minimum_length: 1"),
         ("        valid_source_types: [ tosca.nodes.Database ]", "        valid_source_types: []"),
-        ("        valid_source_types: [ tosca.nodes.Database ]", "        valid_target_types: [ tosca.nodes.Database ]"),
-        ("        entry_schema:\n          type: tosca.datatypes.network.PortSpec", "        entry_schema: PortSpec"),
-        ("          type: string\n      user:", "      entry_schema:\n          type: string\n      user:"),
+        (
+            "        valid_source_types: [ tosca.nodes.Database ]",
+            "        valid_target_types: [ tosca.nodes.Database ]",
+        ),
+        (
+            "        entry_schema:\n          type: tosca.datatypes.network.PortSpec",
+            "        entry_schema: PortSpec",
+        ),
+        (
+            "          type: string\n      user:",
+            "      entry_schema:\n          type: string\n      user:",
+        ),
         ("          capability: tosca.capabilities.Node\n", "          description: Others.\n"),
         ("    operations:\n", "    operation:\n"),
         ("      - storage:\n", "      - host:\n"),
@@ -669,7 +738,10 @@ fn derivation_ends_at_the_root_or_a_primitive() {
     for (family, name, body) in &types.all {
         let last = types.chain(*family, name).last().unwrap();
         let root = format!("{}Root", family.prefix());
-        assert!(last == root || *family == Data && PRIMITIVES.contains(&last), "{name} derives from {last}");
+        assert!(
+            last == root || *family == Data && PRIMITIVES.contains(&last),
+            "{name} derives from {last}"
+        );
         assert_eq!(body.get("derived_from").is_none(), *name == root, "{name}");
     }
 }
@@ -687,15 +759,23 @@ fn no_two_types_of_a_family_share_a_name() {
     }
 }
 
-/// A qualified name is `tosca:` and the shorthand; where the specification gives two that do not fit, both count, with the prefix and without.
+/// A qualified name is `tosca:` and the shorthand; where the specification gives two that do not
+/// fit, both count, with the prefix and without.
 #[test]
 fn qualified_names_are_shorthands_with_a_prefix() {
     for (_, name, body) in &both().all {
         let names: BTreeSet<_> = names(name, body).into_iter().filter(|one| one != name).collect();
-        let (qualified, short): (BTreeSet<_>, BTreeSet<_>) = names.into_iter().partition(|name| name.starts_with("tosca:"));
+        let (qualified, short): (BTreeSet<_>, BTreeSet<_>) =
+            names.into_iter().partition(|name| name.starts_with("tosca:"));
         assert_eq!(
             qualified,
-            short.iter().map(|name| format!("tosca:{name}")).collect::<BTreeSet<_>>().iter().map(String::as_str).collect()
+            short
+                .iter()
+                .map(|name| format!("tosca:{name}"))
+                .collect::<BTreeSet<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect()
         );
         let one_name = !body["metadata"].as_mapping().unwrap().contains_key("aliases");
         assert_eq!(short.len() == 1, one_name, "{name}: {short:?}");
@@ -716,7 +796,11 @@ fn defaults_fit() {
                 other => panic!("{name}/{property}: no default of {other} is expected"),
             };
             assert!(fits, "{name}/{property}");
-            for (operator, operand) in definition.get("constraints").map(|clauses| named(Some(clauses))).unwrap_or_default() {
+            for (operator, operand) in definition
+                .get("constraints")
+                .map(|clauses| named(Some(clauses)))
+                .unwrap_or_default()
+            {
                 let holds = match operator {
                     "valid_values" => items(operand).unwrap().contains(default),
                     "equal" => operand == default,
@@ -729,7 +813,8 @@ fn defaults_fit() {
     }
 }
 
-/// Section 3.6.10.6 and the same for other members: what a type defines again is of the same type or of a derived one.
+/// Section 3.6.10.6 and the same for other members: what a type defines again is of the same type
+/// or of a derived one.
 #[test]
 fn what_is_defined_again_is_narrower() {
     let types = both();
@@ -748,17 +833,24 @@ fn what_is_defined_again_is_narrower() {
         for (keyword, key, of) in members {
             let inherited = types.members(*family, parent, keyword);
             for (member, definition) in named(body.get(keyword)) {
-                let Some(before) = inherited.get(member).and_then(|before| before.get(key)) else { continue };
+                let Some(before) = inherited.get(member).and_then(|before| before.get(key)) else {
+                    continue;
+                };
                 let (now, before) = (definition[key].as_str().unwrap(), before.as_str().unwrap());
                 assert!(types.is_a(of, now, before), "{name}/{member}: {now} is no {before}");
                 refined.push(member);
             }
         }
     }
-    assert!(["network_name", "secure", "host", "port", "Standard"].iter().all(|member| refined.contains(member)));
+    assert!(
+        ["network_name", "secure", "host", "port", "Standard"]
+            .iter()
+            .all(|member| refined.contains(member))
+    );
 }
 
-/// Every valid target of a relationship is one of what it derives from, and so is every valid source of a capability that is refined.
+/// Every valid target of a relationship is one of what it derives from, and so is every valid
+/// source of a capability that is refined.
 #[test]
 fn valid_ends_are_narrower() {
     let types = both();
@@ -767,13 +859,23 @@ fn valid_ends_are_narrower() {
         let Some(parent) = body.get("derived_from").and_then(Yaml::as_str) else { continue };
         if let Some(now) = body.get("valid_target_types") {
             let before = types.nearest(*family, parent, "valid_target_types");
-            assert!(before.is_none_or(|before| types.are_narrower(Capability, now, before)), "{name}");
+            assert!(
+                before.is_none_or(|before| types.are_narrower(Capability, now, before)),
+                "{name}"
+            );
             refined.extend(before.map(|_| name.clone()));
         }
         let inherited = types.members(*family, parent, "capabilities");
         for (capability, definition) in named(body.get("capabilities")) {
-            let Some(before) = inherited.get(capability).and_then(|before| before.get("valid_source_types")) else { continue };
-            assert!(types.are_narrower(Family::Node, &definition["valid_source_types"], before), "{name}/{capability}");
+            let Some(before) =
+                inherited.get(capability).and_then(|before| before.get("valid_source_types"))
+            else {
+                continue;
+            };
+            assert!(
+                types.are_narrower(Family::Node, &definition["valid_source_types"], before),
+                "{name}/{capability}"
+            );
             refined.push(format!("{name}/{capability}"));
         }
     }
@@ -787,7 +889,8 @@ fn valid_ends_are_narrower() {
     assert_eq!(refined, expected);
 }
 
-/// The relationship of a requirement may end at its capability, and the node that it asks for has a capability that fits.
+/// The relationship of a requirement may end at its capability, and the node that it asks for has a
+/// capability that fits.
 #[test]
 fn requirements_can_be_met() {
     let types = both();
@@ -799,14 +902,20 @@ fn requirements_can_be_met() {
             if let Some(relationship) = definition.get("relationship").and_then(Yaml::as_str) {
                 let ends = types.nearest(Relationship, relationship, "valid_target_types").unwrap();
                 assert!(
-                    items(ends).unwrap().iter().any(|end| types.is_a(Capability, capability, end.as_str().unwrap())),
+                    items(ends).unwrap().iter().any(|end| types.is_a(
+                        Capability,
+                        capability,
+                        end.as_str().unwrap()
+                    )),
                     "{name}/{requirement}"
                 );
             }
             let Some(node) = definition.get("node").and_then(Yaml::as_str) else { continue };
             let capabilities = types.members(Family::Node, node, "capabilities");
-            let fits =
-                |one: &&Yaml| types.is_a(Capability, one["type"].as_str().unwrap(), capability) && accepts(&types, one, name);
+            let fits = |one: &&Yaml| {
+                types.is_a(Capability, one["type"].as_str().unwrap(), capability)
+                    && accepts(&types, one, name)
+            };
             match capabilities.values().any(fits) {
                 true => met += 1,
                 false => unmet.push(format!("{name}/{requirement}")),
@@ -821,7 +930,9 @@ fn requirements_can_be_met() {
 /// Whether a node of the type may be the source of a relationship to the capability.
 fn accepts(types: &Types, capability: &Yaml, source: &str) -> bool {
     let sources = capability.get("valid_source_types").and_then(items);
-    sources.is_none_or(|sources| sources.iter().any(|valid| types.is_a(Family::Node, source, valid.as_str().unwrap())))
+    sources.is_none_or(|sources| {
+        sources.iter().any(|valid| types.is_a(Family::Node, source, valid.as_str().unwrap()))
+    })
 }
 
 /// Comments in the profiles point to decisions by number.
@@ -829,9 +940,14 @@ fn accepts(types: &Types, capability: &Yaml, source: &str) -> bool {
 fn decisions_are_listed_and_used() {
     let mut used = BTreeSet::new();
     for text in [NORMATIVE, NON_NORMATIVE] {
-        for comment in text.lines().filter_map(|line| line.split_once("# Decision").map(|(_, comment)| comment)) {
+        for comment in text
+            .lines()
+            .filter_map(|line| line.split_once("# Decision").map(|(_, comment)| comment))
+        {
             let numbers = comment.split_once('.').unwrap().0.trim_start_matches('s');
-            used.extend(numbers.split(" and ").map(|number| number.trim().parse::<usize>().unwrap()));
+            used.extend(
+                numbers.split(" and ").map(|number| number.trim().parse::<usize>().unwrap()),
+            );
         }
     }
     let items = README.lines().filter_map(|line| line.split_once(". **"));

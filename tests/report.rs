@@ -1,7 +1,7 @@
 //! The page of `cuvee report`: as a file, its scripts alone, and in a browser.
 //!
-//! Where `node`, playwright-core or Chromium is missing, what needs it is left out, unless the environment variable
-//! `CUVEE_BROWSER=required` says that it must be there.
+//! Where `node`, playwright-core or Chromium is missing, what needs it is left out, unless the
+//! environment variable `CUVEE_BROWSER=required` says that it must be there.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -32,7 +32,9 @@ fn node(words: &[&str]) -> bool {
         Err(error) if required() => panic!("node: {error}"),
         Err(_) => return false,
     };
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let said = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     assert!(output.status.success(), "{said}");
     true
 }
@@ -43,7 +45,10 @@ fn the_page_stands_alone() {
     assert!(page.starts_with("<!doctype html>"));
     assert!(page.contains("default-src 'none'; script-src 'sha256-"));
     for word in ["http://", "https://", "url(", "@import", "<link rel=\"stylesheet\""] {
-        let found: Vec<_> = page.lines().filter(|line| line.contains(word) && !line.contains("application/json")).collect();
+        let found: Vec<_> = page
+            .lines()
+            .filter(|line| line.contains(word) && !line.contains("application/json"))
+            .collect();
         assert!(found.iter().all(|line| line.contains("www.w3.org/2000/svg")), "{word}: {found:?}");
     }
 }
@@ -97,8 +102,12 @@ fn its_solver_agrees_with_brute_force() {
 fn it_works_in_a_browser() {
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".into());
     let playwright = std::env::var("PLAYWRIGHT").unwrap_or_default();
-    if !required() && (!Path::new(&chromium).exists() || !Path::new(&playwright).join("index.mjs").exists()) {
-        eprintln!("left out: there is no Chromium, or PLAYWRIGHT does not name the directory of playwright-core");
+    if !required()
+        && (!Path::new(&chromium).exists() || !Path::new(&playwright).join("index.mjs").exists())
+    {
+        eprintln!(
+            "left out: there is no Chromium, or PLAYWRIGHT does not name the directory of playwright-core"
+        );
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -108,9 +117,29 @@ fn it_works_in_a_browser() {
         file.to_str().unwrap().to_owned()
     };
     let small = &format!("{SCRIPTS}/small.yaml");
-    let fixed = [small, "-i", "release=''", "-i", "size=1", "-i", "tags=[]", "-i", "safe=false", "-i", "alarm=false"];
+    let fixed = [
+        small,
+        "-i",
+        "release=''",
+        "-i",
+        "size=1",
+        "-i",
+        "tags=[]",
+        "-i",
+        "safe=false",
+        "-i",
+        "alarm=false",
+    ];
     let [shop_page, small_page, fixed_page] =
         [page("shop.html", &[SHOP]), page("small.html", &[small]), page("fixed.html", &fixed)];
     let script = format!("{SCRIPTS}/browser.mjs");
-    node(&[&script, env!("CARGO_BIN_EXE_cuvee"), SHOP, &shop_page, small, &small_page, &fixed_page]);
+    node(&[
+        &script,
+        env!("CARGO_BIN_EXE_cuvee"),
+        SHOP,
+        &shop_page,
+        small,
+        &small_page,
+        &fixed_page,
+    ]);
 }

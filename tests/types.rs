@@ -41,7 +41,11 @@ fn cuvee(types: &str, words: &[&str]) -> snapbox::cmd::OutputAssert {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("shop.yaml"), SHOP).unwrap();
     fs::write(directory.path().join("types.yaml"), types).unwrap();
-    Command::new(cargo_bin!("cuvee")).args(["types", "shop.yaml"]).args(words).current_dir(directory.path()).assert()
+    Command::new(cargo_bin!("cuvee"))
+        .args(["types", "shop.yaml"])
+        .args(words)
+        .current_dir(directory.path())
+        .assert()
 }
 
 #[test]
@@ -77,12 +81,16 @@ fn lists_all_types() {
     assert_eq!(shop.split_whitespace().collect::<Vec<_>>(), ["Shop", "Service", "types.yaml:15:3"]);
     assert_eq!(listed.lines().filter(|line| line.starts_with(' ')).count(), 66 + 3);
     let more = cuvee(TYPES, &["--non-normative"]).success().get_output().stdout.clone();
-    assert_eq!(String::from_utf8(more).unwrap().lines().filter(|line| line.starts_with(' ')).count(), 66 + 12 + 3);
+    assert_eq!(
+        String::from_utf8(more).unwrap().lines().filter(|line| line.starts_with(' ')).count(),
+        66 + 12 + 3
+    );
 }
 
 #[test]
 fn writes_json_with_its_version() {
-    let output = cuvee(TYPES, &["Service", "--format", "json"]).success().get_output().stdout.clone();
+    let output =
+        cuvee(TYPES, &["Service", "--format", "json"]).success().get_output().stdout.clone();
     let json: serde_json::Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(json["version"], 1);
     let service = &json["definitions"][0];
@@ -96,7 +104,8 @@ fn writes_json_with_its_version() {
 
 #[test]
 fn a_name_of_several_families_shows_them_all() {
-    let output = cuvee(TYPES, &["tosca:Root", "--format", "json"]).success().get_output().stdout.clone();
+    let output =
+        cuvee(TYPES, &["tosca:Root", "--format", "json"]).success().get_output().stdout.clone();
     let json: serde_json::Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(json["definitions"].as_array().unwrap().len(), 8);
 }

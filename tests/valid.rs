@@ -1,4 +1,5 @@
-//! What has to be valid: the templates of chapter 2 in our own words, the examples, and what they resolve to.
+//! What has to be valid: the templates of chapter 2 in our own words, the examples, and what they
+//! resolve to.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its templates has failed")]
 
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 fn below(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-    let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     entries
 }
@@ -49,7 +51,9 @@ fn value(text: &str) -> Value {
 
 #[test]
 fn templates_of_chapter_2_are_valid() {
-    let complaints = templates_of_chapter_2().into_iter().flat_map(|path| complaints(&Resolver::new(path).non_normative_types()));
+    let complaints = templates_of_chapter_2()
+        .into_iter()
+        .flat_map(|path| complaints(&Resolver::new(path).non_normative_types()));
     let complaints: Vec<_> = complaints.collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
@@ -58,19 +62,29 @@ fn templates_of_chapter_2_are_valid() {
 fn templates_of_chapter_2_are_resolved_already() {
     for path in templates_of_chapter_2() {
         let resolution = Resolver::new(&path).resolve().unwrap();
-        assert_eq!(resolution.to_value(), value(&fs::read_to_string(&path).unwrap()), "{}", path.display());
+        assert_eq!(
+            resolution.to_value(),
+            value(&fs::read_to_string(&path).unwrap()),
+            "{}",
+            path.display()
+        );
     }
 }
 
 /// Each section of chapter 2 with templates has one here.
 #[test]
 fn chapter_2_is_complete() {
-    let names: Vec<_> =
-        templates_of_chapter_2().iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let names: Vec<_> = templates_of_chapter_2()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
     // Section 2.18 shows none.
     for section in (1..=20).filter(|&section| section != 18) {
         let starts = [format!("2.{section}-"), format!("2.{section}.")];
-        assert!(names.iter().any(|name| starts.iter().any(|start| name.starts_with(start))), "2.{section}");
+        assert!(
+            names.iter().any(|name| starts.iter().any(|start| name.starts_with(start))),
+            "2.{section}"
+        );
     }
 }
 
@@ -90,8 +104,13 @@ fn what_examples_resolve_to_is_valid() {
             let what = format!("{} --preset {preset}", path.display());
             assert_valid(&what, &variant);
             let resolution = variant.resolve().unwrap();
-            assert!(resolution.to_yaml().contains("tosca_definitions_version: tosca_simple_yaml_1_3\n"));
-            assert_valid(&what, &Resolver::from_text(path.join("resolved.yaml"), resolution.to_yaml()));
+            assert!(
+                resolution.to_yaml().contains("tosca_definitions_version: tosca_simple_yaml_1_3\n")
+            );
+            assert_valid(
+                &what,
+                &Resolver::from_text(path.join("resolved.yaml"), resolution.to_yaml()),
+            );
             presets += 1;
         }
     }
@@ -100,8 +119,9 @@ fn what_examples_resolve_to_is_valid() {
 
 #[test]
 fn profiles_are_valid() {
-    let profiles =
-        below("presets/profiles").into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    let profiles = below("presets/profiles")
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     let profiles: Vec<_> = profiles.collect();
     assert_eq!(profiles.len(), 2);
     for path in profiles {

@@ -1,6 +1,10 @@
 //! `cuvee validate`, as a user types it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run the binary has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot run the binary has failed"
+)]
 
 use cuvee::Resolver;
 use cuvee::csar::Archive;
@@ -76,7 +80,13 @@ topology_template:
 
 fn directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let files = [("shop", SHOP), ("types", TYPES), ("wrong", WRONG), ("variable", VARIABLE), ("suspicious", SUSPICIOUS)];
+    let files = [
+        ("shop", SHOP),
+        ("types", TYPES),
+        ("wrong", WRONG),
+        ("variable", VARIABLE),
+        ("suspicious", SUSPICIOUS),
+    ];
     for (name, text) in files {
         fs::write(directory.path().join(name).with_extension("yaml"), text).unwrap();
     }
@@ -143,7 +153,10 @@ fn all_variants_count_where_none_is_chosen() {
     validate("variable.yaml").code(1).stdout_eq("").stderr_eq(all);
     validate("variable.yaml --preset dev").code(1).stderr_eq(all);
     validate("variable.yaml -i debug=true").code(1).stderr_eq(all);
-    validate("variable.yaml --preset prod").success().stdout_eq("`variable.yaml` is valid\n").stderr_eq("");
+    validate("variable.yaml --preset prod")
+        .success()
+        .stdout_eq("`variable.yaml` is valid\n")
+        .stderr_eq("");
     validate("variable.yaml --preset dev --input debug=false").success();
     validate("variable.yaml --preset test").code(1).stderr_eq("error[unknown-preset]: [..]\n...\n");
 }
@@ -167,7 +180,10 @@ fn warnings_do_not_count_unless_strict() {
         .stdout_eq("`suspicious.yaml` is valid\n")
         .stderr_eq("warning[invalid-template]: [..]\n...\n");
     validate("suspicious.yaml --quiet").success().stdout_eq("").stderr_eq("");
-    validate("suspicious.yaml --strict").code(1).stdout_eq("").stderr_eq("error[invalid-template]: [..]\n...\n");
+    validate("suspicious.yaml --strict")
+        .code(1)
+        .stdout_eq("")
+        .stderr_eq("error[invalid-template]: [..]\n...\n");
     // Even then what cannot be decided is no mistake.
     validate("shop.yaml --strict").success().stderr_eq("note[undecidable]: [..]\n...\n");
     let strict = stdout(validate("suspicious.yaml --strict --quiet --format json").code(1));
@@ -176,18 +192,25 @@ fn warnings_do_not_count_unless_strict() {
 
 #[test]
 fn several_templates_are_validated_and_what_they_share_is_wrong_once() {
-    validate("shop.yaml variable.yaml --quiet --preset prod").code(1).stderr_eq("error[unknown-preset]: [..]\n...\n");
+    validate("shop.yaml variable.yaml --quiet --preset prod")
+        .code(1)
+        .stderr_eq("error[unknown-preset]: [..]\n...\n");
     let directory = directory();
     let broken = TYPES.replace("Root", "Rot");
     fs::write(directory.path().join("types.yaml"), broken).unwrap();
-    let assert =
-        cuvee("wrong.yaml suspicious.yaml shop.yaml nowhere.yaml --quiet").current_dir(directory.path()).assert().code(1);
+    let assert = cuvee("wrong.yaml suspicious.yaml shop.yaml nowhere.yaml --quiet")
+        .current_dir(directory.path())
+        .assert()
+        .code(1);
     let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert_eq!(text.matches("there is no node type `tosca.nodes.Rot`").count(), 1, "{text}");
     assert!(text.contains("nowhere.yaml"), "{text}");
     assert!(text.ends_with(" errors\n"), "{text}");
     assert_eq!(text.matches(" errors\n").count(), 1, "{text}");
-    assert_eq!(stdout(cuvee("suspicious.yaml shop.yaml").current_dir(directory.path()).assert()), "`suspicious.yaml` is valid\n");
+    assert_eq!(
+        stdout(cuvee("suspicious.yaml shop.yaml").current_dir(directory.path()).assert()),
+        "`suspicious.yaml` is valid\n"
+    );
 }
 
 #[test]
@@ -207,14 +230,22 @@ fn directories_and_archives_are_templates() {
     fs::create_dir(&shop).unwrap();
     fs::write(shop.join("service-template.yaml"), SHOP).unwrap();
     fs::write(shop.join("types.yaml"), TYPES).unwrap();
-    fs::write(directory.path().join("shop.csar"), Resolver::new(&shop).resolve().unwrap().to_csar().unwrap()).unwrap();
+    fs::write(
+        directory.path().join("shop.csar"),
+        Resolver::new(&shop).resolve().unwrap().to_csar().unwrap(),
+    )
+    .unwrap();
     fs::write(shop.join("service-template.yaml"), WRONG).unwrap();
     fs::write(directory.path().join("wrong.csar"), wrong_archive()).unwrap();
     let run = |line| cuvee(line).current_dir(directory.path()).assert();
     run("shop.csar").success().stdout_eq("`shop.csar` is valid\n");
     run("shop").code(1).stdout_eq("");
-    let log: Value = serde_json::from_str(&stdout(run("wrong.csar --format sarif").code(1))).unwrap();
-    assert_eq!(uri(&log["runs"][0]["results"][0]["locations"][0]), "wrong.csar%3A/service-template.yaml");
+    let log: Value =
+        serde_json::from_str(&stdout(run("wrong.csar --format sarif").code(1))).unwrap();
+    assert_eq!(
+        uri(&log["runs"][0]["results"][0]["locations"][0]),
+        "wrong.csar%3A/service-template.yaml"
+    );
     fs::write(directory.path().join("no.csar"), "no").unwrap();
     run("no.csar").code(1).stderr_eq("error[csar]: [..]\n...\n");
 }
@@ -234,7 +265,10 @@ fn wrong_use_exits_with_2() {
     for (line, complaint) in [
         ("", "...\n[..]<TEMPLATE>...[..]\n...\n"),
         ("shop.yaml --format xml", "...\n[..]human, json, sarif[..]\n...\n"),
-        ("- shop.yaml -", "error: standard input can be read only once, so `-` cannot be given twice\n...\n"),
+        (
+            "- shop.yaml -",
+            "error: standard input can be read only once, so `-` cannot be given twice\n...\n",
+        ),
     ] {
         validate(line).code(2).stdout_eq("").stderr_eq(complaint);
     }
@@ -243,15 +277,27 @@ fn wrong_use_exits_with_2() {
 #[test]
 fn json_is_one_object_a_line_and_nothing_else() {
     let assert = validate("shop.yaml wrong.yaml --format json").code(1).stderr_eq("");
-    let lines: Vec<Value> = stdout(assert).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> =
+        stdout(assert).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let codes: Vec<_> = lines.iter().map(|line| line["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["undecidable", "invalid-value", "unknown-property"]);
     let last = &lines[2];
-    assert_eq!((&last["file"], &last["line"], &last["column"]), (&"wrong.yaml".into(), &5.into(), &48.into()));
-    assert_eq!((&last["section"], &last["help"]), (&"3.6.11".into(), &"did you mean `port`?".into()));
+    assert_eq!(
+        (&last["file"], &last["line"], &last["column"]),
+        (&"wrong.yaml".into(), &5.into(), &48.into())
+    );
+    assert_eq!(
+        (&last["section"], &last["help"]),
+        (&"3.6.11".into(), &"did you mean `port`?".into())
+    );
     assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), "");
     // The same as other commands write to standard error.
-    let reported = validate("wrong.yaml --message-format json").code(1).stdout_eq("").get_output().stderr.clone();
+    let reported = validate("wrong.yaml --message-format json")
+        .code(1)
+        .stdout_eq("")
+        .get_output()
+        .stderr
+        .clone();
     assert_eq!(String::from_utf8(reported).unwrap(), stdout(validate("wrong.yaml --format json")));
 }
 
@@ -272,14 +318,20 @@ fn assert_sarif(log: &Value) {
     let [run] = log["runs"].as_array().unwrap().as_slice() else { panic!("{log}") };
     assert_eq!(run["columnKind"], "utf16CodeUnits");
     let driver = &run["tool"]["driver"];
-    assert_eq!((&driver["name"], &driver["version"]), (&"cuvee".into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(
+        (&driver["name"], &driver["version"]),
+        (&"cuvee".into(), &env!("CARGO_PKG_VERSION").into())
+    );
     let mut rules = BTreeSet::new();
     for rule in driver["rules"].as_array().unwrap() {
         let code: Code = rule["id"].as_str().unwrap().parse().unwrap();
         assert!(rules.insert(code), "{code} twice");
         assert_eq!(rule["fullDescription"]["text"], code.description());
         assert!(code.description().starts_with(rule["shortDescription"]["text"].as_str().unwrap()));
-        assert!(rule.get("help").is_none_or(|help| code.description().ends_with(help["text"].as_str().unwrap())));
+        assert!(
+            rule.get("help")
+                .is_none_or(|help| code.description().ends_with(help["text"].as_str().unwrap()))
+        );
     }
     let mut used = BTreeSet::new();
     for result in run["results"].as_array().unwrap() {
@@ -287,7 +339,8 @@ fn assert_sarif(log: &Value) {
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
         assert_eq!(result["locations"].as_array().unwrap().len(), 1);
-        let related = result.get("relatedLocations").map_or(&[][..], |related| related.as_array().unwrap());
+        let related =
+            result.get("relatedLocations").map_or(&[][..], |related| related.as_array().unwrap());
         for (index, location) in related.iter().enumerate() {
             assert_eq!(location["id"], index);
             assert!(location["message"]["text"].is_string());
@@ -307,11 +360,19 @@ fn sarif(line: &str, exit: i32) -> Value {
 fn sarif_names_rules_places_and_sections() {
     let log = sarif("wrong.yaml shop.yaml --format sarif", 1);
     let results = log["runs"][0]["results"].as_array().unwrap();
-    let said: Vec<_> =
-        results.iter().map(|result| (result["ruleId"].as_str().unwrap(), result["level"].as_str().unwrap())).collect();
-    assert_eq!(said, [("invalid-value", "error"), ("unknown-property", "error"), ("undecidable", "note")]);
+    let said: Vec<_> = results
+        .iter()
+        .map(|result| (result["ruleId"].as_str().unwrap(), result["level"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        said,
+        [("invalid-value", "error"), ("unknown-property", "error"), ("undecidable", "note")]
+    );
     let unknown = &results[1];
-    assert_eq!(unknown["message"]["text"], "`Shop` has no property `prot`\nhelp: did you mean `port`?");
+    assert_eq!(
+        unknown["message"]["text"],
+        "`Shop` has no property `prot`\nhelp: did you mean `port`?"
+    );
     assert_eq!(unknown["properties"]["section"], "3.6.11");
     assert_eq!(uri(&unknown["locations"][0]), "wrong.yaml");
     // The clef is two code units, where it is one character in other formats.
@@ -329,7 +390,8 @@ topology_template:
 ";
     fs::create_dir(directory.path().join("ü b")).unwrap();
     fs::write(directory.path().join("ü b/db.yaml"), text).unwrap();
-    let output = cuvee("--format sarif").arg("ü b/db.yaml").current_dir(directory.path()).assert().code(1);
+    let output =
+        cuvee("--format sarif").arg("ü b/db.yaml").current_dir(directory.path()).assert().code(1);
     let log: Value = serde_json::from_str(&stdout(output)).unwrap();
     assert_sarif(&log);
     let results = log["runs"][0]["results"].as_array().unwrap();
@@ -343,7 +405,9 @@ topology_template:
 #[test]
 fn sarif_places_what_has_no_place_at_the_template() {
     let log = sarif("nowhere.yaml --format sarif", 1);
-    let [result] = log["runs"][0]["results"].as_array().unwrap().as_slice() else { panic!("{log}") };
+    let [result] = log["runs"][0]["results"].as_array().unwrap().as_slice() else {
+        panic!("{log}")
+    };
     assert_eq!((&result["ruleId"], uri(&result["locations"][0])), (&"file".into(), "nowhere.yaml"));
     assert!(result["locations"][0]["physicalLocation"].get("region").is_none());
     let none = sarif("suspicious.yaml --quiet --format sarif", 0);
@@ -379,10 +443,23 @@ fn a_copy_of_a_profile_is_the_profile() {
         fs::copy(profiles.join(name), directory.path().join(name)).unwrap();
     }
     let imports = "imports: [ tosca_simple_1_3.yaml, tosca_simple_1_3_non_normative.yaml ]\ntopology_template:";
-    fs::write(directory.path().join("web.yaml"), NON_NORMATIVE.replace("topology_template:", imports)).unwrap();
-    for line in ["web.yaml", "web.yaml --non-normative", "tosca_simple_1_3.yaml", "tosca_simple_1_3_non_normative.yaml"] {
+    fs::write(
+        directory.path().join("web.yaml"),
+        NON_NORMATIVE.replace("topology_template:", imports),
+    )
+    .unwrap();
+    for line in [
+        "web.yaml",
+        "web.yaml --non-normative",
+        "tosca_simple_1_3.yaml",
+        "tosca_simple_1_3_non_normative.yaml",
+    ] {
         cuvee(line).current_dir(directory.path()).assert().success().stderr_eq("");
     }
-    let types = Command::new(cargo_bin!("cuvee")).args(["types", "web.yaml", "tosca.nodes.WebServer.Apache"]);
+    let types = Command::new(cargo_bin!("cuvee")).args([
+        "types",
+        "web.yaml",
+        "tosca.nodes.WebServer.Apache",
+    ]);
     types.current_dir(directory.path()).assert().success().stderr_eq("");
 }

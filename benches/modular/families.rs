@@ -5,8 +5,9 @@ use super::modular::Random;
 use cuvee::formula::{Arena, Atom, Encoder, Formula, OriginId};
 use cuvee::solve::Objective;
 
-/// Components that each stand on exactly one of four hosts, which they share with their neighbours; hosts need one of two stacks. The weight of hosts
-/// and stacks is to be minimal: buying what many can use pays, so that no component can be looked at alone.
+/// Components that each stand on exactly one of four hosts, which they share with their neighbours;
+/// hosts need one of two stacks. The weight of hosts and stacks is to be minimal: buying what many
+/// can use pays, so that no component can be looked at alone.
 pub fn shared(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let (hosts, stacks) = (components, components / 4 + 2);
@@ -17,16 +18,18 @@ pub fn shared(components: usize, seed: u64) -> Encoded {
         problem.clauses.push([&[!problem.atoms[host]], &on[..]].concat());
     }
     for component in 0..components {
-        let near: Vec<_> = (0..4).map(|_| problem.atoms[(component + random.below(8)) % hosts]).collect();
+        let near: Vec<_> =
+            (0..4).map(|_| problem.atoms[(component + random.below(8)) % hosts]).collect();
         problem.clauses.push(near);
     }
-    let weights = (0..hosts + stacks).map(|position| 1 + random.below(if position < hosts { 100 } else { 300 }) as u64);
+    let weights = (0..hosts + stacks)
+        .map(|position| 1 + random.below(if position < hosts { 100 } else { 300 }) as u64);
     let costs: Vec<_> = problem.atoms.clone().into_iter().zip(weights).collect();
     problem.encode(&costs)
 }
 
-/// Components that each are deployed by exactly one of four technologies, of which neighbours exclude some; how well the technologies suit, added up, is
-/// to be maximal.
+/// Components that each are deployed by exactly one of four technologies, of which neighbours
+/// exclude some; how well the technologies suit, added up, is to be maximal.
 pub fn technologies(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let mut problem = Problem::new(4 * components);
@@ -54,7 +57,11 @@ pub fn alternatives(count: usize) -> Encoded {
     for (position, &one) in atoms.iter().enumerate() {
         problem.clauses.extend(atoms[..position].iter().map(|&other| vec![!one, !other]));
     }
-    let costs: Vec<_> = atoms.iter().zip(0..).map(|(&atom, position)| (!atom, 1 + position * 7919 % 1009)).collect();
+    let costs: Vec<_> = atoms
+        .iter()
+        .zip(0..)
+        .map(|(&atom, position)| (!atom, 1 + position * 7919 % 1009))
+        .collect();
     problem.encode(&costs)
 }
 
@@ -76,7 +83,8 @@ impl Problem {
         for (clause, origin) in self.clauses.iter().zip((0..).map(OriginId)) {
             encoder.assert(clause, origin);
         }
-        let terms = costs.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
+        let terms =
+            costs.iter().map(|&(formula, weight)| (encoder.literal(formula), weight)).collect();
         let preference = (0..self.atoms.len() as u32).map(Atom).collect();
         Encoded { cnf: encoder.finish(), objective: Objective { terms }, preference }
     }

@@ -1,6 +1,7 @@
-//! Optimisation problems of the size of real systems, as clauses: services in modules of eight, each on exactly one of four runtimes of its own;
-//! runtimes stand on the module's stacks, stacks on one of two platforms; some runtimes exclude each other, mostly inside a module. The sum of the
-//! weights of what is present is to be minimal.
+//! Optimisation problems of the size of real systems, as clauses: services in modules of eight,
+//! each on exactly one of four runtimes of its own; runtimes stand on the module's stacks, stacks
+//! on one of two platforms; some runtimes exclude each other, mostly inside a module. The sum of
+//! the weights of what is present is to be minimal.
 
 pub struct Node {
     pub weight: u64,
@@ -41,12 +42,15 @@ impl Template {
     pub fn modular(size: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut template = Self::default();
-        let platforms: Vec<_> = (0..PLATFORMS).map(|_| template.add(&mut random, vec![], false)).collect();
+        let platforms: Vec<_> =
+            (0..PLATFORMS).map(|_| template.add(&mut random, vec![], false)).collect();
         let services = size / ALTERNATIVES;
         let mut modules = Vec::new();
         for (module, start) in (0..services).step_by(MODULE).enumerate() {
             let under = [platforms[module % 3], platforms[module % 3 + 3]];
-            let stacks: Vec<_> = (0..ALTERNATIVES).map(|_| template.add(&mut random, under.to_vec(), false)).collect();
+            let stacks: Vec<_> = (0..ALTERNATIVES)
+                .map(|_| template.add(&mut random, under.to_vec(), false))
+                .collect();
             let mut runtimes = Vec::new();
             for service in start..services.min(start + MODULE) {
                 let hosts: Vec<_> = (0..ALTERNATIVES)

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// What grows, and how a template of some size is made; all of them resolve with the input `mode` at 5.
+/// What grows, and how a template of some size is made; all of them resolve with the input `mode`
+/// at 5.
 pub struct Case {
     pub name: &'static str,
     pub make: fn(usize) -> String,
@@ -60,16 +61,25 @@ fn leaves(size: usize) -> String {
 /// A node with a list under a key, and nodes besides.
 fn hub(key: &str, size: usize, item: impl Fn(usize) -> String, nodes: &str) -> String {
     let typed = if key == "type" { "" } else { "      type: node\n" };
-    format!("    hub:\n      persistent: true\n{typed}      {key}:\n{}{nodes}", lines(size, |i| format!("        - {}", item(i))))
+    format!(
+        "    hub:\n      persistent: true\n{typed}      {key}:\n{}{nodes}",
+        lines(size, |i| format!("        - {}", item(i)))
+    )
 }
 
 fn relations(size: usize) -> String {
     let nodes = hub("requirements", size, |i| format!("link_{i}: node_{i}"), &leaves(size));
-    template(", mode: semantic-loose, relation_default_implied: true, optimization_topology: min", "", &nodes)
+    template(
+        ", mode: semantic-loose, relation_default_implied: true, optimization_topology: min",
+        "",
+        &nodes,
+    )
 }
 
 fn choice(size: usize) -> String {
-    let weighted = lines(size, |i| format!("    node_{i}: {{type: node, weight: {}}}", (i + size / 2) % size + 1));
+    let weighted = lines(size, |i| {
+        format!("    node_{i}: {{type: node, weight: {}}}", (i + size / 2) % size + 1)
+    });
     let nodes = hub("requirements", size, |i| format!("host: node_{i}"), &weighted);
     let options = ", mode: semantic-loose, node_default_condition_mode: incomingnaive, hosting_stack_constraint: true, optimization_topology: min";
     template(options, "", &nodes)
@@ -88,10 +98,13 @@ fn types(size: usize) -> String {
     template("", "", &hub("type", size, |i| format!("type_{i}: {{{}}}", selected(i)), ""))
 }
 
-/// A constraint over the presence of nodes, of which exactly one is absent, or exactly one is present.
+/// A constraint over the presence of nodes, of which exactly one is absent, or exactly one is
+/// present.
 fn operands(operator: &str, size: usize) -> String {
     let list = lines(size, |i| format!("          - node_presence: node_{i}"));
-    let nodes = lines(size, |i| format!("    node_{i}: {{type: node, conditions: {}}}", operator == "and" || i == 5));
+    let nodes = lines(size, |i| {
+        format!("    node_{i}: {{type: node, conditions: {}}}", operator == "and" || i == 5)
+    });
     template("", &format!("    constraints:\n      - {operator}:\n{list}"), &nodes)
 }
 
@@ -112,7 +125,12 @@ fn conditions(size: usize) -> String {
 }
 
 fn constraints(size: usize) -> String {
-    let implied = |i| format!("      - implies: [{{node_presence: node_{i}}}, {{node_presence: node_{}}}]", (i + 1) % size);
+    let implied = |i| {
+        format!(
+            "      - implies: [{{node_presence: node_{i}}}, {{node_presence: node_{}}}]",
+            (i + 1) % size
+        )
+    };
     let list = lines(size, implied);
     template("", &format!("    constraints:\n{list}"), &leaves(size))
 }
@@ -123,15 +141,16 @@ fn expressions(size: usize) -> String {
         next if next == size => format!("      expression_{i}: {{node_presence: node}}"),
         next => format!("      expression_{i}: {{not: {{logic_expression: expression_{next}}}}}"),
     });
-    let nodes =
-        "    node: {type: node, persistent: true}\n    user: {type: node, conditions: {logic_expression: expression_0}}\n";
+    let nodes = "    node: {type: node, persistent: true}\n    user: {type: node, conditions: {logic_expression: expression_0}}\n";
     template(", optimization_topology: max", &format!("    expressions:\n{list}"), nodes)
 }
 
 /// One expression needs all others.
 fn uses(size: usize) -> String {
     let list = lines(size, |i| format!("          - logic_expression: expression_{i}"));
-    let all = lines(size, |i| format!("      expression_{i}: {{greater: [{{variability_input: mode}}, 0]}}"));
+    let all = lines(size, |i| {
+        format!("      expression_{i}: {{greater: [{{variability_input: mode}}, 0]}}")
+    });
     let nodes = "    user: {type: node, conditions: {logic_expression: all}}\n";
     template("", &format!("    expressions:\n      all:\n        and:\n{list}{all}"), nodes)
 }

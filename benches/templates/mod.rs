@@ -5,13 +5,16 @@ pub mod growth;
 use crate::modular::Template;
 use std::fmt::Write;
 
-/// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half: the growth of the pipeline.
+/// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half: the growth of the
+/// pipeline.
 pub fn chain(seed: usize) -> String {
     let mut text = String::from(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n    variability:\n        inputs:\n            mode:\n                \
          type: string\n        options:\n            type_default_condition: true\n        expressions:\n",
     );
-    for (i, kind, value) in (0..seed).flat_map(|i| [(i, "present", "present"), (i, "removed", "absent")]) {
+    for (i, kind, value) in
+        (0..seed).flat_map(|i| [(i, "present", "present"), (i, "removed", "absent")])
+    {
         line(&mut text, 12, &format!("condition_{i}_{kind}:"));
         line(&mut text, 16, "equal:");
         line(&mut text, 20, "- variability_input: mode");
@@ -57,7 +60,13 @@ pub fn modular(size: usize, seed: u64) -> String {
          optimization_topology_unique: false\n            technology_constraint: false\n        constraints:\n",
     );
     for (one, other) in &template.excluded {
-        line(&mut text, 12, &format!("- not: {{and: [{{node_presence: node_{one}}}, {{node_presence: node_{other}}}]}}"));
+        line(
+            &mut text,
+            12,
+            &format!(
+                "- not: {{and: [{{node_presence: node_{one}}}, {{node_presence: node_{other}}}]}}"
+            ),
+        );
     }
     line(&mut text, 4, "node_templates:");
     for (position, node) in template.nodes.iter().enumerate() {
@@ -82,13 +91,21 @@ pub fn library(types: usize) -> String {
     let mut text = String::from("tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n");
     for i in 0..types {
         line(&mut text, 4, &format!("library.type_{types}_{i}:"));
-        let parent = if i == 0 { "tosca.nodes.Root".into() } else { format!("library.type_{types}_{}", i / 2) };
+        let parent = if i == 0 {
+            "tosca.nodes.Root".into()
+        } else {
+            format!("library.type_{types}_{}", i / 2)
+        };
         line(&mut text, 8, &format!("derived_from: {parent}"));
         line(&mut text, 8, "properties:");
         for property in 0..10 {
             line(&mut text, 12, &format!("property_{property}:"));
             line(&mut text, 16, "type: string");
-            line(&mut text, 16, "description: What the operations of this type read when they are run.");
+            line(
+                &mut text,
+                16,
+                "description: What the operations of this type read when they are run.",
+            );
         }
         line(&mut text, 8, "interfaces:");
         line(&mut text, 12, "Standard:");
@@ -97,7 +114,8 @@ pub fn library(types: usize) -> String {
     text
 }
 
-/// An industry-sized template: stations with a gateway that connects to the controllers and sensors of its line, each on one of two kinds of hosts.
+/// An industry-sized template: stations with a gateway that connects to the controllers and sensors
+/// of its line, each on one of two kinds of hosts.
 pub fn industry() -> String {
     const STATIONS: usize = 10;
     const DEVICES: usize = 5;
@@ -112,19 +130,27 @@ pub fn industry() -> String {
         lines.iter().for_each(|content| line(&mut text, 12, content));
     };
     for station in 0..STATIONS {
-        let connected = (0..DEVICES).map(|device| format!("    - device_{device}: device_{station}_{device}"));
+        let connected =
+            (0..DEVICES).map(|device| format!("    - device_{device}: device_{station}_{device}"));
         let host = format!("    - host: edge_{station}");
-        let requirements = std::iter::once("requirements:".to_owned()).chain(connected).chain([host]);
-        let lines: Vec<_> = std::iter::once("persistent: true".to_owned()).chain(requirements).collect();
+        let requirements =
+            std::iter::once("requirements:".to_owned()).chain(connected).chain([host]);
+        let lines: Vec<_> =
+            std::iter::once("persistent: true".to_owned()).chain(requirements).collect();
         node(&format!("gateway_{station}"), 100 + station, &lines);
         node(&format!("edge_{station}"), 300 + station, &["properties: {zone: hall}".into()]);
         for device in 0..DEVICES {
             let name = format!("{station}_{device}");
             let hosts = ["plant", "cloud"].map(|site| format!("    - host: {site}_{name}"));
             let properties = format!("properties: {{address: {}}}", 1_000 * station + device);
-            node(&format!("device_{name}"), 1_000 + device, &[&[properties, "requirements:".into()], &hosts[..]].concat());
+            node(
+                &format!("device_{name}"),
+                1_000 + device,
+                &[&[properties, "requirements:".into()], &hosts[..]].concat(),
+            );
             for site in ["plant", "cloud"] {
-                let selected = format!("conditions: {{equal: [{{variability_input: site}}, {site}]}}");
+                let selected =
+                    format!("conditions: {{equal: [{{variability_input: site}}, {site}]}}");
                 node(&format!("{site}_{name}"), 2_000 + device, &[selected]);
             }
         }
@@ -159,7 +185,11 @@ pub fn shop() -> String {
         line(&mut text, 8, &format!("{name}:"));
         line(&mut text, 12, &format!("type: library.type_400_{}", 200 + i));
         if let Some(stack) = stack {
-            line(&mut text, 12, &format!("conditions: {{equal: [{{variability_input: env}}, {stack}]}}"));
+            line(
+                &mut text,
+                12,
+                &format!("conditions: {{equal: [{{variability_input: env}}, {stack}]}}"),
+            );
         } else {
             line(&mut text, 12, &format!("properties: {{port: {}}}", 8080 + i));
             line(&mut text, 12, "requirements:");

@@ -1,4 +1,5 @@
-// Resolves the template for the profile that is built: `cargo build` gets the variant dev, `cargo build --release` gets prod.
+// Resolves the template for the profile that is built: `cargo build` gets the variant dev, `cargo
+// build --release` gets prod.
 
 use std::path::Path;
 use std::process::ExitCode;

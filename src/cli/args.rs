@@ -2,7 +2,9 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+};
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
@@ -12,10 +14,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA template of that variant out
+/// Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA
+/// template of that variant out
 #[derive(Debug, Parser)]
 #[command(name = "cuvee", version)]
-#[command(after_help = "Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use.")]
+#[command(
+    after_help = "Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use."
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -39,7 +44,8 @@ pub enum Command {
     Variants(VariantsArgs),
     /// Analyse all variants: what every one has, what none has, and what is in vain
     Analyze(AnalyzeArgs),
-    /// Explain why an element is present or absent, or why there is no variant, and what would change that
+    /// Explain why an element is present or absent, or why there is no variant, and what would
+    /// change that
     Explain(ExplainArgs),
     /// Draw the topology, a variant in it, or the difference between two
     Graph(GraphArgs),
@@ -58,7 +64,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Write variability inputs and constraints for a feature model
     Import(ImportArgs),
-    /// List the types of a template, or show what one effectively is, and where each part comes from
+    /// List the types of a template, or show what one effectively is, and where each part comes
+    /// from
     Types(TypesArgs),
     /// Report everything that is wrong with templates, in all their variants
     Validate(ValidateArgs),
@@ -88,7 +95,8 @@ pub enum MessageFormat {
 /// Which template, and what is chosen of it.
 #[derive(Debug, Args)]
 pub struct SelectArgs {
-    /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual
+    /// name, or `-` for standard input
     pub template: PathBuf,
     #[command(flatten)]
     pub choose: ChooseArgs,
@@ -97,19 +105,23 @@ pub struct SelectArgs {
 /// What is chosen of a template.
 #[derive(Debug, Args)]
 pub struct ChooseArgs {
-    /// Variability preset; repeat it or separate several by commas, later ones win [env: CUVEE_PRESETS]
+    /// Variability preset; repeat it or separate several by commas, later ones win [env:
+    /// CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
-    /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins over presets
+    /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins
+    /// over presets
     #[arg(long = "inputs", value_name = "FILE")]
     pub inputs_files: Vec<PathBuf>,
-    /// Variability input, its value read as YAML; may be repeated, wins over files [env: CUVEE_INPUT_<NAME>]
+    /// Variability input, its value read as YAML; may be repeated, wins over files [env:
+    /// CUVEE_INPUT_<NAME>]
     #[arg(short = 'i', long = "input", value_name = "NAME=VALUE", value_parser = assignment)]
     pub inputs: Vec<(String, String)>,
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
-    /// Local file or directory that stands for a URL and all below it, for imports; may be repeated, the longest URL wins
+    /// Local file or directory that stands for a URL and all below it, for imports; may be
+    /// repeated, the longest URL wins
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
     /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
@@ -124,22 +136,27 @@ pub struct ChooseArgs {
 pub struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Write the result to this file, all of it or nothing, instead of to standard output; as an archive where it ends in `.csar` or `.zip`
+    /// Write the result to this file, all of it or nothing, instead of to standard output; as an
+    /// archive where it ends in `.csar` or `.zip`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
-    /// Replace the functions of TOSCA that take from topology inputs and properties only by their values
+    /// Replace the functions of TOSCA that take from topology inputs and properties only by their
+    /// values
     #[arg(long)]
     pub evaluate: bool,
-    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be repeated
+    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be
+    /// repeated
     #[arg(long = "deployment-inputs", value_name = "FILE", requires = "evaluate")]
     pub deployment_files: Vec<PathBuf>,
-    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated, wins over files
+    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated,
+    /// wins over files
     #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
     pub deployment_inputs: Vec<(String, String)>,
-    /// Take the best variant that is found in this time, such as `30s` or `5m`, where none is proven to be the best by then; exit with 1
+    /// Take the best variant that is found in this time, such as `30s` or `5m`, where none is
+    /// proven to be the best by then; exit with 1
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub timeout: Option<Duration>,
     /// Exit with 0 all the same
@@ -180,7 +197,8 @@ pub struct TestArgs {
 
 #[derive(Debug, Args)]
 pub struct OptionsArgs {
-    /// A service template, an archive (CSAR), a directory that holds a template under its usual name, or `-` for standard input
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual
+    /// name, or `-` for standard input
     pub template: PathBuf,
     /// Variability option, set over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
@@ -238,7 +256,8 @@ pub struct VariantsArgs {
     /// Which elements make a variant: all of them, or nodes only
     #[arg(long, value_name = "ELEMENTS", default_value = "all")]
     pub projection: ProjectionArg,
-    /// Only variants in which this variability condition holds, such as `{node_presence: cache}`; may be repeated
+    /// Only variants in which this variability condition holds, such as `{node_presence: cache}`;
+    /// may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
     /// Say how many there are, instead of listing them
@@ -316,7 +335,8 @@ pub struct ExplainCodeArgs {
 pub struct GraphArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Show how the variant with these presets instead differs; repeat it or separate several by commas
+    /// Show how the variant with these presets instead differs; repeat it or separate several by
+    /// commas
     #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub compare_to: Vec<String>,
     /// Leave out what is absent; without a choice, from the variant that defaults make
@@ -376,15 +396,17 @@ pub enum MatrixFormat {
 /// What is compared.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
-// clap leaves the group of arguments that flatten others empty, and by the group it knows whether they are there.
+// clap leaves the group of arguments that flatten others empty, and by the group it knows whether
+// they are there.
 #[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false)))]
 pub struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
     pub select: Option<SelectArgs>,
-    /// What was: presets, or files of inputs where no preset has that name, separated by commas, later ones win and files over presets; by
-    /// default what the other flags choose. Without a template, a file that holds a plain one
+    /// What was: presets, or files of inputs where no preset has that name, separated by commas,
+    /// later ones win and files over presets; by default what the other flags choose. Without a
+    /// template, a file that holds a plain one
     #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
     pub from: Option<String>,
     /// What is now: as for --from
@@ -471,7 +493,8 @@ pub struct TypesArgs {
 
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
-    /// Service templates, archives (CSAR), directories that hold a template under its usual name, or `-` for standard input
+    /// Service templates, archives (CSAR), directories that hold a template under its usual name,
+    /// or `-` for standard input
     #[arg(required = true, value_name = "TEMPLATE")]
     pub templates: Vec<PathBuf>,
     #[command(flatten)]
@@ -520,8 +543,11 @@ impl Arguments {
                 json.then_some("an archive holds YAML, so `--format json` does not go with it")
             }
             Command::Validate(args) => {
-                let twice = args.templates.iter().filter(|template| template.as_os_str() == "-").count() > 1;
-                twice.then_some("standard input can be read only once, so `-` cannot be given twice")
+                let twice =
+                    args.templates.iter().filter(|template| template.as_os_str() == "-").count()
+                        > 1;
+                twice
+                    .then_some("standard input can be read only once, so `-` cannot be given twice")
             }
             _ => None,
         }
@@ -553,8 +579,13 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 /// A URL may have a `=` of its own.
 fn mapping(text: &str) -> Result<(String, PathBuf), String> {
     match text.rsplit_once('=') {
-        Some((url, path)) if !url.is_empty() && !path.is_empty() => Ok((url.to_owned(), path.into())),
-        _ => Err("a URL and a path are needed, such as `https://example.com/types=vendor/types`".into()),
+        Some((url, path)) if !url.is_empty() && !path.is_empty() => {
+            Ok((url.to_owned(), path.into()))
+        }
+        _ => {
+            Err("a URL and a path are needed, such as `https://example.com/types=vendor/types`"
+                .into())
+        }
     }
 }
 
@@ -564,7 +595,9 @@ fn date(text: &str) -> Result<Zoned, jiff::Error> {
 
 fn code(text: &str) -> Result<Code, String> {
     let known = || Code::ALL.iter().map(|code| code.as_str());
-    text.parse().map_err(|()| did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into()))
+    text.parse().map_err(|()| {
+        did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into())
+    })
 }
 
 fn command_name(text: &str) -> Result<String, String> {
@@ -579,8 +612,11 @@ fn command_name(text: &str) -> Result<String, String> {
 /// Seconds, or a time with its units.
 fn timeout(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let with_units = || text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
-    seconds.or_else(with_units).ok_or_else(|| "expected a time such as `30s`, `1.5` (seconds) or `5m`".to_owned())
+    let with_units =
+        || text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    seconds
+        .or_else(with_units)
+        .ok_or_else(|| "expected a time such as `30s`, `1.5` (seconds) or `5m`".to_owned())
 }
 
 #[cfg(test)]
@@ -606,14 +642,20 @@ mod tests {
 
     #[test]
     fn presets_are_repeated_or_separated() {
-        assert_eq!(resolve("cuvee resolve t --preset a,b --preset c").select.choose.presets, ["a", "b", "c"]);
+        assert_eq!(
+            resolve("cuvee resolve t --preset a,b --preset c").select.choose.presets,
+            ["a", "b", "c"]
+        );
         assert!(parse("cuvee resolve t --preset a,,b").is_err());
     }
 
     #[test]
     fn assignments_are_split_at_the_first_sign() {
         let args = resolve("cuvee resolve t -i a=b=c --input d= --option mode=manual");
-        assert_eq!(args.select.choose.inputs, [("a".into(), "b=c".into()), ("d".into(), String::new())]);
+        assert_eq!(
+            args.select.choose.inputs,
+            [("a".into(), "b=c".into()), ("d".into(), String::new())]
+        );
         assert_eq!(args.select.choose.options, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
@@ -624,13 +666,21 @@ mod tests {
 
     #[test]
     fn mappings_are_split_at_the_last_sign() {
-        let args = resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
+        let args =
+            resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
         assert_eq!(
             args.select.choose.mappings,
-            [("https://a.example/t?v=1".into(), "vendor/t".into()), ("profile".into(), "p.yaml".into())]
+            [
+                ("https://a.example/t?v=1".into(), "vendor/t".into()),
+                ("profile".into(), "p.yaml".into())
+            ]
         );
         for line in ["--map https://a.example", "--map =t", "--map https://a.example="] {
-            assert_eq!(parse(&format!("cuvee resolve t {line}")).unwrap_err().kind(), ErrorKind::ValueValidation, "{line}");
+            assert_eq!(
+                parse(&format!("cuvee resolve t {line}")).unwrap_err().kind(),
+                ErrorKind::ValueValidation,
+                "{line}"
+            );
         }
     }
 

@@ -39,14 +39,18 @@ pub fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome 
     let names = [args.from.as_deref(), args.to.as_deref()];
     let found = match &args.select {
         Some(select) => variants(select, names, reporter)?,
-        None => names.map(|name| read(Path::new(name.unwrap_or_default()), &OsFiles).map(Side::File)),
+        None => {
+            names.map(|name| read(Path::new(name.unwrap_or_default()), &OsFiles).map(Side::File))
+        }
     };
     tell(names, &found, reporter);
     let [Ok(from), Ok(to)] = found else { return Ok(ExitCode::FAILURE) };
     let diff = diff(&from.value(), &to.value());
     match args.format {
         ListFormat::Human => output::to_stdout_styled(&human(&diff), color),
-        ListFormat::Json => output::to_stdout(&json(&Report { from: names[0], to: names[1], diff: &diff })),
+        ListFormat::Json => {
+            output::to_stdout(&json(&Report { from: names[0], to: names[1], diff: &diff }))
+        }
     }
     .map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.exit_code && !diff.is_empty())))
@@ -70,7 +74,11 @@ impl Side {
 type Found = [Result<Side, Failure>; 2];
 
 /// Both variants of a template, whatever becomes of the other.
-fn variants(args: &SelectArgs, names: [Option<&str>; 2], reporter: &Reporter) -> Result<Found, Failure> {
+fn variants(
+    args: &SelectArgs,
+    names: [Option<&str>; 2],
+    reporter: &Reporter,
+) -> Result<Found, Failure> {
     let resolver = select::resolver(args)?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));
     let resolve = |resolver: Resolver| {
@@ -84,7 +92,9 @@ fn variants(args: &SelectArgs, names: [Option<&str>; 2], reporter: &Reporter) ->
 fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
     for name in names.into_iter().flat_map(|names| names.split(',')) {
         let path = Path::new(name);
-        let file = path.exists() && !path.is_dir() && !resolver.preset_names()?.iter().any(|preset| preset == name);
+        let file = path.exists()
+            && !path.is_dir()
+            && !resolver.preset_names()?.iter().any(|preset| preset == name);
         resolver = if file { resolver.inputs_file(name) } else { resolver.preset(name) };
     }
     Ok(resolver)
@@ -100,10 +110,13 @@ fn tell(names: [Option<&str>; 2], found: &Found, reporter: &Reporter) {
     let shared: HashSet<_> = of_from.intersection(&of_to).collect();
     for (index, side) in [from, to].into_iter().enumerate() {
         let Some((diagnostics, sources)) = side else { continue };
-        let told = diagnostics.iter().filter_map(|diagnostic| match shared.contains(&diagnostic.one_line(sources)) {
-            true => (index == 0).then(|| diagnostic.clone()),
-            false => {
-                Some(Diagnostic { message: format!("{}: {}", label(index, names), diagnostic.message), ..diagnostic.clone() })
+        let told = diagnostics.iter().filter_map(|diagnostic| {
+            match shared.contains(&diagnostic.one_line(sources)) {
+                true => (index == 0).then(|| diagnostic.clone()),
+                false => Some(Diagnostic {
+                    message: format!("{}: {}", label(index, names), diagnostic.message),
+                    ..diagnostic.clone()
+                }),
             }
         });
         reporter.report(&told.collect::<Vec<_>>(), sources);
@@ -164,10 +177,14 @@ fn human(diff: &Diff) -> String {
         return "no difference\n".into();
     }
     let rows = rows(diff);
-    let width = rows.iter().map(Row::width).filter(|width| *width <= WIDEST).max().unwrap_or_default();
+    let width =
+        rows.iter().map(Row::width).filter(|width| *width <= WIDEST).max().unwrap_or_default();
     let list: String = rows.iter().map(|row| row.line(width)).collect();
     let count = |sign: Sign| rows.iter().filter(|row| row.indent == 0 && row.sign == sign).count();
-    let counts = Sign::ALL.into_iter().map(|sign| (count(sign), sign.look().2)).filter(|(count, _)| *count > 0);
+    let counts = Sign::ALL
+        .into_iter()
+        .map(|sign| (count(sign), sign.look().2))
+        .filter(|(count, _)| *count > 0);
     let counts: Vec<_> = counts.map(|(count, what)| format!("{count} {what}")).collect();
     format!("{list}\n{}\n", counts.join(", "))
 }
@@ -190,7 +207,12 @@ fn rows(diff: &Diff) -> Vec<Row> {
                 });
             }
             _ => {
-                rows.push(Row { indent: 0, sign: Sign::Changed, name: printable(name), detail: String::new() });
+                rows.push(Row {
+                    indent: 0,
+                    sign: Sign::Changed,
+                    name: printable(name),
+                    detail: String::new(),
+                });
                 rows.extend(changes.into_iter().map(|Change { path, edit, .. }| Row {
                     indent: 2,
                     sign: Sign::of(edit),
@@ -223,11 +245,18 @@ impl Row {
 fn whole_detail(edit: &Edit) -> String {
     match edit {
         Edit::Added { to: Value::Map(entries) } | Edit::Removed { from: Value::Map(entries) } => {
-            let telling = |key: &str| entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| write_flow(value));
-            telling("type").or_else(|| telling("value")).map(|text| cut(&text, 0)).unwrap_or_else(|| detail(edit))
+            let telling = |key: &str| {
+                entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| write_flow(value))
+            };
+            telling("type")
+                .or_else(|| telling("value"))
+                .map(|text| cut(&text, 0))
+                .unwrap_or_else(|| detail(edit))
         }
         // A file is named already.
-        Edit::Added { to: Value::String(_) } | Edit::Removed { from: Value::String(_) } => String::new(),
+        Edit::Added { to: Value::String(_) } | Edit::Removed { from: Value::String(_) } => {
+            String::new()
+        }
         edit => detail(edit),
     }
 }
@@ -257,7 +286,8 @@ fn printable(name: &str) -> String {
 fn cut(text: &str, skipped: usize) -> String {
     let mut rest = text.chars().skip(skipped);
     let shown: String = rest.by_ref().take(SHOWN).collect();
-    let (before, behind) = (if skipped > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
+    let (before, behind) =
+        (if skipped > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
     format!("{before}{shown}{behind}")
 }
 
@@ -282,7 +312,11 @@ mod tests {
     fn elements_are_groups_and_are_counted() {
         let url = map([("description", "where".into()), ("value", "x".into())]);
         let changes = vec![
-            change("document", "metadata.version", Edit::Changed { from: 1.into(), to: "1".into() }),
+            change(
+                "document",
+                "metadata.version",
+                Edit::Changed { from: 1.into(), to: "1".into() },
+            ),
             change("import.lib.yaml", "", Edit::Removed { from: "lib.yaml".into() }),
             change("output.url", "", Edit::Added { to: url }),
             change("input.i", "", Edit::Added { to: map([("default", 1.into())]) }),
@@ -315,13 +349,16 @@ mod tests {
 
     #[test]
     fn names_move_no_cursor_and_styles_end() {
-        let text = human(&Diff { changes: vec![change("node.\u{1b}[2Jx\n", "", Edit::Removed { from: "a".into() })] });
+        let text = human(&Diff {
+            changes: vec![change("node.\u{1b}[2Jx\n", "", Edit::Removed { from: "a".into() })],
+        });
         assert_eq!(text, "\u{1b}[1m\u{1b}[31m- node.\\u{1b}[2Jx\\n\u{1b}[0m\n\n1 removed\n");
     }
 
     #[test]
     fn long_values_are_shown_where_they_part() {
-        let long = |middle: &str| Value::from(format!("{}{middle}{}", "s".repeat(100), "t".repeat(100)));
+        let long =
+            |middle: &str| Value::from(format!("{}{middle}{}", "s".repeat(100), "t".repeat(100)));
         let (start, end) = ("s".repeat(SHARED), "t".repeat(SHOWN - SHARED - 1));
         let edit = Edit::Changed { from: long("é"), to: long("è") };
         assert_eq!(detail(&edit), format!("…{start}é{end}… -> …{start}è{end}…"));

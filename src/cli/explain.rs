@@ -64,7 +64,8 @@ fn tree(reasons: &[Reason], indent: &str, text: &mut String) {
     for (index, reason) in reasons.iter().enumerate() {
         let last = index + 1 == reasons.len();
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let holds = if reason.kind == ReasonKind::Condition && !reason.holds { " fails" } else { "" };
+        let holds =
+            if reason.kind == ReasonKind::Condition && !reason.holds { " fails" } else { "" };
         let place = reason.place.as_ref().map(|place| format!("  {place}")).unwrap_or_default();
         let _ = writeln!(text, "{indent}{branch}{}{holds}{place}", reason.what);
         tree(&reason.because, &format!("{indent}{below}"), text);
@@ -81,6 +82,12 @@ fn flags(changes: &[Change]) -> String {
         Some(value) => format!("{}={}", change.to.name, write_flow(value)),
         None => format!("no {}", change.to.name),
     };
-    let all = |one: &dyn Fn(&Change) -> String, between: &str| changes.iter().map(one).collect::<Vec<_>>().join(between);
-    if changes.is_empty() { "none is needed".into() } else { format!("{} (now {})", all(&to, " "), all(&from, ", ")) }
+    let all = |one: &dyn Fn(&Change) -> String, between: &str| {
+        changes.iter().map(one).collect::<Vec<_>>().join(between)
+    };
+    if changes.is_empty() {
+        "none is needed".into()
+    } else {
+        format!("{} (now {})", all(&to, " "), all(&from, ", "))
+    }
 }

@@ -56,6 +56,9 @@ mod tests {
             explanation(Code::CyclicType),
             format!("cyclic-type\n\n{meaning}\n\nBreak the cycle that the message names.\n")
         );
-        assert!(explanation(Code::UnknownPreset).ends_with("\n\nA variability preset does not exist.\n"));
+        assert!(
+            explanation(Code::UnknownPreset)
+                .ends_with("\n\nA variability preset does not exist.\n")
+        );
     }
 }

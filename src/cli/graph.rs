@@ -21,13 +21,19 @@ pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         let first = resolve(&resolver)?;
         let second = resolver.only_presets(&args.compare_to).resolve()?;
         // Most of what there is to say of one variant is to say of the other too.
-        let news: Vec<_> = second.warnings().iter().filter(|warning| !first.warnings().contains(warning)).cloned().collect();
+        let news: Vec<_> = second
+            .warnings()
+            .iter()
+            .filter(|warning| !first.warnings().contains(warning))
+            .cloned()
+            .collect();
         reporter.report(&news, second.source_map());
         let only = |presets: &[String]| match presets {
             [] => "only without a preset".to_owned(),
             _ => format!("only with {}", presets.join(", ")),
         };
-        Drawing::of_difference(&topology, &first, &second).named(only(&args.select.choose.presets), only(&args.compare_to))
+        Drawing::of_difference(&topology, &first, &second)
+            .named(only(&args.select.choose.presets), only(&args.compare_to))
     } else if args.present_only || chooses(&args.select.choose) {
         Drawing::of_variant(&topology, &resolve(&resolver)?)
     } else {

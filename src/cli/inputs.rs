@@ -23,7 +23,8 @@ fn human(report: &InputsReport) -> String {
     let mut text = String::new();
     for input in &report.inputs {
         let kind = input.kind.as_ref().map(|kind| format!(": {kind}")).unwrap_or_default();
-        let description = input.description.as_ref().map(|text| format!("  {}", text.trim())).unwrap_or_default();
+        let description =
+            input.description.as_ref().map(|text| format!("  {}", text.trim())).unwrap_or_default();
         // Writing into a string does not fail.
         let _ = writeln!(text, "{}{kind}{description}", input.name);
         for (title, value) in rows(input) {
@@ -35,7 +36,11 @@ fn human(report: &InputsReport) -> String {
 
 fn rows(input: &InputReport) -> Vec<(&'static str, String)> {
     let cases: Vec<_> = input.cases.iter().map(|case| case.label.as_str()).collect();
-    let presets: Vec<_> = input.presets.iter().map(|preset| format!("{}={}", preset.preset, write_flow(&preset.value))).collect();
+    let presets: Vec<_> = input
+        .presets
+        .iter()
+        .map(|preset| format!("{}={}", preset.preset, write_flow(&preset.value)))
+        .collect();
     let default = input.default.as_ref().map(write_flow);
     let rows = [
         ("assigned", input.assigned.as_ref().map(write_flow).unwrap_or_default()),
@@ -52,7 +57,8 @@ fn rows(input: &InputReport) -> Vec<(&'static str, String)> {
 fn shown(elements: &[String]) -> String {
     let all: HashSet<&str> = elements.iter().map(String::as_str).collect();
     let is_inner = |id: &str| id.match_indices('.').any(|(dot, _)| all.contains(&id[dot + 1..]));
-    let mut elements: Vec<_> = elements.iter().map(String::as_str).filter(|id| !is_inner(id)).collect();
+    let mut elements: Vec<_> =
+        elements.iter().map(String::as_str).filter(|id| !is_inner(id)).collect();
     elements.sort_by_key(|id| !id.starts_with("node."));
     match elements.len().checked_sub(SHOWN) {
         Some(more) if more > 0 => format!("{} and {more} more", elements[..SHOWN].join(", ")),

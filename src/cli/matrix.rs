@@ -43,25 +43,43 @@ fn sign(present: Option<bool>) -> &'static str {
 /// How many elements are present in each column.
 fn counts(matrix: &Matrix) -> impl Iterator<Item = String> {
     (0..matrix.columns.len()).map(|at| {
-        let present = || matrix.rows.iter().filter_map(|row| row.present.get(at).copied().flatten());
+        let present =
+            || matrix.rows.iter().filter_map(|row| row.present.get(at).copied().flatten());
         let known = matrix.columns[at].rejected.is_empty();
-        if known { present().filter(|&present| present).count().to_string() } else { "✗".to_owned() }
+        if known {
+            present().filter(|&present| present).count().to_string()
+        } else {
+            "✗".to_owned()
+        }
     })
 }
 
 fn human(matrix: &Matrix, elements: Elements) -> String {
-    let first = matrix.rows.iter().map(|row| label(row, elements)).chain(["present"]).map(width).max().unwrap_or_default();
+    let first = matrix
+        .rows
+        .iter()
+        .map(|row| label(row, elements))
+        .chain(["present"])
+        .map(width)
+        .max()
+        .unwrap_or_default();
     let widths: Vec<_> = matrix.columns.iter().map(|column| width(title(column)).max(3)).collect();
     let mut text = String::new();
     let mut line = |head: &str, cells: &mut dyn Iterator<Item = String>| {
-        let cells: String = cells.zip(&widths).map(|(cell, &width)| format!("  {}", centred(&cell, width))).collect();
+        let cells: String = cells
+            .zip(&widths)
+            .map(|(cell, &width)| format!("  {}", centred(&cell, width)))
+            .collect();
         let line = format!("{head}{}{cells}", " ".repeat(first.saturating_sub(width(head))));
         text.push_str(line.trim_end());
         text.push('\n');
     };
     line("", &mut matrix.columns.iter().map(|column| title(column).to_owned()));
     for row in &matrix.rows {
-        line(label(row, elements), &mut row.present.iter().map(|&present| sign(present).to_owned()));
+        line(
+            label(row, elements),
+            &mut row.present.iter().map(|&present| sign(present).to_owned()),
+        );
     }
     line("present", &mut counts(matrix));
     let notes = notes(matrix);
@@ -74,7 +92,11 @@ fn human(matrix: &Matrix, elements: Elements) -> String {
 
 /// Why columns are empty.
 fn notes(matrix: &Matrix) -> Vec<(&str, &str)> {
-    matrix.columns.iter().flat_map(|column| column.rejected.iter().map(|reason| (title(column), &**reason))).collect()
+    matrix
+        .columns
+        .iter()
+        .flat_map(|column| column.rejected.iter().map(|reason| (title(column), &**reason)))
+        .collect()
 }
 
 fn width(text: &str) -> usize {
@@ -87,7 +109,9 @@ fn centred(text: &str, to: usize) -> String {
 }
 
 fn csv(matrix: &Matrix) -> String {
-    let state = |present: Option<bool>| present.map_or("rejected", |present| if present { "present" } else { "absent" });
+    let state = |present: Option<bool>| {
+        present.map_or("rejected", |present| if present { "present" } else { "absent" })
+    };
     let titles = matrix.columns.iter().map(|column| csv_field(title(column)));
     let mut text = csv_line(["element".to_owned()].into_iter().chain(titles));
     for row in &matrix.rows {
@@ -102,15 +126,22 @@ fn csv_line(fields: impl Iterator<Item = String>) -> String {
 }
 
 fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 fn markdown(matrix: &Matrix, elements: Elements) -> String {
-    let line =
-        |cells: &mut dyn Iterator<Item = String>| format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>());
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>())
+    };
     let titles = matrix.columns.iter().map(|column| markdown_text(title(column)));
     let mut text = line(&mut ["Element".to_owned()].into_iter().chain(titles));
-    text.push_str(&line(&mut ["---".to_owned()].into_iter().chain(matrix.columns.iter().map(|_| ":-:".to_owned()))));
+    text.push_str(&line(
+        &mut ["---".to_owned()].into_iter().chain(matrix.columns.iter().map(|_| ":-:".to_owned())),
+    ));
     for row in &matrix.rows {
         let signs = row.present.iter().map(|&present| sign(present).to_owned());
         text.push_str(&line(&mut [markdown_text(label(row, elements))].into_iter().chain(signs)));
@@ -119,7 +150,9 @@ fn markdown(matrix: &Matrix, elements: Elements) -> String {
     if !notes.is_empty() {
         text.push('\n');
     }
-    notes.iter().for_each(|(title, reason)| text.push_str(&format!("- ✗ {}: {}\n", markdown_text(title), markdown_text(reason))));
+    notes.iter().for_each(|(title, reason)| {
+        text.push_str(&format!("- ✗ {}: {}\n", markdown_text(title), markdown_text(reason)))
+    });
     text
 }
 
@@ -127,7 +160,9 @@ fn markdown_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '|' | '<' | '>' | '[' | ']' | '&' | '#' | '~' => out.extend(['\\', c]),
+            '\\' | '`' | '*' | '_' | '|' | '<' | '>' | '[' | ']' | '&' | '#' | '~' => {
+                out.extend(['\\', c])
+            }
             _ if c.is_control() => out.push(' '),
             _ => out.push(c),
         }
@@ -151,8 +186,15 @@ mod tests {
             present: present.to_vec(),
         };
         Matrix {
-            columns: vec![column(None, &[]), column(Some("a,\"b\"|c"), &[]), column(Some("no"), &["error: a|b", "error: c"])],
-            rows: vec![row("node.é", [Some(true), Some(false), None]), row("node.shop_1", [Some(true), Some(true), None])],
+            columns: vec![
+                column(None, &[]),
+                column(Some("a,\"b\"|c"), &[]),
+                column(Some("no"), &["error: a|b", "error: c"]),
+            ],
+            rows: vec![
+                row("node.é", [Some(true), Some(false), None]),
+                row("node.shop_1", [Some(true), Some(true), None]),
+            ],
         }
     }
 

@@ -37,7 +37,8 @@ use std::process::ExitCode;
 /// What a command comes to: how to exit, or everything that is wrong.
 pub type Outcome = Result<ExitCode, Failure>;
 
-/// The version of every JSON document that a command writes; it grows when something is removed or means something else.
+/// The version of every JSON document that a command writes; it grows when something is removed or
+/// means something else.
 const JSON_VERSION: u32 = 1;
 
 /// A result with its version, as indented JSON.
@@ -49,7 +50,8 @@ fn json<T: Serialize>(result: &T) -> String {
         result: &'r T,
     }
     // Strings, numbers, lists and maps with string keys can always be written.
-    let mut text = serde_json::to_string_pretty(&Versioned { version: JSON_VERSION, result }).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&Versioned { version: JSON_VERSION, result })
+        .unwrap_or_default();
     text.push('\n');
     text
 }
@@ -66,7 +68,11 @@ fn answered<T: Serialize>(
 }
 
 /// Writes a result for people or for programs.
-fn written<T: Serialize>(result: &T, format: ListFormat, human: impl FnOnce(&T) -> String) -> Outcome {
+fn written<T: Serialize>(
+    result: &T,
+    format: ListFormat,
+    human: impl FnOnce(&T) -> String,
+) -> Outcome {
     let text = match format {
         ListFormat::Human => human(result),
         ListFormat::Json => json(result),

@@ -59,7 +59,9 @@ fn origin(origin: &OptionOrigin, sources: &SourceMap) -> String {
 fn table(rows: &[Row<'_>]) -> String {
     let names = widest(rows.iter().map(|row| row.name));
     let values = widest(rows.iter().map(|row| &*row.value));
-    rows.iter().map(|row| format!("{:names$}  {:values$}  {}\n", row.name, row.value, row.origin)).collect()
+    rows.iter()
+        .map(|row| format!("{:names$}  {:values$}  {}\n", row.name, row.value, row.origin))
+        .collect()
 }
 
 fn widest<'a>(cells: impl Iterator<Item = &'a str>) -> usize {
@@ -83,14 +85,28 @@ mod tests {
             OptionOrigin::CommandLine,
         ];
         let names = origins.map(|one| origin(&one, &sources));
-        let expected = ["built-in", "release tosca_variability_1_0_rc_2", "mode semantic-loose", "shop.yaml:2:7", "command line"];
+        let expected = [
+            "built-in",
+            "release tosca_variability_1_0_rc_2",
+            "mode semantic-loose",
+            "shop.yaml:2:7",
+            "command line",
+        ];
         assert_eq!(names, expected);
     }
 
     #[test]
     fn columns_are_aligned() {
-        let row = |name, value: &'static str| Row { name, value: value.into(), origin: "built-in".into(), description: "" };
-        assert_eq!(table(&[row("checks", "true"), row("a", "é")]), "checks  true  built-in\na       é     built-in\n");
+        let row = |name, value: &'static str| Row {
+            name,
+            value: value.into(),
+            origin: "built-in".into(),
+            description: "",
+        };
+        assert_eq!(
+            table(&[row("checks", "true"), row("a", "é")]),
+            "checks  true  built-in\na       é     built-in\n"
+        );
         assert_eq!(table(&[]), "");
     }
 }

@@ -15,7 +15,8 @@ const LINKS: usize = 40;
 /// What a shell says of a process that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
-/// The file that is being written. Whoever creates, renames or removes it holds the lock, so that an interrupt finds it settled.
+/// The file that is being written. Whoever creates, renames or removes it holds the lock, so that
+/// an interrupt finds it settled.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn pending() -> MutexGuard<'static, Option<PathBuf>> {
@@ -76,7 +77,8 @@ pub fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
 
 /// Replaces a file as a whole: it is written beside its place and renamed.
 ///
-/// An existing file keeps its permissions, a symbolic link keeps pointing to it, and a device or a pipe is written into.
+/// An existing file keeps its permissions, a symbolic link keeps pointing to it, and a device or a
+/// pipe is written into.
 ///
 /// # Errors
 /// A `file` diagnostic; the old file is untouched then.
@@ -90,7 +92,9 @@ pub fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
 /// As [`to_file`].
 pub fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
-        Ok(meta) if !meta.is_file() => OpenOptions::new().write(true).open(&place)?.write_all(bytes),
+        Ok(meta) if !meta.is_file() => {
+            OpenOptions::new().write(true).open(&place)?.write_all(bytes)
+        }
         Ok(meta) => {
             // A file that may not be written may not be replaced either.
             OpenOptions::new().write(true).open(&place)?;
@@ -99,7 +103,9 @@ pub fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
         Err(error) if error.kind() == ErrorKind::NotFound => replace(&place, None, bytes),
         Err(error) => Err(error),
     });
-    written.map_err(|error| Diagnostic::error(Code::File, format!("cannot write `{}`: {error}", target.display())))
+    written.map_err(|error| {
+        Diagnostic::error(Code::File, format!("cannot write `{}`: {error}", target.display()))
+    })
 }
 
 /// Where the links lead, also when there is nothing yet.
@@ -151,8 +157,10 @@ mod tests {
     use super::*;
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -193,7 +201,8 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
-        let (target, link, loose) = (dir.path().join("out"), dir.path().join("link"), dir.path().join("loose"));
+        let (target, link, loose) =
+            (dir.path().join("out"), dir.path().join("link"), dir.path().join("loose"));
         fs::write(&target, "old").unwrap();
         fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("out", &link).unwrap();
@@ -206,7 +215,12 @@ mod tests {
         to_file(&loose, "made").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("fresh")).unwrap(), "made");
         symlink("round", dir.path().join("round")).unwrap();
-        assert!(to_file(&dir.path().join("round"), "x").unwrap_err().message.ends_with("too many symbolic links"));
+        assert!(
+            to_file(&dir.path().join("round"), "x")
+                .unwrap_err()
+                .message
+                .ends_with("too many symbolic links")
+        );
         to_file(Path::new("/dev/null"), "gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }

@@ -22,7 +22,9 @@ pub fn man(args: &ManArgs) -> Outcome {
     let named = args.command.as_deref().and_then(|name| command.find_subcommand(name)).cloned();
     let mut page = Vec::new();
     let rendered = Man::new(named.unwrap_or(command)).render(&mut page);
-    rendered.map_err(|error| rejected(Diagnostic::error(Code::File, format!("cannot write the page: {error}"))))?;
+    rendered.map_err(|error| {
+        rejected(Diagnostic::error(Code::File, format!("cannot write the page: {error}")))
+    })?;
     print(&page)
 }
 

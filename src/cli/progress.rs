@@ -21,7 +21,8 @@ pub struct Spinner {
 impl Spinner {
     /// One that is never seen unless it is `shown`.
     pub fn new(shown: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(ProgressStyle::default_spinner());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+            .with_style(ProgressStyle::default_spinner());
         Self { waiting: shown.then(|| appear_later(bar.clone())).flatten(), bar, phase: "" }
     }
 }
@@ -75,7 +76,10 @@ mod tests {
         spinner.phase("optimise");
         assert_eq!(spinner.bar.message(), "optimise");
         spinner.bounds(0, 150, 200);
-        assert_eq!(spinner.bar.message(), "optimise: objective 1, between 150 and 200 (25.0 % apart)");
+        assert_eq!(
+            spinner.bar.message(),
+            "optimise: objective 1, between 150 and 200 (25.0 % apart)"
+        );
         assert!(message("", 1, 0, 0).ends_with("(0.0 % apart)"));
         assert!(message("", 1, u64::MAX, 0).ends_with("(0.0 % apart)"));
     }

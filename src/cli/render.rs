@@ -1,7 +1,10 @@
-//! Diagnostics on standard error: for people as rustc shows them, for programs as one JSON object a line.
+//! Diagnostics on standard error: for people as rustc shows them, for programs as one JSON object a
+//! line.
 
 use super::args::{MessageFormat, Messages};
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
+};
 use anstream::{AutoStream, ColorChoice};
 use cuvee::Failure;
 use cuvee::diagnostic::{Diagnostic, Severity};
@@ -12,7 +15,8 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 use std::process::ExitCode;
 
-/// Places further apart get excerpts of their own, so that only this many lines are looked at between two.
+/// Places further apart get excerpts of their own, so that only this many lines are looked at
+/// between two.
 const APART: usize = 100;
 
 /// A diagnostic, and the files that it points into.
@@ -87,8 +91,12 @@ fn summary<'a>(found: &[Found<'_>]) -> annotate_snippets::Title<'a> {
         let count = found.iter().filter(|(diagnostic, _)| diagnostic.severity == severity).count();
         (count > 0).then(|| format!("{count} {severity}{}", if count == 1 { "" } else { "s" }))
     };
-    let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(counted).collect();
-    let worst = found.iter().map(|(diagnostic, _)| diagnostic.severity).max().unwrap_or(Severity::Note);
+    let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note]
+        .into_iter()
+        .filter_map(counted)
+        .collect();
+    let worst =
+        found.iter().map(|(diagnostic, _)| diagnostic.severity).max().unwrap_or(Severity::Note);
     level(worst).primary_title(counts.join(", "))
 }
 
@@ -101,10 +109,12 @@ fn level<'a>(severity: Severity) -> Level<'a> {
 }
 
 fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
-    let title = level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
+    let title =
+        level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
     let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
     let group = match diagnostic.section {
-        Some(section) => group.element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),
+        Some(section) => group
+            .element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),
         None => group,
     };
     match &diagnostic.help {
@@ -133,7 +143,10 @@ impl<'a> Mark<'a> {
 }
 
 fn floor(text: &str, index: usize) -> usize {
-    (0..=index.min(text.len())).rev().find(|&index| text.is_char_boundary(index)).unwrap_or_default()
+    (0..=index.min(text.len()))
+        .rev()
+        .find(|&index| text.is_char_boundary(index))
+        .unwrap_or_default()
 }
 
 fn line_start(text: &str, at: usize) -> usize {
@@ -146,16 +159,21 @@ fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// One excerpt for the places that are close together, the diagnostic's own first.
-fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippet<'a, Annotation<'a>>> {
+fn excerpts<'a>(
+    diagnostic: &'a Diagnostic,
+    sources: &'a SourceMap,
+) -> Vec<Snippet<'a, Annotation<'a>>> {
     // What is said of the diagnostic's own place is said at its mark.
     let said = diagnostic.labels.iter().position(|label| Some(label.span) == diagnostic.span);
     let own_label = said.map(|said| diagnostic.labels[said].message.as_str());
     let own = diagnostic.span.iter().map(|&span| Mark::new(span, true, own_label, sources));
     let others = diagnostic.labels.iter().enumerate().filter(|&(index, _)| Some(index) != said);
-    let related = others.map(|(_, label)| Mark::new(label.span, false, Some(&label.message), sources));
+    let related =
+        others.map(|(_, label)| Mark::new(label.span, false, Some(&label.message), sources));
     let mut marks: Vec<_> = own.chain(related).collect();
     marks.sort_by_key(|mark| (mark.file, mark.range.start));
-    let mut near: Vec<_> = marks.chunk_by(|a, b| a.file == b.file && b.line - a.line <= APART).collect();
+    let mut near: Vec<_> =
+        marks.chunk_by(|a, b| a.file == b.file && b.line - a.line <= APART).collect();
     near.sort_by_key(|marks| !marks.iter().any(|mark| mark.own));
     near.into_iter().filter_map(|marks| excerpt(marks, sources)).collect()
 }
@@ -167,10 +185,16 @@ fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Snippet<'a,
     let to = line_end(file.text(), last.range.end);
     let annotations = marks.iter().map(|mark| {
         let kind = if mark.own { AnnotationKind::Primary } else { AnnotationKind::Context };
-        kind.span(mark.range.start - from..mark.range.end - from).label(mark.label.map(normalize_untrusted_str))
+        kind.span(mark.range.start - from..mark.range.end - from)
+            .label(mark.label.map(normalize_untrusted_str))
     });
     let path = normalize_untrusted_str(&file.path().to_string_lossy());
-    Some(Snippet::source(&file.text()[from..to]).line_start(first.line).path(path).annotations(annotations))
+    Some(
+        Snippet::source(&file.text()[from..to])
+            .line_start(first.line)
+            .path(path)
+            .annotations(annotations),
+    )
 }
 
 /// A place as it is written to JSON.
@@ -204,7 +228,11 @@ struct JsonDiagnostic<'a> {
 impl JsonPlace {
     fn new(span: Span, sources: &SourceMap) -> Self {
         let at = sources.location(span);
-        Self { file: Some(at.path.to_string_lossy().into_owned()), line: Some(at.line), column: Some(at.column) }
+        Self {
+            file: Some(at.path.to_string_lossy().into_owned()),
+            line: Some(at.line),
+            column: Some(at.column),
+        }
     }
 }
 
@@ -212,7 +240,10 @@ impl JsonPlace {
 pub fn json(found: &[Found<'_>]) -> String {
     let line = |&(diagnostic, sources): &Found<'_>| {
         let labels = diagnostic.labels.iter();
-        let labels = labels.map(|label| JsonLabel { place: JsonPlace::new(label.span, sources), message: &label.message });
+        let labels = labels.map(|label| JsonLabel {
+            place: JsonPlace::new(label.span, sources),
+            message: &label.message,
+        });
         let object = JsonDiagnostic {
             severity: diagnostic.severity,
             code: diagnostic.code.as_str(),
@@ -243,13 +274,17 @@ mod tests {
     }
 
     fn plain(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-        human(&diagnostics.iter().map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>(), false)
+        human(
+            &diagnostics.iter().map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>(),
+            false,
+        )
     }
 
     #[test]
     fn shows_the_place_what_is_related_and_what_to_do() {
         let mut sources = SourceMap::default();
-        let (shop, types) = (sources.add("shop.yaml", SHOP), sources.add("lib/types.yaml", "node_types: {}\n"));
+        let (shop, types) =
+            (sources.add("shop.yaml", SHOP), sources.add("lib/types.yaml", "node_types: {}\n"));
         let diagnostic = Diagnostic::error(Code::UnknownKeyword, "unknown keyword `condtions`")
             .at(span(&sources, shop, "condtions"))
             .label(span(&sources, shop, "shop"), "of this node")
@@ -283,8 +318,13 @@ error: 1 error
     fn marks_the_first_line_only_and_counts_columns_in_characters() {
         let mut sources = SourceMap::default();
         let file = sources.add("shop.yaml", SHOP);
-        let list = Diagnostic::warning(Code::Duplicate, "a list").at(span(&sources, file, "[a,\n      b]"));
-        let value = Diagnostic::warning(Code::Duplicate, "a value").at(span(&sources, file, "1\r\nnodes"));
+        let list = Diagnostic::warning(Code::Duplicate, "a list").at(span(
+            &sources,
+            file,
+            "[a,\n      b]",
+        ));
+        let value =
+            Diagnostic::warning(Code::Duplicate, "a value").at(span(&sources, file, "1\r\nnodes"));
         assert_data_eq!(
             plain(&[list, value], &sources),
             str![[r#"
@@ -335,7 +375,8 @@ error: 2 errors, 1 warning
     #[test]
     fn distant_places_get_excerpts_of_their_own_and_the_diagnostics_comes_first() {
         let mut sources = SourceMap::default();
-        let file = sources.add("long.yaml", format!("first: 1\n{}last: 2\n", "x: y\n".repeat(APART)));
+        let file =
+            sources.add("long.yaml", format!("first: 1\n{}last: 2\n", "x: y\n".repeat(APART)));
         let diagnostic = Diagnostic::error(Code::Duplicate, "twice")
             .at(span(&sources, file, "last"))
             .label(span(&sources, file, "first"), "here before");
@@ -362,8 +403,12 @@ error: 1 error
     #[test]
     fn long_lines_are_cut_around_the_place() {
         let mut sources = SourceMap::default();
-        let file = sources.add("long.json", format!("{}needle{}", "é".repeat(5000), "z".repeat(50_000)));
-        let text = plain(&[Diagnostic::error(Code::Syntax, "here").at(span(&sources, file, "needle"))], &sources);
+        let file =
+            sources.add("long.json", format!("{}needle{}", "é".repeat(5000), "z".repeat(50_000)));
+        let text = plain(
+            &[Diagnostic::error(Code::Syntax, "here").at(span(&sources, file, "needle"))],
+            &sources,
+        );
         assert!(text.contains(" --> long.json:1:5001\n"), "{text}");
         assert!(text.contains("needle") && text.contains("..."), "{text}");
         assert!(text.lines().all(|line| line.chars().count() < 200), "{text}");
@@ -374,7 +419,10 @@ error: 1 error
         let mut sources = SourceMap::default();
         let file = sources.add("\u{1b}[4m.yaml", "a\u{1b}[31mb: 1\n");
         let at = Span { file, start: 0, end: 1 };
-        let diagnostic = Diagnostic::error(Code::File, "\u{1b}[31m").at(at).label(at, "\u{1b}[1m").help("\u{1b}[2m");
+        let diagnostic = Diagnostic::error(Code::File, "\u{1b}[31m")
+            .at(at)
+            .label(at, "\u{1b}[1m")
+            .help("\u{1b}[2m");
         assert!(!human(&[(&diagnostic, &sources)], false).contains('\u{1b}'));
         let styled = human(&[(&diagnostic, &sources)], true);
         assert!(styled.contains("\u{1b}["));

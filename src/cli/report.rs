@@ -17,7 +17,8 @@ pub fn run(args: &ReportArgs) -> Outcome {
 
 /// The words of the command line that resolves what is chosen.
 fn command(select: &SelectArgs) -> Vec<String> {
-    let mut words = vec!["cuvee".to_owned(), "resolve".to_owned(), select.template.display().to_string()];
+    let mut words =
+        vec!["cuvee".to_owned(), "resolve".to_owned(), select.template.display().to_string()];
     let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
     let choose = &select.choose;
     choose.presets.iter().for_each(|preset| flag("--preset", preset.clone()));

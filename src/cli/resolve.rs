@@ -27,9 +27,13 @@ pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
 }
 
 fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Outcome {
-    if let Some(target) = args.output.as_deref().filter(|target| packs_itself(&args.select.template, target)) {
+    if let Some(target) =
+        args.output.as_deref().filter(|target| packs_itself(&args.select.template, target))
+    {
         let message = format!("`{}` would be packed into itself the next time", target.display());
-        return Err(rejected(Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`")));
+        return Err(rejected(
+            Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`"),
+        ));
     }
     output::clean_up_on_interrupt();
     // The process ends right after.
@@ -57,7 +61,9 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
         ResultFormat::Json => resolution.to_json().into(),
     };
     match &args.output {
-        Some(file) if is_archive(file) => output::bytes_to_file(file, &resolution.to_csar()?).map_err(rejected)?,
+        Some(file) if is_archive(file) => {
+            output::bytes_to_file(file, &resolution.to_csar()?).map_err(rejected)?
+        }
         Some(file) => output::to_file(file, &text).map_err(rejected)?,
         None => output::to_stdout(&text).map_err(rejected)?,
     }
@@ -68,7 +74,9 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
 /// The warnings; that nothing is proven is an error unless it is accepted.
 fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
     let mut warnings = resolution.warnings().to_vec();
-    for warning in warnings.iter_mut().filter(|warning| warning.code == Code::Unproven && !accept_unproven) {
+    for warning in
+        warnings.iter_mut().filter(|warning| warning.code == Code::Unproven && !accept_unproven)
+    {
         warning.severity = Severity::Error;
     }
     warnings
@@ -76,8 +84,10 @@ fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
 
 /// Whether an archive would lie in the directory that is packed, under a name that is packed too.
 fn packs_itself(template: &Path, target: &Path) -> bool {
-    let is_packed = is_archive(target) && target.extension().is_none_or(|extension| extension != "csar");
-    let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_packed =
+        is_archive(target) && target.extension().is_none_or(|extension| extension != "csar");
+    let directory =
+        target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let below = || Some(directory.canonicalize().ok()?.starts_with(template.canonicalize().ok()?));
     is_packed && template.is_dir() && below() == Some(true)
 }

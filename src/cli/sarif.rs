@@ -1,4 +1,5 @@
-//! Diagnostics as a document of SARIF 2.1.0, the format in which tools hand their findings to code review.
+//! Diagnostics as a document of SARIF 2.1.0, the format in which tools hand their findings to code
+//! review.
 //!
 //! Only the objects that are written are here; the names of their fields are those of the format.
 
@@ -12,7 +13,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Component, Path};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 #[derive(Serialize)]
 struct Log<'d> {
@@ -110,15 +112,24 @@ struct Message<T> {
     text: T,
 }
 
-/// The document of all that was found, each with the template in which it was: what has no place is wrong with that as a whole.
+/// The document of all that was found, each with the template in which it was: what has no place is
+/// wrong with that as a whole.
 pub fn document(found: &[(&Path, Found<'_>)]) -> String {
     let codes: BTreeSet<Code> = found.iter().map(|(_, (diagnostic, _))| diagnostic.code).collect();
-    let driver =
-        Driver { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION"), rules: codes.into_iter().map(rule).collect() };
-    let results = found.iter().map(|&(template, (diagnostic, sources))| finding(diagnostic, sources, template)).collect();
+    let driver = Driver {
+        name: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        rules: codes.into_iter().map(rule).collect(),
+    };
+    let results = found
+        .iter()
+        .map(|&(template, (diagnostic, sources))| finding(diagnostic, sources, template))
+        .collect();
     let run = Run { tool: Tool { driver }, column_kind: "utf16CodeUnits", results };
     // Texts and numbers always serialise.
-    let mut text = serde_json::to_string_pretty(&Log { schema: SCHEMA, version: "2.1.0", runs: [run] }).unwrap_or_default();
+    let mut text =
+        serde_json::to_string_pretty(&Log { schema: SCHEMA, version: "2.1.0", runs: [run] })
+            .unwrap_or_default();
     text.push('\n');
     text
 }
@@ -135,7 +146,10 @@ fn rule(code: Code) -> Rule {
 
 fn finding<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap, template: &Path) -> Finding<'d> {
     let help = diagnostic.help.iter().map(|help| format!("\nhelp: {help}"));
-    let whole = || PhysicalLocation { artifact_location: ArtifactLocation { uri: uri(template) }, region: None };
+    let whole = || PhysicalLocation {
+        artifact_location: ArtifactLocation { uri: uri(template) },
+        region: None,
+    };
     let own = diagnostic.span.map_or_else(whole, |span| place(span, sources));
     let related = |(id, label): (usize, &'d Label)| Location {
         id: Some(id),
@@ -145,10 +159,15 @@ fn finding<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap, template: &Path)
     Finding {
         rule_id: diagnostic.code.as_str(),
         level: diagnostic.severity,
-        message: Message { text: std::iter::once(diagnostic.message.clone()).chain(help).collect() },
+        message: Message {
+            text: std::iter::once(diagnostic.message.clone()).chain(help).collect(),
+        },
         locations: [Location { id: None, physical_location: own, message: None }],
         related_locations: diagnostic.labels.iter().enumerate().map(related).collect(),
-        properties: diagnostic.section.map(|section| Properties { specification: "TOSCA Simple Profile in YAML 1.3", section }),
+        properties: diagnostic.section.map(|section| Properties {
+            specification: "TOSCA Simple Profile in YAML 1.3",
+            section,
+        }),
     }
 }
 
@@ -156,7 +175,10 @@ fn place(span: Span, sources: &SourceMap) -> PhysicalLocation {
     let path = uri(sources.file(span.file).path());
     // What is built in is no file of anybody's repository.
     let uri = if profile::is_built_in(span.file) { format!("cuvee:profiles/{path}") } else { path };
-    PhysicalLocation { artifact_location: ArtifactLocation { uri }, region: Some(region(span, sources)) }
+    PhysicalLocation {
+        artifact_location: ArtifactLocation { uri },
+        region: Some(region(span, sources)),
+    }
 }
 
 fn region(span: Span, sources: &SourceMap) -> Region {
@@ -181,8 +203,12 @@ fn uri(path: &Path) -> String {
         match component {
             Component::CurDir => {}
             Component::RootDir => segments.insert(0, "file://".to_owned()),
-            Component::Prefix(prefix) => segments.push(prefix.as_os_str().to_string_lossy().into_owned()),
-            Component::ParentDir | Component::Normal(_) => segments.push(escaped(component.as_os_str().as_encoded_bytes())),
+            Component::Prefix(prefix) => {
+                segments.push(prefix.as_os_str().to_string_lossy().into_owned())
+            }
+            Component::ParentDir | Component::Normal(_) => {
+                segments.push(escaped(component.as_os_str().as_encoded_bytes()))
+            }
         }
     }
     segments.join("/")
@@ -192,7 +218,9 @@ fn escaped(segment: &[u8]) -> String {
     let mut text = String::new();
     for &byte in segment {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(byte.into()),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(byte.into())
+            }
             // Writing into a string does not fail.
             _ => drop(write!(text, "%{byte:02X}")),
         }
@@ -225,7 +253,12 @@ mod tests {
         let mut sources = SourceMap::default();
         let file = sources.add("shop.yaml", "é: 1\n𝄞: abc\nd: e\n");
         let region = |start, end| super::region(Span { file, start, end }, &sources);
-        let expect = |start_line, start_column, end_line, end_column| Region { start_line, start_column, end_line, end_column };
+        let expect = |start_line, start_column, end_line, end_column| Region {
+            start_line,
+            start_column,
+            end_line,
+            end_column,
+        };
         assert_eq!(region(0, 2), expect(1, 1, 1, 2));
         assert_eq!(region(4, 5), expect(1, 4, 1, 5));
         // The clef is one character, four bytes and two code units.

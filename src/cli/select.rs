@@ -15,8 +15,10 @@ pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
 
 /// The resolver for what is chosen of the template of this name.
 pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
-    let mut resolver =
-        template(path)?.environment(environment()?).solver(args.solver.map(Into::into).unwrap_or_default()).clock({
+    let mut resolver = template(path)?
+        .environment(environment()?)
+        .solver(args.solver.map(Into::into).unwrap_or_default())
+        .clock({
             let now = args.now.clone();
             || now.unwrap_or_else(jiff::Zoned::now)
         });
@@ -51,14 +53,17 @@ pub fn standard_input() -> Result<String, Failure> {
     // One byte past the limit is enough for the parser to see that the limit is passed.
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);
-    let unreadable = |error: String| rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")));
+    let unreadable = |error: String| {
+        rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")))
+    };
     read.map_err(|error| unreadable(error.to_string()))?;
     String::from_utf8(text).map_err(|error| unreadable(error.to_string()))
 }
 
 /// The variables that are meant for us; what else is in the environment is nobody's business.
 fn environment() -> Result<Vec<(String, String)>, Failure> {
-    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let all =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     all.filter(|(name, _)| name.starts_with("CUVEE_"))
         .map(|(name, value)| match value.into_string() {
             Ok(value) => Ok((name, value)),

@@ -75,7 +75,8 @@ mod tests {
         let mut timings = Timings::start("starting");
         let start = timings.end;
         let mut times = successors(Some(start), |time| Some(*time + Duration::from_millis(1)));
-        timings.phases = ["starting", "reading", "solving", "reading"].into_iter().zip(times.by_ref()).collect();
+        timings.phases =
+            ["starting", "reading", "solving", "reading"].into_iter().zip(times.by_ref()).collect();
         timings.end = times.next().unwrap();
         timings.counted("files", 2);
         timings.counted("files", 1);
@@ -92,6 +93,10 @@ mod tests {
 
     #[test]
     fn nothing_takes_no_share() {
-        assert!(Timings::start("starting").to_string().contains("total                            0.000    0.0 %"));
+        assert!(
+            Timings::start("starting")
+                .to_string()
+                .contains("total                            0.000    0.0 %")
+        );
     }
 }

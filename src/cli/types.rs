@@ -9,7 +9,8 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right is shown all the same.
+/// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right
+/// is shown all the same.
 pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
@@ -22,8 +23,14 @@ pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
         Some(name) => {
             let answer = resolver.effective_types(name)?;
             let (answer, found) = (answer.result, (answer.warnings, answer.sources));
-            let answer = cuvee::explore::Answer { result: Found { definitions: answer }, warnings: found.0, sources: found.1 };
-            answered(&answer, args.format, reporter, |found| found.definitions.iter().map(effective).collect())?;
+            let answer = cuvee::explore::Answer {
+                result: Found { definitions: answer },
+                warnings: found.0,
+                sources: found.1,
+            };
+            answered(&answer, args.format, reporter, |found| {
+                found.definitions.iter().map(effective).collect()
+            })?;
             answer.warnings
         }
     };
@@ -42,7 +49,13 @@ fn list(report: &TypesReport) -> String {
     for family in Family::ALL {
         let types = report.types.iter().filter(|entry| entry.family == family);
         let rows: Vec<_> = types
-            .map(|entry| [entry.name.clone(), entry.derived_from.clone().unwrap_or_default(), entry.place.clone()])
+            .map(|entry| {
+                [
+                    entry.name.clone(),
+                    entry.derived_from.clone().unwrap_or_default(),
+                    entry.place.clone(),
+                ]
+            })
             .collect();
         section(&mut text, "", family.keyword(), &rows);
     }
@@ -54,8 +67,9 @@ fn section<const N: usize>(text: &mut String, indent: &str, title: &str, rows: &
     if rows.is_empty() {
         return;
     }
-    let widths: Vec<_> =
-        (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()).collect();
+    let widths: Vec<_> = (0..N)
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default())
+        .collect();
     // Writing into a string does not fail.
     let _ = writeln!(text, "{indent}{title}");
     for row in rows {
@@ -81,7 +95,12 @@ fn effective(report: &TypeReport) -> String {
     let requirements = report.requirements.iter().map(|requirement| {
         let asked = [&requirement.capability, &requirement.node, &requirement.relationship];
         let asked: Vec<_> = asked.into_iter().flatten().cloned().collect();
-        [requirement.name.clone(), asked.join(", "), requirement.occurrences.clone(), origin(&requirement.from)]
+        [
+            requirement.name.clone(),
+            asked.join(", "),
+            requirement.occurrences.clone(),
+            origin(&requirement.from),
+        ]
     });
     section(&mut text, "  ", "requirements", &requirements.collect::<Vec<_>>());
     parts(&mut text, report);
@@ -89,7 +108,8 @@ fn effective(report: &TypeReport) -> String {
     operations(&mut text, "  ", "notifications", &report.notifications);
     properties(&mut text, "  ", "inputs", &report.inputs);
     let artifacts = report.artifacts.iter().map(|artifact| {
-        let [kind, file] = [&artifact.kind, &artifact.file].map(|text| text.clone().unwrap_or_default());
+        let [kind, file] =
+            [&artifact.kind, &artifact.file].map(|text| text.clone().unwrap_or_default());
         [artifact.name.clone(), kind, file, origin(&artifact.from)]
     });
     section(&mut text, "  ", "artifacts", &artifacts.collect::<Vec<_>>());
@@ -133,22 +153,44 @@ fn properties(text: &mut String, indent: &str, title: &str, properties: &[Proper
             (None, None) => String::new(),
         };
         let kind = property.kind.clone().unwrap_or_default();
-        [property.name.clone(), kind, value, property.constraints.join(", "), origin(&property.from)]
+        [
+            property.name.clone(),
+            kind,
+            value,
+            property.constraints.join(", "),
+            origin(&property.from),
+        ]
     };
     section(text, indent, title, &properties.iter().map(row).collect::<Vec<_>>());
 }
 
-fn operations(text: &mut String, indent: &str, title: &str, operations: &[cuvee::tosca::OperationReport]) {
+fn operations(
+    text: &mut String,
+    indent: &str,
+    title: &str,
+    operations: &[cuvee::tosca::OperationReport],
+) {
     let row = |operation: &cuvee::tosca::OperationReport| {
-        let implementation = operation.implementation.as_ref().map(ToString::to_string).unwrap_or_default();
-        [operation.name.clone(), implementation, operation.inputs.join(", "), origin(&operation.from)]
+        let implementation =
+            operation.implementation.as_ref().map(ToString::to_string).unwrap_or_default();
+        [
+            operation.name.clone(),
+            implementation,
+            operation.inputs.join(", "),
+            origin(&operation.from),
+        ]
     };
     section(text, indent, title, &operations.iter().map(row).collect::<Vec<_>>());
 }
 
 /// Who says it where, and what that refines.
 fn origin(origin: &Origin) -> String {
-    let refined: Vec<_> = origin.refines.iter().map(|said| format!("{} {}", said.kind, said.place)).collect();
-    let refines = if refined.is_empty() { String::new() } else { format!(", refines {}", refined.join(", ")) };
+    let refined: Vec<_> =
+        origin.refines.iter().map(|said| format!("{} {}", said.kind, said.place)).collect();
+    let refines = if refined.is_empty() {
+        String::new()
+    } else {
+        format!(", refines {}", refined.join(", "))
+    };
     format!("{} {}{refines}", origin.said.kind, origin.said.place)
 }

@@ -11,7 +11,11 @@ use std::process::ExitCode;
 
 /// Reports what is wrong with each template.
 pub fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
-    let validated: Vec<_> = args.templates.iter().map(|template| (template.as_path(), validate(template, args))).collect();
+    let validated: Vec<_> = args
+        .templates
+        .iter()
+        .map(|template| (template.as_path(), validate(template, args)))
+        .collect();
     let wrong = validated.iter().any(|(_, validation)| !validation.is_valid(false));
     let mut found = findings(&validated);
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
@@ -33,20 +37,27 @@ fn validate(template: &Path, args: &ValidateArgs) -> Validation {
     let resolver = match select::chosen(template, &args.choose) {
         Ok(resolver) if args.non_normative => resolver.non_normative_types(),
         Ok(resolver) => resolver,
-        Err(failure) => return Validation { diagnostics: failure.diagnostics, sources: failure.sources },
+        Err(failure) => {
+            return Validation { diagnostics: failure.diagnostics, sources: failure.sources };
+        }
     };
     let validation = resolver.validate();
     if args.strict { validation.strict() } else { validation }
 }
 
-/// Everything that was found, in the order of the templates; of files that several of them import it is said once.
+/// Everything that was found, in the order of the templates; of files that several of them import
+/// it is said once.
 fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, Found<'v>)> {
     let all = validated.iter().flat_map(|(template, validation)| {
-        validation.diagnostics.iter().map(|diagnostic| (*template, (diagnostic, &validation.sources)))
+        validation
+            .diagnostics
+            .iter()
+            .map(|diagnostic| (*template, (diagnostic, &validation.sources)))
     });
     let mut said = HashSet::new();
     all.filter(|(template, (diagnostic, sources))| {
-        let place = diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
+        let place =
+            diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
         let template = if place.is_none() { Some(*template) } else { None };
         said.insert((template, place, diagnostic.severity, diagnostic.code, &diagnostic.message))
     })

@@ -12,8 +12,16 @@ use std::path::Path;
 
 /// Lists, counts, samples or covers variants.
 pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
-    let resolver = args.conditions.iter().fold(select::resolver(&args.select)?, |resolver, text| resolver.only_where(text));
-    let query = Query { projection: args.projection.into(), which: which(args), limit: args.limit, effort: args.effort };
+    let resolver = args
+        .conditions
+        .iter()
+        .fold(select::resolver(&args.select)?, |resolver, text| resolver.only_where(text));
+    let query = Query {
+        projection: args.projection.into(),
+        which: which(args),
+        limit: args.limit,
+        effort: args.effort,
+    };
     if args.count {
         return answered(&resolver.count_variants(&query)?, args.format, reporter, counted);
     }
@@ -50,11 +58,19 @@ fn human(found: &Found) -> String {
         }
     }
     for rejected in &found.rejected {
-        let _ = writeln!(text, "{}  no variant\n    {}", rejected.preset, rejected.reasons.join("\n    "));
+        let _ = writeln!(
+            text,
+            "{}  no variant\n    {}",
+            rejected.preset,
+            rejected.reasons.join("\n    ")
+        );
     }
     let count = found.variants.len();
     let covers = if count == 1 { "covers" } else { "cover" };
-    let covered = found.covered.map(|cases| format!(" {covers} {cases} combinations of cases")).unwrap_or_default();
+    let covered = found
+        .covered
+        .map(|cases| format!(" {covers} {cases} combinations of cases"))
+        .unwrap_or_default();
     let cost = found.cost.as_ref().map(|cost| format!(", cost {cost}")).unwrap_or_default();
     let more = match (found.more, &found.cost) {
         (false, _) => "",
@@ -103,12 +119,19 @@ const MANIFEST: &str = "manifest.json";
 /// Resolves every variant into a file of its name, and says in a manifest what each is.
 fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|error| {
-        rejected(Diagnostic::error(Code::File, format!("cannot create the directory `{}`: {error}", dir.display())))
+        rejected(Diagnostic::error(
+            Code::File,
+            format!("cannot create the directory `{}`: {error}", dir.display()),
+        ))
     })?;
     let mut entries = Vec::new();
     for variant in &found.variants {
-        let values = variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
-        let resolver = variant.preset.iter().fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
+        let values =
+            variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
+        let resolver = variant
+            .preset
+            .iter()
+            .fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
         let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
         let file = format!("{}.yaml", file_name(&variant.name));
         output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
@@ -118,7 +141,8 @@ fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failu
     output::to_file(&dir.join(MANIFEST), &json(&manifest)).map_err(rejected)
 }
 
-/// The name of a preset may be anything; this is the name of a file in the directory, a different one for each.
+/// The name of a preset may be anything; this is the name of a file in the directory, a different
+/// one for each.
 fn file_name(name: &str) -> String {
     let mut text = String::new();
     for (index, c) in name.char_indices() {
@@ -138,7 +162,8 @@ mod tests {
     #[test]
     fn files_stay_in_the_directory() {
         let names = ["prod", "eu-1.10", "größe", "../up", "a/b", "a%2fb", ".hidden", "c:\\d"];
-        let files = ["prod", "eu-1.10", "größe", "%2e.%2fup", "a%2fb", "a%252fb", "%2ehidden", "c%3a%5cd"];
+        let files =
+            ["prod", "eu-1.10", "größe", "%2e.%2fup", "a%2fb", "a%252fb", "%2ehidden", "c%3a%5cd"];
         assert_eq!(names.map(file_name), files);
     }
 }

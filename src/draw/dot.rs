@@ -7,13 +7,19 @@ use std::fmt::Write;
 const LABEL: usize = 48;
 
 impl Drawing<'_> {
-    /// As a graph in DOT: bold lines lead to hosts, dashed ones are connections; conditions are in the tooltips.
+    /// As a graph in DOT: bold lines lead to hosts, dashed ones are connections; conditions are in
+    /// the tooltips.
     pub fn to_dot(&self) -> String {
         let mut out = String::from("digraph topology {\n");
-        line(&mut out, format_args!("graph [rankdir=TB, nodesep=0.4, ranksep=0.7, bgcolor=transparent]"));
         line(
             &mut out,
-            format_args!("node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=12, margin=\"0.2,0.1\"]"),
+            format_args!("graph [rankdir=TB, nodesep=0.4, ranksep=0.7, bgcolor=transparent]"),
+        );
+        line(
+            &mut out,
+            format_args!(
+                "node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=12, margin=\"0.2,0.1\"]"
+            ),
         );
         line(&mut out, format_args!("edge [fontname=\"sans-serif\", fontsize=10]"));
         for (index, (node, state)) in self.nodes().enumerate() {
@@ -34,11 +40,21 @@ impl Drawing<'_> {
             let target = match relation.target {
                 Some(target) => format!("n{target}"),
                 None => {
-                    line(&mut out, format_args!("open{index} [shape=circle, width=0.12, label=\"\", {}]", node_colors(state)));
+                    line(
+                        &mut out,
+                        format_args!(
+                            "open{index} [shape=circle, width=0.12, label=\"\", {}]",
+                            node_colors(state)
+                        ),
+                    );
                     format!("open{index}")
                 }
             };
-            let (color, about, id) = (line_color(state), escaped(&self.about_relation(relation)), escaped(&relation.identifier));
+            let (color, about, id) = (
+                line_color(state),
+                escaped(&self.about_relation(relation)),
+                escaped(&relation.identifier),
+            );
             let (kind, look) = match relation.hosting {
                 true => ("hosting", "style=bold, penwidth=2, arrowhead=normal, weight=3"),
                 false => ("connection", "style=dashed, arrowhead=vee"),

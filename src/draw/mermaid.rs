@@ -23,16 +23,25 @@ const LINES: [(State, &str); 4] = [
 ];
 
 impl Drawing<'_> {
-    /// As a mermaid flowchart: thick lines lead to hosts, dashed ones are connections; conditions stand at the lines.
+    /// As a mermaid flowchart: thick lines lead to hosts, dashed ones are connections; conditions
+    /// stand at the lines.
     pub fn to_mermaid(&self) -> String {
         let mut out = String::from("flowchart TB\n");
         for (index, (node, state)) in self.nodes().enumerate() {
             let types = cut(&short_types(node), LABEL);
-            let types = if types.is_empty() { types } else { format!("<br/><small>{}</small>", escaped(&types)) };
+            let types = if types.is_empty() {
+                types
+            } else {
+                format!("<br/><small>{}</small>", escaped(&types))
+            };
             let [open, close] = if node.persistent { ["[[", "]]"] } else { ["[", "]"] };
             line(
                 &mut out,
-                format_args!("n{index}{open}\"<b>{}</b>{types}\"{close}{}", escaped(&cut(&node.name, LABEL)), class(state)),
+                format_args!(
+                    "n{index}{open}\"<b>{}</b>{types}\"{close}{}",
+                    escaped(&cut(&node.name, LABEL)),
+                    class(state)
+                ),
             );
         }
         for (index, (relation, state)) in self.relations().enumerate() {
@@ -45,7 +54,10 @@ impl Drawing<'_> {
             let label = if label.is_empty() { label } else { format!("|\"{}\"|", escaped(&label)) };
             line(&mut out, format_args!("n{} {arrow}{label} {target}", relation.source));
         }
-        for (state, style) in CLASSES.iter().filter(|(state, _)| self.nodes.contains(state) || self.relations.contains(state)) {
+        for (state, style) in CLASSES
+            .iter()
+            .filter(|(state, _)| self.nodes.contains(state) || self.relations.contains(state))
+        {
             line(&mut out, format_args!("classDef {} {style}", state.as_str()));
         }
         for (wanted, style) in LINES {
@@ -79,7 +91,8 @@ fn label(name: &str, hosting: bool, conditions: &[String]) -> String {
     }
 }
 
-/// Text for between quotes. Whatever might mean something to mermaid, or to the HTML that it makes, is named by its number.
+/// Text for between quotes. Whatever might mean something to mermaid, or to the HTML that it makes,
+/// is named by its number.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -115,7 +128,8 @@ mod tests {
 
     #[test]
     fn labels_say_what_lines_do_not() {
-        let conditions = ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
+        let conditions =
+            ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
         assert_eq!(label("host", true, &conditions), "on_box and not: {tls}");
         assert_eq!(label("host", false, &[]), "host");
         assert_eq!(label("db", true, &conditions[..1]), "db: on_box");

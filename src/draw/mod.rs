@@ -1,7 +1,7 @@
 //! Pictures of a topology: as mermaid, as DOT, as SVG.
 //!
-//! A [`Drawing`] is a [`Topology`] and a [`State`] for everything in it. So one variant can be drawn over the whole topology, and the
-//! difference between two.
+//! A [`Drawing`] is a [`Topology`] and a [`State`] for everything in it. So one variant can be
+//! drawn over the whole topology, and the difference between two.
 
 mod dot;
 mod layout;
@@ -12,8 +12,8 @@ mod tests;
 
 pub use svg::{STYLE, Svg};
 
+use crate::explore::outline::{Node, Relation, Topology};
 use crate::resolver::Resolution;
-use crate::topology::{Node, Relation, Topology};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
@@ -38,7 +38,8 @@ pub enum State {
 
 impl State {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Plain, Self::Present, Self::Absent, Self::Removed, Self::Added];
+    pub const ALL: [Self; 5] =
+        [Self::Plain, Self::Present, Self::Absent, Self::Removed, Self::Added];
 
     /// Its name: the class in SVG and mermaid.
     pub fn as_str(self) -> &'static str {
@@ -103,21 +104,29 @@ impl<'t> Drawing<'t> {
     /// A variant over the whole topology.
     pub fn of_variant(topology: &'t Topology, variant: &Resolution) -> Self {
         let present = present(variant);
-        Self::with(topology, |identifier| if present.contains(identifier) { State::Present } else { State::Absent })
+        Self::with(topology, |identifier| {
+            if present.contains(identifier) { State::Present } else { State::Absent }
+        })
     }
 
     /// What two variants have in common, and how they differ.
     pub fn of_difference(topology: &'t Topology, first: &Resolution, second: &Resolution) -> Self {
         let (first, second) = (present(first), present(second));
-        Self::with(topology, |identifier| State::between(first.contains(identifier), second.contains(identifier)))
+        Self::with(topology, |identifier| {
+            State::between(first.contains(identifier), second.contains(identifier))
+        })
     }
 
     /// A topology with the state of each node and relation by its identifier.
     pub fn with(topology: &'t Topology, mut state: impl FnMut(&str) -> State) -> Self {
         let topology = sound(topology);
         let nodes = topology.nodes.iter().map(|node| state(&node.identifier)).collect();
-        let relations = topology.relations.iter().map(|relation| state(&relation.identifier)).collect();
-        let names = Names { removed: "only in the first".to_owned(), added: "only in the second".to_owned() };
+        let relations =
+            topology.relations.iter().map(|relation| state(&relation.identifier)).collect();
+        let names = Names {
+            removed: "only in the first".to_owned(),
+            added: "only in the second".to_owned(),
+        };
         Self { topology, nodes, relations, names }
     }
 
@@ -127,7 +136,8 @@ impl<'t> Drawing<'t> {
         self
     }
 
-    /// Leaves out what is absent. Relations go with their source; those to a node that goes have no target then.
+    /// Leaves out what is absent. Relations go with their source; those to a node that goes have no
+    /// target then.
     pub fn without_absent(self) -> Drawing<'static> {
         let mut kept = Topology::default();
         let (mut nodes, mut relations) = (Vec::new(), Vec::new());
@@ -140,7 +150,9 @@ impl<'t> Drawing<'t> {
             }
         }
         for (relation, &state) in self.topology.relations.iter().zip(&self.relations) {
-            let Some(source) = position[relation.source].filter(|_| state != State::Absent) else { continue };
+            let Some(source) = position[relation.source].filter(|_| state != State::Absent) else {
+                continue;
+            };
             let target = relation.target.and_then(|target| position[target]);
             relations.push(state);
             kept.relations.push(Relation { source, target, ..relation.clone() });
@@ -158,7 +170,12 @@ impl<'t> Drawing<'t> {
 
     /// What a state means in this drawing, where that goes without saying in none.
     fn meaning(&self, state: State) -> Option<&str> {
-        let compared = || self.nodes.iter().chain(&self.relations).any(|state| matches!(state, State::Removed | State::Added));
+        let compared = || {
+            self.nodes
+                .iter()
+                .chain(&self.relations)
+                .any(|state| matches!(state, State::Removed | State::Added))
+        };
         match state {
             State::Plain => None,
             State::Present => Some(if compared() { "in both" } else { "present" }),
@@ -199,8 +216,14 @@ impl<'t> Drawing<'t> {
 impl Serialize for Drawing<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Drawing", 2)?;
-        object.serialize_field("nodes", &self.nodes().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>())?;
-        object.serialize_field("relations", &self.relations().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>())?;
+        object.serialize_field(
+            "nodes",
+            &self.nodes().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>(),
+        )?;
+        object.serialize_field(
+            "relations",
+            &self.relations().map(|(of, state)| Stated { of, state }).collect::<Vec<_>>(),
+        )?;
         object.end()
     }
 }
@@ -215,7 +238,11 @@ struct Stated<'t, T> {
 /// Without what leads nowhere: anybody may make a topology, and ends are positions.
 fn sound(topology: &Topology) -> Cow<'_, Topology> {
     let known = |index: &usize| *index < topology.nodes.len();
-    if topology.relations.iter().all(|relation| known(&relation.source) && relation.target.as_ref().is_none_or(known)) {
+    if topology
+        .relations
+        .iter()
+        .all(|relation| known(&relation.source) && relation.target.as_ref().is_none_or(known))
+    {
         return Cow::Borrowed(topology);
     }
     let mut sound = topology.clone();
@@ -233,13 +260,18 @@ fn present(variant: &Resolution) -> FxHashSet<String> {
 
 /// The names of types without their namespaces.
 fn short_types(node: &Node) -> String {
-    let short = |name: &String| name.rsplit('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned();
+    let short =
+        |name: &String| name.rsplit('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned();
     node.types.iter().map(short).collect::<Vec<_>>().join(" | ")
 }
 
-/// The conditions of a relation for a label: without the keywords that are clear from what they hold, and cut where they are long.
+/// The conditions of a relation for a label: without the keywords that are clear from what they
+/// hold, and cut where they are long.
 fn short_conditions(conditions: &[String], limit: usize) -> String {
-    let text = conditions.join(" and ").replace("logic_expression: ", "").replace("variability_input: ", "");
+    let text = conditions
+        .join(" and ")
+        .replace("logic_expression: ", "")
+        .replace("variability_input: ", "");
     cut(&text, limit)
 }
 

@@ -2,7 +2,7 @@
 
 use super::layout::{Edge, Layout, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
-use crate::topology::{Node, Relation};
+use crate::explore::outline::{Node, Relation};
 use std::fmt::{self, Write};
 
 /// The style sheet of the drawings, for a page that embeds several of them and includes it once.
@@ -42,7 +42,8 @@ const LEGEND_SIZE: f64 = 12.0;
 const HEAD: f64 = 9.0;
 
 impl Drawing<'_> {
-    /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the state; `data-id` is the identifier.
+    /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the
+    /// state; `data-id` is the identifier.
     pub fn to_svg(&self, svg: &Svg) -> String {
         let boxes: Vec<_> = self.nodes().map(|(node, _)| Label::of(node)).collect();
         let (sizes, edges) = self.shapes(&boxes);
@@ -55,7 +56,11 @@ impl Drawing<'_> {
         let mut ink = Ink::default();
         ink.open(drawn, svg.style);
         let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN };
-        ink.put(format_args!("<g transform=\"translate({} {})\">\n", Length(shift.x), Length(shift.y)));
+        ink.put(format_args!(
+            "<g transform=\"translate({} {})\">\n",
+            Length(shift.x),
+            Length(shift.y)
+        ));
         self.draw_relations(&mut ink, &layout);
         for (index, (node, state)) in self.nodes().enumerate() {
             draw_node(&mut ink, node, state, &boxes[index], layout.centres[index], sizes[index]);
@@ -68,7 +73,8 @@ impl Drawing<'_> {
 
     /// The boxes of nodes and the open ends of relations, and what connects them.
     fn shapes(&self, boxes: &[Label]) -> (Vec<Size>, Vec<Edge>) {
-        let mut sizes: Vec<_> = boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
+        let mut sizes: Vec<_> =
+            boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
         let edge = |(relation, _): (&Relation, State)| {
             let target = relation.target.unwrap_or_else(|| {
                 sizes.push(Size { width: OPEN_END, height: OPEN_END });
@@ -91,10 +97,13 @@ impl Drawing<'_> {
     /// What is absent lies below what is there.
     fn draw_relations(&self, ink: &mut Ink, layout: &Layout) {
         let mut open_ends = layout.centres.iter().skip(self.nodes.len());
-        let ends: Vec<_> =
-            self.relations().map(|(relation, _)| if relation.target.is_none() { open_ends.next() } else { None }).collect();
+        let ends: Vec<_> = self
+            .relations()
+            .map(|(relation, _)| if relation.target.is_none() { open_ends.next() } else { None })
+            .collect();
         for absent in [true, false] {
-            for (((relation, state), route), end) in self.relations().zip(&layout.routes).zip(&ends) {
+            for (((relation, state), route), end) in self.relations().zip(&layout.routes).zip(&ends)
+            {
                 if (state == State::Absent) == absent {
                     self.draw_relation(ink, relation, state, route, *end);
                 }
@@ -102,15 +111,27 @@ impl Drawing<'_> {
         }
     }
 
-    fn draw_relation(&self, ink: &mut Ink, relation: &Relation, state: State, route: &Route, end: Option<&Point>) {
+    fn draw_relation(
+        &self,
+        ink: &mut Ink,
+        relation: &Relation,
+        state: State,
+        route: &Route,
+        end: Option<&Point>,
+    ) {
         let kind = if relation.hosting { "hosting" } else { "connection" };
         let conditional = if relation.conditions.is_empty() { "" } else { " conditional" };
         let (state, id) = (state.as_str(), Text(&relation.identifier));
-        ink.put(format_args!("<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"));
+        ink.put(format_args!(
+            "<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"
+        ));
         ink.put(format_args!("<title>{}</title>", Text(&self.about_relation(relation))));
         let line = Line::along(route, relation.hosting);
         // A broad line that is not seen, for the pointer to find.
-        ink.put(format_args!("<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>", line.path, line.path));
+        ink.put(format_args!(
+            "<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>",
+            line.path, line.path
+        ));
         if let Some(end) = end {
             ink.put(format_args!(
                 "<circle class=\"end\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
@@ -134,17 +155,24 @@ impl Drawing<'_> {
     /// What lines and colours mean, of what is in the drawing.
     fn legend(&self) -> Legend {
         let mut legend = Legend::default();
-        let has = |hosting| self.topology.relations.iter().any(|relation| relation.hosting == hosting);
+        let has =
+            |hosting| self.topology.relations.iter().any(|relation| relation.hosting == hosting);
         let lines = [("hosting", "hosted on"), ("connection", "connects to")];
         for (class, text) in lines.into_iter().filter(|(class, _)| has(*class == "hosting")) {
             legend.add(Sample::Line(class), text);
         }
-        let plain = self.nodes().any(|(node, state)| state == State::Plain && !node.conditions.is_empty())
-            || self.relations().any(|(relation, state)| state == State::Plain && !relation.conditions.is_empty());
+        let plain =
+            self.nodes().any(|(node, state)| state == State::Plain && !node.conditions.is_empty())
+                || self.relations().any(|(relation, state)| {
+                    state == State::Plain && !relation.conditions.is_empty()
+                });
         if plain {
             legend.add(Sample::Conditional, "has conditions");
         }
-        for state in State::ALL.into_iter().filter(|state| self.nodes.contains(state) || self.relations.contains(state)) {
+        for state in State::ALL
+            .into_iter()
+            .filter(|state| self.nodes.contains(state) || self.relations.contains(state))
+        {
             if let Some(text) = self.meaning(state) {
                 legend.add(Sample::State(state), text);
             }
@@ -184,11 +212,16 @@ fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Po
         ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
     }
     let alone = label.types.is_empty();
-    ink.text("name", Point { x: centre.x, y: centre.y + if alone { 5.0 } else { -2.0 } }, &label.name);
+    ink.text(
+        "name",
+        Point { x: centre.x, y: centre.y + if alone { 5.0 } else { -2.0 } },
+        &label.name,
+    );
     if !alone {
         ink.text("type", Point { x: centre.x, y: centre.y + 14.0 }, &label.types);
     }
-    // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the sign of the state only.
+    // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the
+    // sign of the state only.
     let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
     ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y})\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/></g>"));
     ink.put(format_args!("</g>\n"));
@@ -220,7 +253,11 @@ impl Line {
                     Length(end.x),
                     Length(end.y)
                 );
-                Self { path, head: head(*to, Point { x: 1.0, y: 0.0 }, filled), option: Point { x: from.x + 5.0, ..*from } }
+                Self {
+                    path,
+                    head: head(*to, Point { x: 1.0, y: 0.0 }, filled),
+                    option: Point { x: from.x + 5.0, ..*from },
+                }
             }
         }
     }
@@ -270,7 +307,15 @@ fn head(tip: Point, from: Point, filled: bool) -> String {
     let (one, other) = (wing(1.0), wing(-1.0));
     let close = if filled { "Z" } else { "" };
     let (one, other) = ((Length(one.x), Length(one.y)), (Length(other.x), Length(other.y)));
-    format!("M{} {}L{} {}L{} {}{close}", one.0, one.1, Length(tip.x), Length(tip.y), other.0, other.1)
+    format!(
+        "M{} {}L{} {}L{} {}{close}",
+        one.0,
+        one.1,
+        Length(tip.x),
+        Length(tip.y),
+        other.0,
+        other.1
+    )
 }
 
 /// What stands in front of a line of the legend.
@@ -308,23 +353,40 @@ impl Legend {
         if self.entries.is_empty() {
             return;
         }
-        ink.put(format_args!("<g class=\"legend\" transform=\"translate({} {})\">\n", Length(corner.x), Length(corner.y + 36.0)));
+        ink.put(format_args!(
+            "<g class=\"legend\" transform=\"translate({} {})\">\n",
+            Length(corner.x),
+            Length(corner.y + 36.0)
+        ));
         for (x, sample, text) in &self.entries {
             match sample {
                 Sample::Line(class) => {
-                    let (tip, end) = (Point { x: x + 28.0, y: 0.0 }, if *class == "hosting" { 20.0 } else { 27.0 });
+                    let (tip, end) = (
+                        Point { x: x + 28.0, y: 0.0 },
+                        if *class == "hosting" { 20.0 } else { 27.0 },
+                    );
                     let head = head(tip, Point { x: -1.0, y: 0.0 }, *class == "hosting");
                     let line = format_args!("M{} 0H{}", Length(*x), Length(x + end)).to_string();
                     ink.put(format_args!("<g class=\"relation {class} plain\"><path class=\"line\" d=\"{line}\"/><path class=\"head\" d=\"{head}\"/></g>"));
                 }
                 Sample::Conditional => {
                     ink.put(format_args!("<g class=\"node plain conditional\">"));
-                    ink.rect("box", Point { x: *x, y: -8.0 }, Size { width: 28.0, height: 16.0 }, 4.0);
+                    ink.rect(
+                        "box",
+                        Point { x: *x, y: -8.0 },
+                        Size { width: 28.0, height: 16.0 },
+                        4.0,
+                    );
                     ink.put(format_args!("</g><g class=\"relation hosting plain conditional\"><circle class=\"option\" cx=\"{}\" cy=\"8\" r=\"3.5\"/></g>", Length(x + 14.0)));
                 }
                 Sample::State(state) => {
                     ink.put(format_args!("<g class=\"node {}\">", state.as_str()));
-                    ink.rect("box", Point { x: *x, y: -8.0 }, Size { width: 28.0, height: 16.0 }, 4.0);
+                    ink.rect(
+                        "box",
+                        Point { x: *x, y: -8.0 },
+                        Size { width: 28.0, height: 16.0 },
+                        4.0,
+                    );
                     ink.put(format_args!("</g>"));
                 }
             }
@@ -357,14 +419,20 @@ impl Ink {
     }
 
     fn rect(&mut self, class: &str, corner: Point, size: Size, radius: f64) {
-        let (x, y, width, height) = (Length(corner.x), Length(corner.y), Length(size.width), Length(size.height));
+        let (x, y, width, height) =
+            (Length(corner.x), Length(corner.y), Length(size.width), Length(size.height));
         self.put(format_args!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
         ));
     }
 
     fn text(&mut self, class: &str, at: Point, text: &str) {
-        self.put(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", Length(at.x), Length(at.y), Text(text)));
+        self.put(format_args!(
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>",
+            Length(at.x),
+            Length(at.y),
+            Text(text)
+        ));
     }
 }
 
@@ -426,13 +494,17 @@ mod tests {
 
     #[test]
     fn lengths_are_short() {
-        let written: Vec<_> = [1.0, 0.04, -0.04, 12.349, -3.25].map(|length| Length(length).to_string()).into();
+        let written: Vec<_> =
+            [1.0, 0.04, -0.04, 12.349, -3.25].map(|length| Length(length).to_string()).into();
         assert_eq!(written, ["1", "0", "0", "12.3", "-3.3"]);
     }
 
     #[test]
     fn heads_point_where_lines_go() {
-        assert_eq!(head(Point { x: 10.0, y: 20.0 }, Point { x: 0.0, y: -1.0 }, true), "M5.5 11L10 20L14.5 11Z");
+        assert_eq!(
+            head(Point { x: 10.0, y: 20.0 }, Point { x: 0.0, y: -1.0 }, true),
+            "M5.5 11L10 20L14.5 11Z"
+        );
         assert!(!head(Point::default(), Point { x: 1.0, y: 0.0 }, false).contains('Z'));
     }
 }

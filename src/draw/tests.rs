@@ -9,9 +9,21 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
-    let node = (names(), prop::collection::vec(names(), 0..3), prop::collection::vec(names(), 0..2), any::<bool>());
-    let relation = (names(), 0usize..64, prop::option::of(0usize..64), any::<bool>(), prop::collection::vec(names(), 0..2));
-    let (nodes, relations) = (prop::collection::vec(node, 1..8), prop::collection::vec(relation, 0..12));
+    let node = (
+        names(),
+        prop::collection::vec(names(), 0..3),
+        prop::collection::vec(names(), 0..2),
+        any::<bool>(),
+    );
+    let relation = (
+        names(),
+        0usize..64,
+        prop::option::of(0usize..64),
+        any::<bool>(),
+        prop::collection::vec(names(), 0..2),
+    );
+    let (nodes, relations) =
+        (prop::collection::vec(node, 1..8), prop::collection::vec(relation, 0..12));
     let states = prop::collection::vec(prop::sample::select(State::ALL.as_slice()), 20);
     (nodes, relations, states).prop_map(|(nodes, relations, states)| {
         let count = nodes.len();
@@ -24,16 +36,18 @@ fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
             conditions,
             persistent,
         };
-        let relation =
-            |(index, (name, source, target, hosting, conditions)): (usize, (String, usize, Option<usize>, bool, _))| Relation {
-                identifier: format!("relation.{name}@{index}"),
-                place: String::new(),
-                source: source % count,
-                target: target.map(|target| target % count),
-                name,
-                hosting,
-                conditions,
-            };
+        let relation = |(index, (name, source, target, hosting, conditions)): (
+            usize,
+            (String, usize, Option<usize>, bool, _),
+        )| Relation {
+            identifier: format!("relation.{name}@{index}"),
+            place: String::new(),
+            source: source % count,
+            target: target.map(|target| target % count),
+            name,
+            hosting,
+            conditions,
+        };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         let relations = relations.into_iter().enumerate().map(relation).collect();
         (Topology { nodes, relations }, states)
@@ -55,7 +69,12 @@ fn groups(svg: &str) -> Vec<(String, String)> {
             Event::Start(start) => {
                 let attribute = |name: &str| {
                     let found = start.try_get_attribute(name).unwrap()?;
-                    Some(found.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap().into_owned())
+                    Some(
+                        found
+                            .normalized_value(quick_xml::XmlVersion::Implicit1_0)
+                            .unwrap()
+                            .into_owned(),
+                    )
                 };
                 if let (Some(class), Some(id)) = (attribute("class"), attribute("data-id")) {
                     groups.push((class, id));
@@ -79,7 +98,9 @@ fn statements(dot: &str) -> Vec<String> {
         match c {
             '\\' if quoted => drop(chars.next()),
             '"' => quoted = !quoted,
-            ';' | '{' | '}' if !quoted => found.push(std::mem::take(&mut current).trim().to_owned()),
+            ';' | '{' | '}' if !quoted => {
+                found.push(std::mem::take(&mut current).trim().to_owned())
+            }
             _ if !quoted => current.push(c),
             _ => {}
         }
@@ -159,24 +180,32 @@ proptest! {
 
 #[test]
 fn two_variants_make_four_states() {
-    let states =
-        [(true, true), (false, false), (true, false), (false, true)].map(|(first, second)| State::between(first, second));
+    let states = [(true, true), (false, false), (true, false), (false, true)]
+        .map(|(first, second)| State::between(first, second));
     assert_eq!(states, [State::Present, State::Absent, State::Removed, State::Added]);
 }
 
 #[test]
 fn the_legend_explains_what_there_is() {
-    let node = |name: &str| Node { identifier: format!("node.{name}"), name: name.to_owned(), ..Node::default() };
+    let node = |name: &str| Node {
+        identifier: format!("node.{name}"),
+        name: name.to_owned(),
+        ..Node::default()
+    };
     let topology = Topology { nodes: vec![node("a"), node("b")], relations: Vec::new() };
     let words = |drawing: &Drawing<'_>| {
         let svg = drawing.to_svg(&Svg { style: false, legend: true });
         let parts = svg.split("<text class=\"word\"").skip(1);
-        parts.map(|part| part[part.find('>').unwrap() + 1..part.find('<').unwrap()].to_owned()).collect::<Vec<_>>()
+        parts
+            .map(|part| part[part.find('>').unwrap() + 1..part.find('<').unwrap()].to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(words(&Drawing::of(&topology)), [""; 0]);
-    let one = Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Absent });
+    let one =
+        Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Absent });
     assert_eq!(words(&one), ["present", "absent"]);
-    let two = Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Added });
+    let two =
+        Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Added });
     assert_eq!(words(&two.named("old", "new & shiny")), ["in both", "new &amp; shiny"]);
 }
 
@@ -190,7 +219,8 @@ fn only_a_part_of_the_style_is_optional() {
 
 #[test]
 fn conditions_are_cut_for_labels_only() {
-    let conditions = ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
+    let conditions =
+        ["logic_expression: on_box".to_owned(), "not: {variability_input: tls}".to_owned()];
     assert_eq!(short_conditions(&conditions, 99), "on_box and not: {tls}");
     assert_eq!(short_conditions(&conditions, 9), "on_box a…");
 }

@@ -1,27 +1,30 @@
 //! From declared inputs to a feature model with the same valid configurations.
 //!
-//! In the tree `c ⇒ p` holds for a child `c` of `p`. So `c` becomes a child where a rule of `p` says that, which `mandatory` and `optional`
-//! do; `choices` and `alternatives` among such children become groups. Each feature has one parent: whatever the tree does not say is a
-//! constraint across it.
+//! In the tree `c ⇒ p` holds for a child `c` of `p`. So `c` becomes a child where a rule of `p`
+//! says that, which `mandatory` and `optional` do; `choices` and `alternatives` among such children
+//! become groups. Each feature has one parent: whatever the tree does not say is a constraint
+//! across it.
 
 use super::logic::{Domain, Logic};
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::expression::Evaluator;
-use crate::inputs::{
-    Constraint, Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType, InputValue, InputValues, Openness,
-};
 use crate::resolver::{Failure, Prepared, Resolver};
-use crate::source::{SourceMap, Span};
-use crate::value::Value;
-use crate::yaml::{NodeKind, Out, write_yaml};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{SourceMap, Span};
+use crate::text::value::Value;
+use crate::text::yaml::{NodeKind, Out, write_yaml};
+use crate::variability::expression::Evaluator;
+use crate::variability::inputs::{
+    Constraint, Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType,
+    InputValue, InputValues, Openness,
+};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Resolver {
-    /// The feature model of the variability inputs: its configurations are the choices of inputs that fulfil the feature rules, the
-    /// constraints of inputs, and those constraints between them that speak of nothing else. Inputs that are given their values have
-    /// them in all configurations; those that are not are open, whatever their defaults.
+    /// The feature model of the variability inputs: its configurations are the choices of inputs
+    /// that fulfil the feature rules, the constraints of inputs, and those constraints between them
+    /// that speak of nothing else. Inputs that are given their values have them in all
+    /// configurations; those that are not are open, whatever their defaults.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -31,7 +34,8 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features would share a name.
+    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features
+    /// would share a name.
     pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
         self.survey(Openness::Open, |prepared, sources| {
             let (mut model, notes) = declared(prepared)?;
@@ -52,11 +56,14 @@ impl Note {
 
 fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
     let template = prepared.graph.template;
-    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let mut evaluator =
+        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
     let mut diagnostics = Diagnostics::default();
     evaluator.validate_cycles(&mut diagnostics);
     let constraints = &template.variability.constraints;
-    constraints.iter().for_each(|&constraint| evaluator.validate(constraint, None, &mut diagnostics));
+    constraints
+        .iter()
+        .for_each(|&constraint| evaluator.validate(constraint, None, &mut diagnostics));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -65,7 +72,10 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
         declarations,
         values: &prepared.inputs.values,
         tree: Tree::of(declarations),
-        model: FeatureModel::new(Feature { is_abstract: true, ..Feature::new(root_name(declarations)) }),
+        model: FeatureModel::new(Feature {
+            is_abstract: true,
+            ..Feature::new(root_name(declarations))
+        }),
         domains: (0..declarations.len()).map(|_| Domain::Other).collect(),
         notes: Vec::new(),
     };
@@ -77,9 +87,10 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     for &constraint in constraints {
         match logic.proposition(constraint) {
             Some(proposition) => builder.model.constrain(proposition),
-            None => {
-                builder.notes.push(Note(constraint.span(), "a constraint is left out: it speaks of more than features".into()))
-            }
+            None => builder.notes.push(Note(
+                constraint.span(),
+                "a constraint is left out: it speaks of more than features".into(),
+            )),
         }
     }
     builder.notes.sort_by_key(|note| note.0);
@@ -129,10 +140,14 @@ impl Tree {
         self.features.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// Makes groups of the children that `choices` and `alternatives` list, where all of them may be children.
+    /// Makes groups of the children that `choices` and `alternatives` list, where all of them may
+    /// be children.
     fn group(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
-        let demanding = rules.iter().filter(|rule| matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional));
-        let demanding: FxHashSet<InputId> = demanding.flat_map(|rule| rule.targets.iter().copied()).collect();
+        let demanding = rules.iter().filter(|rule| {
+            matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional)
+        });
+        let demanding: FxHashSet<InputId> =
+            demanding.flat_map(|rule| rule.targets.iter().copied()).collect();
         for (position, rule) in rules.iter().enumerate() {
             let kind = match rule.keyword {
                 FeatureKeyword::Choices => GroupKind::Or,
@@ -140,8 +155,12 @@ impl Tree {
                 _ => continue,
             };
             let distinct: FxHashSet<InputId> = rule.targets.iter().copied().collect();
-            let fits = |child: &InputId| demanding.contains(child) && self.is_free(*child, parent, joined);
-            if !distinct.is_empty() && distinct.len() == rule.targets.len() && rule.targets.iter().all(fits) {
+            let fits =
+                |child: &InputId| demanding.contains(child) && self.is_free(*child, parent, joined);
+            if !distinct.is_empty()
+                && distinct.len() == rule.targets.len()
+                && rule.targets.iter().all(fits)
+            {
                 self.adopt(parent, kind, rule.targets.clone(), joined);
                 self.said.insert((parent, position));
             }
@@ -150,9 +169,14 @@ impl Tree {
 
     /// Makes children of what else `mandatory` and `optional` list; what is both is mandatory.
     fn single(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
-        let keywords = [(FeatureKeyword::Mandatory, GroupKind::Mandatory), (FeatureKeyword::Optional, GroupKind::Optional)];
+        let keywords = [
+            (FeatureKeyword::Mandatory, GroupKind::Mandatory),
+            (FeatureKeyword::Optional, GroupKind::Optional),
+        ];
         for (keyword, kind) in keywords {
-            for &child in rules.iter().filter(|rule| rule.keyword == keyword).flat_map(|rule| &rule.targets) {
+            for &child in
+                rules.iter().filter(|rule| rule.keyword == keyword).flat_map(|rule| &rule.targets)
+            {
                 if self.is_free(child, parent, joined) {
                     self.adopt(parent, kind, vec![child], joined);
                 }
@@ -160,13 +184,21 @@ impl Tree {
         }
     }
 
-    /// Whether a feature may become a child of another: it has no parent, and is not above the other. A feature without parent is the root of
-    /// what is joined with it.
+    /// Whether a feature may become a child of another: it has no parent, and is not above the
+    /// other. A feature without parent is the root of what is joined with it.
     fn is_free(&self, child: InputId, parent: InputId, joined: &UnionFind<u32>) -> bool {
-        self.is_feature(child) && self.parents.get(child.index()) == Some(&None) && !joined.equiv(child.0, parent.0)
+        self.is_feature(child)
+            && self.parents.get(child.index()) == Some(&None)
+            && !joined.equiv(child.0, parent.0)
     }
 
-    fn adopt(&mut self, parent: InputId, kind: GroupKind, children: Vec<InputId>, joined: &mut UnionFind<u32>) {
+    fn adopt(
+        &mut self,
+        parent: InputId,
+        kind: GroupKind,
+        children: Vec<InputId>,
+        joined: &mut UnionFind<u32>,
+    ) {
         for child in &children {
             joined.union(parent.0, child.0);
             self.parents[child.index()] = Some((parent, kind));
@@ -175,13 +207,17 @@ impl Tree {
     }
 }
 
-/// Which inputs stand for features: booleans, and those of no known type that are there for the rules alone.
+/// Which inputs stand for features: booleans, and those of no known type that are there for the
+/// rules alone.
 fn features(declarations: &Declarations<'_>) -> Vec<bool> {
     let rules = declarations.iter().flat_map(|(_, declaration)| &declaration.rules);
     let listed: FxHashSet<InputId> = rules.flat_map(|rule| rule.targets.iter().copied()).collect();
     let is_feature = |(id, declaration): (InputId, &Declaration<'_>)| match declaration.kind {
         InputType::Boolean => true,
-        InputType::Any => valid_values(declaration).is_none() && (!declaration.rules.is_empty() || listed.contains(&id)),
+        InputType::Any => {
+            valid_values(declaration).is_none()
+                && (!declaration.rules.is_empty() || listed.contains(&id))
+        }
         _ => false,
     };
     declarations.iter().map(is_feature).collect()
@@ -213,16 +249,22 @@ impl<'b> Builder<'b, '_> {
     fn features(&mut self) {
         let root = self.model.root();
         for (id, declaration) in self.declarations.iter() {
-            let computed = declaration.default.is_some_and(|default| default.kind() == NodeKind::Mapping);
+            let computed =
+                declaration.default.is_some_and(|default| default.kind() == NodeKind::Mapping);
             if computed || declaration.default_expression.is_some() {
-                let text = format!("the default of `{}` is computed and left out", declaration.name);
+                let text =
+                    format!("the default of `{}` is computed and left out", declaration.name);
                 self.notes.push(Note(declaration.span, text));
             }
             if self.tree.parents[id.index()].is_some() {
                 continue;
             }
             if self.tree.is_feature(id) {
-                let feature = self.model.add(root, GroupKind::Optional, feature(declaration, declaration.name.into()));
+                let feature = self.model.add(
+                    root,
+                    GroupKind::Optional,
+                    feature(declaration, declaration.name.into()),
+                );
                 self.below(id, feature);
             } else if let Some(values) = valid_values(declaration) {
                 self.alternatives(id, declaration, values);
@@ -255,9 +297,14 @@ impl<'b> Builder<'b, '_> {
 
     fn alternatives(&mut self, id: InputId, declaration: &Declaration<'_>, values: Vec<Value>) {
         // What values of the other types are shows in how they are written.
-        let value_type = declaration.kind.name().filter(|name| !matches!(*name, "string" | "integer" | "float"));
+        let value_type =
+            declaration.kind.name().filter(|name| !matches!(*name, "string" | "integer" | "float"));
         let value_type = value_type.map(str::to_owned);
-        let chosen = Feature { is_abstract: true, value_type, ..feature(declaration, format!("{} =", declaration.name)) };
+        let chosen = Feature {
+            is_abstract: true,
+            value_type,
+            ..feature(declaration, format!("{} =", declaration.name))
+        };
         let chosen = self.model.add(self.model.root(), GroupKind::Mandatory, chosen);
         if values.is_empty() {
             self.model.constrain(Proposition::Constant(false));
@@ -267,7 +314,14 @@ impl<'b> Builder<'b, '_> {
         let mut cases = Vec::with_capacity(values.len());
         for value in values {
             let name = format!("{} = {}", declaration.name, in_one_line(&value));
-            cases.push((value, self.model.add_to(chosen, group, Feature { span: Some(declaration.span), ..Feature::new(name) })));
+            cases.push((
+                value,
+                self.model.add_to(
+                    chosen,
+                    group,
+                    Feature { span: Some(declaration.span), ..Feature::new(name) },
+                ),
+            ));
         }
         self.domains[id.index()] = Domain::Values(cases);
     }
@@ -276,17 +330,32 @@ impl<'b> Builder<'b, '_> {
         let kind = match declaration.kind {
             InputType::Integer => FeatureType::Integer,
             InputType::Float | InputType::Number => FeatureType::Real,
-            InputType::String | InputType::Version | InputType::Timestamp | InputType::ScalarUnit(_) => FeatureType::String,
-            InputType::Boolean | InputType::List | InputType::Map | InputType::Range | InputType::Any => {
-                let text = format!("`{}` is left out: it is {}", declaration.name, declaration.kind.describe());
+            InputType::String
+            | InputType::Version
+            | InputType::Timestamp
+            | InputType::ScalarUnit(_) => FeatureType::String,
+            InputType::Boolean
+            | InputType::List
+            | InputType::Map
+            | InputType::Range
+            | InputType::Any => {
+                let text = format!(
+                    "`{}` is left out: it is {}",
+                    declaration.name,
+                    declaration.kind.describe()
+                );
                 self.notes.push(Note(declaration.span, text));
                 return;
             }
         };
-        let assigned = self.assigned(id).map(|value| Value::Map([("equal".into(), value.clone())].into()));
-        let clauses = declaration.constraints.iter().map(Constraint::to_value).chain(assigned).collect();
-        let value_type = declaration.kind.name().filter(|name| *name != kind.value_type()).map(str::to_owned);
-        let feature = Feature { kind, value_type, clauses, ..feature(declaration, declaration.name.into()) };
+        let assigned =
+            self.assigned(id).map(|value| Value::Map([("equal".into(), value.clone())].into()));
+        let clauses =
+            declaration.constraints.iter().map(Constraint::to_value).chain(assigned).collect();
+        let value_type =
+            declaration.kind.name().filter(|name| *name != kind.value_type()).map(str::to_owned);
+        let feature =
+            Feature { kind, value_type, clauses, ..feature(declaration, declaration.name.into()) };
         self.model.add(self.model.root(), GroupKind::Mandatory, feature);
     }
 
@@ -298,22 +367,29 @@ impl<'b> Builder<'b, '_> {
         let mut spans = FxHashMap::default();
         for (_, feature) in self.model.features() {
             if let Some(first) = spans.insert(&*feature.name, feature.span) {
-                let message = format!("two features of the model would be called `{}`", feature.name);
-                let error = Diagnostic::error(Code::Duplicate, message).at(feature.span).help("rename one of the inputs");
-                return Err(first.into_iter().fold(error, |error, first| error.label(first, "because of this input")));
+                let message =
+                    format!("two features of the model would be called `{}`", feature.name);
+                let error = Diagnostic::error(Code::Duplicate, message)
+                    .at(feature.span)
+                    .help("rename one of the inputs");
+                return Err(first
+                    .into_iter()
+                    .fold(error, |error, first| error.label(first, "because of this input")));
             }
         }
         Ok(())
     }
 
-    /// What inputs may be: a boolean that its constraints leave one value, and inputs that have their value already.
+    /// What inputs may be: a boolean that its constraints leave one value, and inputs that have
+    /// their value already.
     fn chosen(&mut self) {
         for (id, declaration) in self.declarations.iter() {
             match (&self.domains[id.index()], self.assigned(id)) {
                 (Domain::Feature(feature), assigned) => {
                     let may_be = |truth: bool| {
                         assigned.is_none_or(|value| value.is_truthy() == truth)
-                            && (declaration.kind != InputType::Boolean || declaration.problems(&truth.into()).is_empty())
+                            && (declaration.kind != InputType::Boolean
+                                || declaration.problems(&truth.into()).is_empty())
                     };
                     let selected = Proposition::Feature(*feature);
                     match (may_be(true), may_be(false)) {
@@ -325,7 +401,9 @@ impl<'b> Builder<'b, '_> {
                 }
                 (Domain::Values(cases), Some(value)) => {
                     let chosen = cases.iter().find(|(case, _)| declaration.kind.equal(case, value));
-                    let chosen = chosen.map_or(Proposition::Constant(false), |(_, feature)| Proposition::Feature(*feature));
+                    let chosen = chosen.map_or(Proposition::Constant(false), |(_, feature)| {
+                        Proposition::Feature(*feature)
+                    });
                     self.model.constrain(chosen);
                 }
                 (Domain::Other, _) | (Domain::Values(_), None) => {}
@@ -341,34 +419,60 @@ impl<'b> Builder<'b, '_> {
                     continue;
                 }
                 let propositions = match rule.keyword {
-                    FeatureKeyword::Choices | FeatureKeyword::Alternatives => vec![self.of_all(id, rule)],
-                    _ => rule.targets.iter().map(|&target| self.of_each(id, rule.keyword, target)).collect(),
+                    FeatureKeyword::Choices | FeatureKeyword::Alternatives => {
+                        vec![self.of_all(id, rule)]
+                    }
+                    _ => rule
+                        .targets
+                        .iter()
+                        .map(|&target| self.of_each(id, rule.keyword, target))
+                        .collect(),
                 };
                 if propositions.contains(&None) {
-                    let text = format!("`{}` is left out where it is about an input that is no feature", rule.keyword.as_str());
+                    let text = format!(
+                        "`{}` is left out where it is about an input that is no feature",
+                        rule.keyword.as_str()
+                    );
                     self.notes.push(Note(rule.span, text));
                 }
-                propositions.into_iter().flatten().for_each(|proposition| self.model.constrain(proposition));
+                propositions
+                    .into_iter()
+                    .flatten()
+                    .for_each(|proposition| self.model.constrain(proposition));
             }
         }
     }
 
     /// What a rule about all of its inputs together says; nothing where one of them is no feature.
     fn of_all(&self, id: InputId, rule: &FeatureRule) -> Option<Proposition> {
-        let listed = rule.targets.iter().map(|&target| self.truth(target)).collect::<Option<Vec<_>>>()?;
-        let demanded =
-            if rule.keyword == FeatureKeyword::Choices { Proposition::or(listed) } else { Proposition::exactly_one(listed) };
+        let listed =
+            rule.targets.iter().map(|&target| self.truth(target)).collect::<Option<Vec<_>>>()?;
+        let demanded = if rule.keyword == FeatureKeyword::Choices {
+            Proposition::or(listed)
+        } else {
+            Proposition::exactly_one(listed)
+        };
         Some(self.truth(id)?.implies(demanded))
     }
 
-    /// What a rule says about one of its inputs, beyond what the tree says; nothing where that is no feature.
-    fn of_each(&self, id: InputId, keyword: FeatureKeyword, target: InputId) -> Option<Proposition> {
+    /// What a rule says about one of its inputs, beyond what the tree says; nothing where that is
+    /// no feature.
+    fn of_each(
+        &self,
+        id: InputId,
+        keyword: FeatureKeyword,
+        target: InputId,
+    ) -> Option<Proposition> {
         let (parent, child) = (self.truth(id)?, self.truth(target)?);
-        let group = self.tree.parents.get(target.index())?.filter(|&(above, _)| above == id).map(|(_, kind)| kind);
+        let group = self
+            .tree
+            .parents
+            .get(target.index())?
+            .filter(|&(above, _)| above == id)
+            .map(|(_, kind)| kind);
         Some(match (keyword, group) {
-            (FeatureKeyword::Mandatory, Some(GroupKind::Mandatory)) | (FeatureKeyword::Optional, Some(_)) => {
-                Proposition::Constant(true)
-            }
+            (FeatureKeyword::Mandatory, Some(GroupKind::Mandatory))
+            | (FeatureKeyword::Optional, Some(_)) => Proposition::Constant(true),
             (FeatureKeyword::Mandatory, None) => parent.iff(child),
             (FeatureKeyword::Optional, None) => child.implies(parent),
             (FeatureKeyword::Excludes, _) => parent.implies(!child),
@@ -379,7 +483,9 @@ impl<'b> Builder<'b, '_> {
     fn truth(&self, id: InputId) -> Option<Proposition> {
         match self.domains.get(id.index())? {
             Domain::Feature(feature) => Some(Proposition::Feature(*feature)),
-            Domain::Values(cases) if cases.iter().all(|(value, _)| value.is_truthy()) => Some(Proposition::Constant(true)),
+            Domain::Values(cases) if cases.iter().all(|(value, _)| value.is_truthy()) => {
+                Some(Proposition::Constant(true))
+            }
             Domain::Values(cases) => {
                 let truthy = cases.iter().filter(|(value, _)| value.is_truthy());
                 Some(Proposition::or(truthy.map(|&(_, feature)| Proposition::Feature(feature))))

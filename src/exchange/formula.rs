@@ -1,12 +1,14 @@
-//! The formula of a template in the formats of solvers: DIMACS CNF for satisfiability and counting, WCNF for optimisation.
+//! The formula of a template in the formats of solvers: DIMACS CNF for satisfiability and counting,
+//! WCNF for optimisation.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::Opened;
-use crate::formula::{Cnf, Lit};
-use crate::graph::{ElementId, Graph};
-use crate::inputs::Openness;
 use crate::resolver::{Failure, Prepared, Resolver};
-use crate::{solve, variant};
+use crate::sat::formula::{Cnf, Lit};
+use crate::sat::solve;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::variability::find as variant;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::inputs::Openness;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -32,19 +34,23 @@ use std::fmt::{self, Display, Formatter, Write};
 pub struct Formula {
     /// How many variables there are; the first is 1.
     pub vars: usize,
-    /// What variables mean: identifiers of elements such as `node.shop`, and choices of inputs such as `input stack = cluster`.
+    /// What variables mean: identifiers of elements such as `node.shop`, and choices of inputs such
+    /// as `input stack = cluster`.
     pub names: Vec<(u32, String)>,
     /// What must hold: each a disjunction of literals.
     pub clauses: Vec<Vec<i32>>,
-    /// The variables by which models are told apart; the values of the others follow from theirs or do not matter.
+    /// The variables by which models are told apart; the values of the others follow from theirs or
+    /// do not matter.
     pub projection: Vec<i32>,
-    /// What true literals cost, to be minimised: the first objective above all, then the second, ...
+    /// What true literals cost, to be minimised: the first objective above all, then the second,
+    /// ...
     pub objectives: Vec<Vec<(u64, i32)>>,
 }
 
 impl Resolver {
-    /// The formula whose models, projected to the elements, are the variants: inputs that nothing assigns are open, and of equally good variants
-    /// of the same inputs only the one that resolving takes is a model. It has no objectives.
+    /// The formula whose models, projected to the elements, are the variants: inputs that nothing
+    /// assigns are open, and of equally good variants of the same inputs only the one that
+    /// resolving takes is a model. It has no objectives.
     ///
     /// # Errors
     /// As [`Resolver::variants`], except that there may be no variant.
@@ -53,12 +59,15 @@ impl Resolver {
         formula.map(|answer| answer.result)
     }
 
-    /// The problem that resolving solves: what must hold before the best is taken, and what is optimised. Inputs that nothing assigns are open.
+    /// The problem that resolving solves: what must hold before the best is taken, and what is
+    /// optimised. Inputs that nothing assigns are open.
     ///
-    /// With every input assigned, its optimum is what [`Solution::costs`](crate::solve::Solution::costs) says.
+    /// With every input assigned, its optimum is what
+    /// [`Solution::costs`](crate::sat::solve::Solution::costs) says.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn optimization_formula(&self) -> Result<Formula, Failure> {
         self.survey(Openness::Open, |prepared, _| {
             let Encoded { cnf, objectives, cases } = encoded(prepared)?;
@@ -80,14 +89,16 @@ struct Encoded {
 fn encoded(prepared: &Prepared<'_, '_>) -> Result<Encoded, Diagnostics> {
     let opened = Opened::new(prepared, true, &mut ())?;
     let mut encoder = variant::encoder(&opened.evaluator, &opened.assertions);
-    let objectives = opened.objectives.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
+    let objectives =
+        opened.objectives.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
     let cases = opened.cases(&prepared.inputs.declarations);
     let cases = cases.into_iter().map(|(name, when)| (name, encoder.literal(when))).collect();
     Ok(Encoded { cnf: encoder.finish(), objectives, cases })
 }
 
 impl Formula {
-    /// An element's id is the number of its atom, and an atom that of its variable; DIMACS counts from 1.
+    /// An element's id is the number of its atom, and an atom that of its variable; DIMACS counts
+    /// from 1.
     pub(crate) fn new<'c>(
         graph: &Graph<'_>,
         vars: usize,
@@ -102,21 +113,29 @@ impl Formula {
         let cases = cases.iter().filter(|(_, literal)| !literal.is_negative());
         Self {
             vars,
-            names: elements.chain(cases.map(|(name, literal)| (literal.var().0 + 1, name.clone()))).collect(),
-            clauses: clauses.map(|clause| clause.iter().map(|&literal| literal.to_dimacs()).collect()).collect(),
+            names: elements
+                .chain(cases.map(|(name, literal)| (literal.var().0 + 1, name.clone())))
+                .collect(),
+            clauses: clauses
+                .map(|clause| clause.iter().map(|&literal| literal.to_dimacs()).collect())
+                .collect(),
             projection: projection.iter().map(|id| id.0 as i32 + 1).collect(),
-            objectives: objectives.iter().map(|objective| objective.terms.iter().map(term).collect()).collect(),
+            objectives: objectives
+                .iter()
+                .map(|objective| objective.terms.iter().map(term).collect())
+                .collect(),
         }
     }
 
-    /// The clauses as DIMACS CNF: names as comments `c 12 node.shop`, and the variables to project to as `c p show 1 2 3 0`, where
-    /// model counters look for them.
+    /// The clauses as DIMACS CNF: names as comments `c 12 node.shop`, and the variables to project
+    /// to as `c p show 1 2 3 0`, where model counters look for them.
     pub fn dimacs(&self) -> impl Display {
         Dimacs(self)
     }
 
-    /// The optimisation problem as WCNF in the form of the MaxSAT evaluations since 2022: `h` before hard clauses, a weight before
-    /// soft ones. One sum stands for all objectives: each is scaled by what the later ones can cost at most, plus one.
+    /// The optimisation problem as WCNF in the form of the MaxSAT evaluations since 2022: `h`
+    /// before hard clauses, a weight before soft ones. One sum stands for all objectives: each is
+    /// scaled by what the later ones can cost at most, plus one.
     ///
     /// # Errors
     /// `invalid-template` where that sum does not fit into 64 bits.
@@ -136,7 +155,10 @@ impl Formula {
                 most = most.checked_add(weight).ok_or_else(too_heavy)?;
                 *soft.entry(literal).or_default() += weight;
             }
-            total = most.checked_mul(scale).and_then(|scaled| total.checked_add(scaled)).ok_or_else(too_heavy)?;
+            total = most
+                .checked_mul(scale)
+                .and_then(|scaled| total.checked_add(scaled))
+                .ok_or_else(too_heavy)?;
             ranks.push(Rank { soft, scale, most });
         }
         ranks.reverse();
@@ -147,7 +169,9 @@ impl Formula {
         for (var, name) in &self.names {
             write!(f, "c {var} ")?;
             // A comment ends with its line.
-            name.chars().try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) })?;
+            name.chars().try_for_each(|c| {
+                if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) }
+            })?;
             f.write_char('\n')?;
         }
         Ok(())
@@ -208,7 +232,8 @@ impl Display for Wcnf<'_> {
 }
 
 impl Wcnf<'_> {
-    /// How the optimum splits into the costs of the objectives: a scale is the product of what the later ones can cost, plus one each.
+    /// How the optimum splits into the costs of the objectives: a scale is the product of what the
+    /// later ones can cost, plus one each.
     fn write_legend(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if !self.ranks.is_empty() {
             f.write_str("c of the optimum o, the objectives in the order of their rank cost (/ drops the remainder, % is the remainder)\n")?;

@@ -2,18 +2,18 @@
 
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
 use super::{read_feature_ide, read_uvl};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::inputs::input_name;
-use crate::load;
 use crate::resolver::Failure;
-use crate::source::{FileId, FileSystem, SourceMap, Span};
-use crate::value::Value;
-use crate::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::{FileId, FileSystem, SourceMap, Span};
+use crate::text::value::Value;
+use crate::text::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
+use crate::tosca::load;
+use crate::variability::inputs::input_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
-/// Reads a feature model, `model.xml` of FeatureIDE or UVL, and writes it as the `variability` of a template: `inputs` and
-/// `constraints`.
+/// Reads a feature model, `model.xml` of FeatureIDE or UVL, and writes it as the `variability` of a
+/// template: `inputs` and `constraints`.
 ///
 /// ```
 /// use cuvee::source::MemoryFiles;
@@ -31,8 +31,8 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs cannot, or has features whose inputs would
-/// share a name.
+/// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs
+/// cannot, or has features whose inputs would share a name.
 pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
     let mut sources = SourceMap::default();
     let imported = load::read(files, &mut sources, path).and_then(|(file, text)| {
@@ -61,8 +61,9 @@ enum Role {
 impl FeatureModel {
     /// The model as the `variability` of a template, in YAML.
     ///
-    /// A feature is a boolean input, and its groups are the feature keywords of it. The root is true by a constraint; an abstract one is left
-    /// out. Alternatives `name = value` of a mandatory feature `name =` below the root are an input with `valid_values`.
+    /// A feature is a boolean input, and its groups are the feature keywords of it. The root is
+    /// true by a constraint; an abstract one is left out. Alternatives `name = value` of a
+    /// mandatory feature `name =` below the root are an input with `valid_values`.
     ///
     /// # Errors
     /// `duplicate` where two inputs would have one name.
@@ -75,13 +76,18 @@ impl FeatureModel {
         let mut roles: Vec<Option<Role>> = vec![None; self.features.len()];
         let mut names = FxHashMap::default();
         let top = self.features.first().map(|root| &root.groups[..]).unwrap_or_default();
-        let top = top.iter().filter(|group| group.kind == GroupKind::Mandatory).flat_map(|group| group.members.iter().copied());
+        let top = top
+            .iter()
+            .filter(|group| group.kind == GroupKind::Mandatory)
+            .flat_map(|group| group.members.iter().copied());
         let top: FxHashSet<FeatureId> = top.collect();
         for (id, feature) in self.features() {
             let role = match roles[id.index()].take() {
                 Some(role) => role,
                 None if id == self.root() && feature.is_abstract => Role::Always,
-                None if feature.kind != FeatureType::Boolean => Role::Typed(input_name(&feature.name)),
+                None if feature.kind != FeatureType::Boolean => {
+                    Role::Typed(input_name(&feature.name))
+                }
                 None => match self.choice(feature).filter(|_| top.contains(&id)) {
                     Some((base, values)) => {
                         for (member, value) in &values {
@@ -102,10 +108,13 @@ impl FeatureModel {
         Ok(roles.into_iter().map(|role| role.unwrap_or(Role::Always)).collect())
     }
 
-    /// The input and the values that a feature stands for by its name and those of its alternatives.
+    /// The input and the values that a feature stands for by its name and those of its
+    /// alternatives.
     fn choice(&self, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
         let base = feature.name.strip_suffix(" =")?;
-        let [Group { kind: GroupKind::Alternative, members }] = &feature.groups[..] else { return None };
+        let [Group { kind: GroupKind::Alternative, members }] = &feature.groups[..] else {
+            return None;
+        };
         let value = |&member: &FeatureId| {
             let feature = self.feature(member).filter(|feature| feature.groups.is_empty())?;
             let text = feature.name.strip_prefix(base)?.strip_prefix(" = ")?;
@@ -116,9 +125,16 @@ impl FeatureModel {
 }
 
 fn clash(name: &str, first: &Feature, second: &Feature) -> Diagnostic {
-    let message = format!("the features `{}` and `{}` would both be the input `{name}`", first.name, second.name);
-    let error = Diagnostic::error(Code::Duplicate, message).at(second.span).help("rename one of them");
-    first.span.into_iter().fold(error, |error, span: Span| error.label(span, "this is the other one"))
+    let message = format!(
+        "the features `{}` and `{}` would both be the input `{name}`",
+        first.name, second.name
+    );
+    let error =
+        Diagnostic::error(Code::Duplicate, message).at(second.span).help("rename one of them");
+    first
+        .span
+        .into_iter()
+        .fold(error, |error, span: Span| error.label(span, "this is the other one"))
 }
 
 /// YAML that is in no file.
@@ -145,17 +161,22 @@ impl Imported<'_> {
         for (id, feature) in self.model.features() {
             selected[id.index()] |= id == self.model.root();
             let always = selected[id.index()];
-            let mandatory = feature.groups.iter().filter(|group| group.kind == GroupKind::Mandatory);
-            mandatory.flat_map(|group| &group.members).for_each(|member| selected[member.index()] |= always);
+            let mandatory =
+                feature.groups.iter().filter(|group| group.kind == GroupKind::Mandatory);
+            mandatory
+                .flat_map(|group| &group.members)
+                .for_each(|member| selected[member.index()] |= always);
             inputs.extend(self.input(id, feature, always, &style));
         }
         if let Some(Role::Input(_)) = self.roles.first() {
             self.constraints.insert(0, Proposition::Feature(self.model.root()));
         }
         let own = std::mem::take(&mut self.constraints);
-        let all = own.iter().chain(&self.model.constraints).map(|constraint| self.settled(constraint));
+        let all =
+            own.iter().chain(&self.model.constraints).map(|constraint| self.settled(constraint));
         let constraints = all.filter(|constraint| *constraint != Proposition::Constant(true));
-        let constraints: Vec<_> = constraints.map(|constraint| (None, self.condition(&constraint, &style))).collect();
+        let constraints: Vec<_> =
+            constraints.map(|constraint| (None, self.condition(&constraint, &style))).collect();
         let mut variability = Vec::new();
         if !inputs.is_empty() {
             variability.push(entry("inputs", block(inputs)));
@@ -163,11 +184,21 @@ impl Imported<'_> {
         if !constraints.is_empty() {
             variability.push(entry("constraints", Out::Seq { items: constraints, like: None }));
         }
-        Ok(write_yaml(&block(vec![entry("topology_template", block(vec![entry("variability", block(variability))]))])))
+        Ok(write_yaml(&block(vec![entry(
+            "topology_template",
+            block(vec![entry("variability", block(variability))]),
+        )])))
     }
 
-    /// The declaration of an input. `always` says that the tree alone has it selected in all configurations.
-    fn input<'o>(&mut self, id: FeatureId, feature: &Feature, always: bool, style: &Style<'o>) -> Option<(OutKey<'o>, Out<'o>)> {
+    /// The declaration of an input. `always` says that the tree alone has it selected in all
+    /// configurations.
+    fn input<'o>(
+        &mut self,
+        id: FeatureId,
+        feature: &Feature,
+        always: bool,
+        style: &Style<'o>,
+    ) -> Option<(OutKey<'o>, Out<'o>)> {
         let (name, original, kind) = match &self.roles[id.index()] {
             Role::Always => {
                 self.groups(id, feature, &mut Vec::new(), style);
@@ -175,12 +206,16 @@ impl Imported<'_> {
             }
             Role::Value(..) => return None,
             Role::Input(name) => (name.clone(), &*feature.name, Some("boolean")),
-            Role::Choice(name, values) => {
-                (name.clone(), feature.name.trim_end_matches(" ="), feature.value_type.as_deref().or(type_of(values)))
-            }
-            Role::Typed(name) => {
-                (name.clone(), &*feature.name, Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())))
-            }
+            Role::Choice(name, values) => (
+                name.clone(),
+                feature.name.trim_end_matches(" ="),
+                feature.value_type.as_deref().or(type_of(values)),
+            ),
+            Role::Typed(name) => (
+                name.clone(),
+                &*feature.name,
+                Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())),
+            ),
         };
         let mut body: Entries<'o> = Vec::new();
         body.extend(kind.map(|kind| entry("type", Out::String(kind.to_owned().into()))));
@@ -192,18 +227,27 @@ impl Imported<'_> {
         body.extend(description.map(|text| entry("description", Out::String(text.into()))));
         match &self.roles[id.index()] {
             Role::Input(_) => {
-                let default = feature.default.clone().filter(|default| matches!(default, Value::Bool(_)));
+                let default =
+                    feature.default.clone().filter(|default| matches!(default, Value::Bool(_)));
                 body.push(entry("default", Out::Value(default.unwrap_or(always.into()))));
                 self.groups(id, feature, &mut body, style);
             }
             Role::Choice(_, values) => {
-                body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
-                let clauses = vec![(None, block(vec![entry("valid_values", flow(&values.clone().into(), style))]))];
+                body.extend(
+                    feature.default.clone().map(|default| entry("default", Out::Value(default))),
+                );
+                let clauses = vec![(
+                    None,
+                    block(vec![entry("valid_values", flow(&values.clone().into(), style))]),
+                )];
                 body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
             }
             _ => {
-                body.extend(feature.default.clone().map(|default| entry("default", Out::Value(default))));
-                let clauses: Vec<_> = feature.clauses.iter().map(|one| (None, clause(one, style))).collect();
+                body.extend(
+                    feature.default.clone().map(|default| entry("default", Out::Value(default))),
+                );
+                let clauses: Vec<_> =
+                    feature.clauses.iter().map(|one| (None, clause(one, style))).collect();
                 if !clauses.is_empty() {
                     body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
                 }
@@ -212,31 +256,54 @@ impl Imported<'_> {
         Some((OutKey::New(name.into()), block(body)))
     }
 
-    /// What a feature demands of its children: keywords of its input, and constraints where the keyword is taken or there is no input.
-    fn groups<'o>(&mut self, id: FeatureId, feature: &Feature, body: &mut Entries<'o>, style: &Style<'o>) {
+    /// What a feature demands of its children: keywords of its input, and constraints where the
+    /// keyword is taken or there is no input.
+    fn groups<'o>(
+        &mut self,
+        id: FeatureId,
+        feature: &Feature,
+        body: &mut Entries<'o>,
+        style: &Style<'o>,
+    ) {
         let is_input = matches!(self.roles[id.index()], Role::Input(_));
         let (mut mandatory, mut optional) = (Vec::new(), Vec::new());
         let (mut choices, mut alternatives) = (Vec::new(), Vec::new());
         for group in &feature.groups {
-            let members = group.members.iter().copied().filter(|member| matches!(self.roles[member.index()], Role::Input(_)));
+            let members = group
+                .members
+                .iter()
+                .copied()
+                .filter(|member| matches!(self.roles[member.index()], Role::Input(_)));
             let members: Vec<FeatureId> = members.collect();
             let list = match group.kind {
                 GroupKind::Mandatory => &mut mandatory,
                 _ => &mut optional,
             };
             list.extend(members.iter().copied());
-            let propositions = members.iter().map(|&member| Proposition::Feature(member)).collect::<Vec<_>>();
+            let propositions =
+                members.iter().map(|&member| Proposition::Feature(member)).collect::<Vec<_>>();
             let parent = || Proposition::Feature(id);
             match group.kind {
                 GroupKind::Mandatory if !is_input => self.constraints.extend(propositions),
                 GroupKind::Or if is_input && choices.is_empty() => choices = members,
-                GroupKind::Alternative if is_input && alternatives.is_empty() => alternatives = members,
-                GroupKind::Or => self.constraints.push(parent().implies(Proposition::or(propositions))),
-                GroupKind::Alternative => self.constraints.push(parent().implies(Proposition::exactly_one(propositions))),
+                GroupKind::Alternative if is_input && alternatives.is_empty() => {
+                    alternatives = members
+                }
+                GroupKind::Or => {
+                    self.constraints.push(parent().implies(Proposition::or(propositions)))
+                }
+                GroupKind::Alternative => {
+                    self.constraints.push(parent().implies(Proposition::exactly_one(propositions)))
+                }
                 GroupKind::Mandatory | GroupKind::Optional => {}
             }
         }
-        let keywords = [("mandatory", mandatory), ("optional", optional), ("choices", choices), ("alternatives", alternatives)];
+        let keywords = [
+            ("mandatory", mandatory),
+            ("optional", optional),
+            ("choices", choices),
+            ("alternatives", alternatives),
+        ];
         for (keyword, members) in keywords.into_iter().filter(|(_, members)| !members.is_empty()) {
             let names = members.iter().filter_map(|member| match &self.roles[member.index()] {
                 Role::Input(name) => Some((None, Out::String(name.clone().into()))),
@@ -256,19 +323,26 @@ impl Imported<'_> {
 
     fn condition<'o>(&self, proposition: &Proposition, style: &Style<'o>) -> Out<'o> {
         let all = |operands: &[Proposition]| {
-            let items = operands.iter().map(|operand| (None, self.condition(operand, style))).collect();
+            let items =
+                operands.iter().map(|operand| (None, self.condition(operand, style))).collect();
             Out::Seq { items, like: style.list }
         };
-        let operator = |keyword, operand| Out::Map { entries: vec![entry(keyword, operand)], like: style.map };
+        let operator =
+            |keyword, operand| Out::Map { entries: vec![entry(keyword, operand)], like: style.map };
         match proposition {
             Proposition::Constant(value) => Out::Value((*value).into()),
             Proposition::Feature(id) => match self.roles.get(id.index()) {
-                Some(Role::Input(name)) => operator("variability_input", Out::String(name.clone().into())),
+                Some(Role::Input(name)) => {
+                    operator("variability_input", Out::String(name.clone().into()))
+                }
                 Some(Role::Value(name, value)) => {
                     let input = operator("variability_input", Out::String(name.clone().into()));
                     operator(
                         "equal",
-                        Out::Seq { items: vec![(None, input), (None, Out::Value(value.clone()))], like: style.list },
+                        Out::Seq {
+                            items: vec![(None, input), (None, Out::Value(value.clone()))],
+                            like: style.list,
+                        },
                     )
                 }
                 _ => Out::Value(true.into()),
@@ -300,7 +374,10 @@ fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {
 /// A value in one line.
 fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
     match value {
-        Value::List(items) => Out::Seq { items: items.iter().map(|item| (None, flow(item, style))).collect(), like: style.list },
+        Value::List(items) => Out::Seq {
+            items: items.iter().map(|item| (None, flow(item, style))).collect(),
+            like: style.list,
+        },
         other => Out::Value(other.clone()),
     }
 }
@@ -308,9 +385,12 @@ fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
 /// A constraint clause, its operand in one line.
 fn clause<'o>(clause: &Value, style: &Style<'o>) -> Out<'o> {
     match clause {
-        Value::Map(entries) => {
-            block(entries.iter().map(|(key, operand)| (OutKey::New(key.to_string().into()), flow(operand, style))).collect())
-        }
+        Value::Map(entries) => block(
+            entries
+                .iter()
+                .map(|(key, operand)| (OutKey::New(key.to_string().into()), flow(operand, style)))
+                .collect(),
+        ),
         other => Out::Value(other.clone()),
     }
 }

@@ -1,9 +1,9 @@
 //! Conditions over inputs as propositions over features.
 
 use super::model::{FeatureId, MAX_DEPTH, Proposition};
-use crate::inputs::{Declarations, InputType};
-use crate::value::Value;
-use crate::yaml::{Node, NodeKind};
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::inputs::{Declarations, InputType};
 use rustc_hash::FxHashMap;
 
 /// How an input is represented by features.
@@ -38,12 +38,18 @@ pub(super) struct Logic<'l, 'a> {
 }
 
 impl<'l, 'a> Logic<'l, 'a> {
-    pub fn new(declarations: &'l Declarations<'a>, domains: &'l [Domain], expressions: &[(Node<'a>, Node<'a>)]) -> Self {
-        let expressions = expressions.iter().filter_map(|(key, body)| Some((key.text()?, *body))).collect();
+    pub fn new(
+        declarations: &'l Declarations<'a>,
+        domains: &'l [Domain],
+        expressions: &[(Node<'a>, Node<'a>)],
+    ) -> Self {
+        let expressions =
+            expressions.iter().filter_map(|(key, body)| Some((key.text()?, *body))).collect();
         Self { declarations, domains, expressions, budget: 0, nested: 0 }
     }
 
-    /// A condition as a proposition; nothing where it is about more than features, or too large to be written out.
+    /// A condition as a proposition; nothing where it is about more than features, or too large to
+    /// be written out.
     pub fn proposition(&mut self, condition: Node<'a>) -> Option<Proposition> {
         (self.budget, self.nested) = (MAX_SIZE, 0);
         self.condition(condition).filter(|proposition| proposition.depth() <= MAX_DEPTH)
@@ -67,7 +73,9 @@ impl<'l, 'a> Logic<'l, 'a> {
                 if cases.iter().all(|(truth, _)| *truth) {
                     return Some(Proposition::Constant(true));
                 }
-                Some(Proposition::or(cases.into_iter().filter_map(|(truth, case)| truth.then_some(case))))
+                Some(Proposition::or(
+                    cases.into_iter().filter_map(|(truth, case)| truth.then_some(case)),
+                ))
             }
         }
     }
@@ -100,7 +108,9 @@ impl<'l, 'a> Logic<'l, 'a> {
     fn meaning_here(&mut self, node: Node<'a>) -> Option<Meaning> {
         let mut entries = node.entries();
         let (keyword, operand) = match (node.kind(), entries.next()) {
-            (NodeKind::Scalar, _) => return Some(Meaning::Cases(vec![(node.to_value(), Proposition::Constant(true))])),
+            (NodeKind::Scalar, _) => {
+                return Some(Meaning::Cases(vec![(node.to_value(), Proposition::Constant(true))]));
+            }
             (NodeKind::Mapping, Some(entry)) if entries.len() == 0 => entry,
             _ => return None,
         };
@@ -133,7 +143,9 @@ impl<'l, 'a> Logic<'l, 'a> {
             }
             Domain::Values(cases) => {
                 self.budget = self.budget.checked_sub(cases.len())?;
-                let case = |(value, feature): &(Value, FeatureId)| (value.clone(), Proposition::Feature(*feature));
+                let case = |(value, feature): &(Value, FeatureId)| {
+                    (value.clone(), Proposition::Feature(*feature))
+                };
                 Some(Meaning::Cases(cases.iter().map(case).collect()))
             }
             Domain::Feature(_) | Domain::Other => None,
@@ -148,7 +160,8 @@ impl<'l, 'a> Logic<'l, 'a> {
 
     /// The first against every other: the cases in which both have one value.
     fn equal(&mut self, list: Node<'a>) -> Option<Proposition> {
-        let mut operands = list.items().map(|item| self.cases(item)).collect::<Option<Vec<_>>>()?.into_iter();
+        let mut operands =
+            list.items().map(|item| self.cases(item)).collect::<Option<Vec<_>>>()?.into_iter();
         let first = operands.next()?;
         let mut equal = Vec::new();
         for other in operands {

@@ -1,7 +1,8 @@
-//! What feature models have in common, whatever the format: a tree of features, and propositions across it.
+//! What feature models have in common, whatever the format: a tree of features, and propositions
+//! across it.
 
-use crate::source::Span;
-use crate::value::Value;
+use crate::text::source::Span;
+use crate::text::value::Value;
 
 /// A feature of a [`FeatureModel`], by its position; a parent comes before its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,7 +41,8 @@ impl FeatureType {
     }
 }
 
-/// What a parent `p` demands of the members `c` of a group; every one of them demands its parent: `c ⇒ p`.
+/// What a parent `p` demands of the members `c` of a group; every one of them demands its parent:
+/// `c ⇒ p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupKind {
     /// `p ⇒ c` for each
@@ -77,7 +79,8 @@ pub struct Feature {
     pub default: Option<Value>,
     /// The TOSCA type of its value, where that says more than `kind`.
     pub value_type: Option<String>,
-    /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`, each a map of one entry.
+    /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`, each a map
+    /// of one entry.
     pub clauses: Vec<Value>,
     /// Where it stands in the file that it was read from.
     pub span: Option<Span>,
@@ -118,7 +121,8 @@ pub enum Proposition {
     Iff(Box<[Proposition; 2]>),
 }
 
-/// How deep propositions may nest: what is imported as YAML nests twice as deep, which has to stay readable.
+/// How deep propositions may nest: what is imported as YAML nests twice as deep, which has to stay
+/// readable.
 pub(super) const MAX_DEPTH: usize = 48;
 
 impl std::ops::Not for Proposition {
@@ -145,7 +149,11 @@ impl Proposition {
     }
 
     /// Without the operands that change nothing; one of the other kind settles it.
-    fn fold(operands: impl IntoIterator<Item = Self>, neutral: bool, make: fn(Vec<Self>) -> Self) -> Self {
+    fn fold(
+        operands: impl IntoIterator<Item = Self>,
+        neutral: bool,
+        make: fn(Vec<Self>) -> Self,
+    ) -> Self {
         let mut kept = Vec::new();
         for operand in operands {
             match operand {
@@ -225,7 +233,9 @@ impl Proposition {
 
     /// With something else for each feature, folded from there on.
     pub(super) fn folded(&self, feature: &dyn Fn(FeatureId) -> Self) -> Self {
-        let all = |operands: &[Self]| operands.iter().map(|operand| operand.folded(feature)).collect::<Vec<_>>();
+        let all = |operands: &[Self]| {
+            operands.iter().map(|operand| operand.folded(feature)).collect::<Vec<_>>()
+        };
         match self {
             Self::Constant(value) => Self::Constant(*value),
             Self::Feature(id) => feature(*id),
@@ -248,7 +258,8 @@ impl Proposition {
         }
     }
 
-    /// How deep it nests; what is built is bounded by [`MAX_DEPTH`] from the bottom up, so that this may recurse.
+    /// How deep it nests; what is built is bounded by [`MAX_DEPTH`] from the bottom up, so that
+    /// this may recurse.
     pub(super) fn depth(&self) -> usize {
         1 + self.operands().iter().map(Self::depth).max().unwrap_or(0)
     }
@@ -293,8 +304,12 @@ impl FeatureModel {
 
     /// Adds a feature to the last group of this kind below a feature; there is one then.
     pub fn add(&mut self, parent: FeatureId, kind: GroupKind, feature: Feature) -> FeatureId {
-        let groups = self.features.get(parent.index()).map(|parent| &parent.groups[..]).unwrap_or_default();
-        let group = groups.iter().rposition(|group| group.kind == kind).unwrap_or_else(|| self.add_group(parent, kind));
+        let groups =
+            self.features.get(parent.index()).map(|parent| &parent.groups[..]).unwrap_or_default();
+        let group = groups
+            .iter()
+            .rposition(|group| group.kind == kind)
+            .unwrap_or_else(|| self.add_group(parent, kind));
         self.add_to(parent, group, feature)
     }
 
@@ -306,7 +321,12 @@ impl FeatureModel {
     }
 
     /// Adds a feature to a group below a feature.
-    pub(super) fn add_to(&mut self, parent: FeatureId, group: usize, feature: Feature) -> FeatureId {
+    pub(super) fn add_to(
+        &mut self,
+        parent: FeatureId,
+        group: usize,
+        feature: Feature,
+    ) -> FeatureId {
         let id = FeatureId(self.features.len() as u32);
         self.features.push(feature);
         if let Some(group) = self.group_mut(parent, group) {
@@ -347,7 +367,8 @@ impl FeatureModel {
         &self.notes
     }
 
-    /// Walks the tree in the order in which it is written; without recursion, so its depth does not matter.
+    /// Walks the tree in the order in which it is written; without recursion, so its depth does not
+    /// matter.
     pub(super) fn walk(&self, mut visit: impl FnMut(Step<'_>)) {
         let mut open = vec![Visit::Feature(self.root(), None)];
         let mut depth = 0;
@@ -358,7 +379,13 @@ impl FeatureModel {
                     visit(Step::Feature { feature, depth, group });
                     open.push(Visit::End(id));
                     for group in feature.groups.iter().rev() {
-                        open.extend(group.members.iter().rev().map(|&member| Visit::Feature(member, Some(group.kind))));
+                        open.extend(
+                            group
+                                .members
+                                .iter()
+                                .rev()
+                                .map(|&member| Visit::Feature(member, Some(group.kind))),
+                        );
                         open.push(Visit::Group(group.kind));
                     }
                     depth += 1;
@@ -383,7 +410,8 @@ enum Visit {
 
 /// A step of [`FeatureModel::walk`].
 pub(super) enum Step<'m> {
-    /// A feature begins: the group that it belongs to, if it has a parent, and how many features are above it.
+    /// A feature begins: the group that it belongs to, if it has a parent, and how many features
+    /// are above it.
     Feature { feature: &'m Feature, depth: usize, group: Option<GroupKind> },
     /// A group of the feature that began last at this depth begins.
     Group { kind: GroupKind, depth: usize },

@@ -1,8 +1,8 @@
 //! The names of a model that is being read, and what is wrong with one.
 
 use super::model::{FeatureId, FeatureModel, FeatureType, MAX_DEPTH, Proposition};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::source::Span;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::Span;
 use rustc_hash::FxHashMap;
 
 /// The features by name.
@@ -17,10 +17,16 @@ impl Names {
     pub fn declare(&mut self, model: &FeatureModel, id: FeatureId) -> Result<(), Diagnostic> {
         let Some(feature) = model.feature(id) else { return Ok(()) };
         if feature.name.trim().is_empty() {
-            return Err(Diagnostic::error(Code::InvalidInput, "a feature has no name").at(feature.span));
+            return Err(
+                Diagnostic::error(Code::InvalidInput, "a feature has no name").at(feature.span)
+            );
         }
         let Some(first) = self.0.insert(feature.name.clone(), id) else { return Ok(()) };
-        let error = Diagnostic::error(Code::Duplicate, format!("there are two features `{}`", feature.name)).at(feature.span);
+        let error = Diagnostic::error(
+            Code::Duplicate,
+            format!("there are two features `{}`", feature.name),
+        )
+        .at(feature.span);
         Err(match model.feature(first).and_then(|first| first.span) {
             Some(span) => error.label(span, "this is the first one"),
             None => error,
@@ -36,9 +42,18 @@ impl Names {
     ///
     /// # Errors
     /// `invalid-input` where there is no such feature.
-    pub fn find(&self, model: &FeatureModel, name: &str, span: Span) -> Result<Proposition, Diagnostic> {
+    pub fn find(
+        &self,
+        model: &FeatureModel,
+        name: &str,
+        span: Span,
+    ) -> Result<Proposition, Diagnostic> {
         match self.0.get(name) {
-            Some(&id) if model.feature(id).is_some_and(|feature| feature.kind != FeatureType::Boolean) => {
+            Some(&id)
+                if model
+                    .feature(id)
+                    .is_some_and(|feature| feature.kind != FeatureType::Boolean) =>
+            {
                 Ok(Proposition::Constant(true))
             }
             Some(&id) => Ok(Proposition::Feature(id)),
@@ -60,10 +75,15 @@ pub(super) fn syntax(span: Span, message: impl Into<String>) -> Diagnostic {
 
 /// The model is well-formed and says what variability inputs cannot.
 pub(super) fn unsupported(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(Code::InvalidInput, format!("{what} cannot be imported as variability inputs")).at(span)
+    Diagnostic::error(
+        Code::InvalidInput,
+        format!("{what} cannot be imported as variability inputs"),
+    )
+    .at(span)
 }
 
 /// A proposition that nests too deep.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
-    syntax(span, format!("this nests deeper than {MAX_DEPTH} levels")).help("split the constraint in several")
+    syntax(span, format!("this nests deeper than {MAX_DEPTH} levels"))
+        .help("split the constraint in several")
 }

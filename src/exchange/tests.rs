@@ -6,8 +6,8 @@ mod oracle;
 use super::formula::solved;
 use super::*;
 use crate::Resolver;
-use crate::solve::SolverKind;
-use crate::source::{FileId, MemoryFiles};
+use crate::sat::solve::SolverKind;
+use crate::text::source::{FileId, MemoryFiles};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,7 +18,8 @@ const FILE: FileId = FileId(0);
 /// The names of the selected features.
 type Configuration = BTreeSet<String>;
 
-/// Whether a selection, a bit for each feature, is a configuration: read off the tree and the propositions.
+/// Whether a selection, a bit for each feature, is a configuration: read off the tree and the
+/// propositions.
 fn is_configuration(model: &FeatureModel, selection: u32) -> bool {
     let selected = |id: FeatureId| selection >> id.index() & 1 == 1;
     let group_holds = |parent: bool, group: &Group| {
@@ -32,12 +33,16 @@ fn is_configuration(model: &FeatureModel, selection: u32) -> bool {
         if parent { demanded } else { count == 0 }
     };
     selected(model.root())
-        && model.features().all(|(id, feature)| feature.groups().iter().all(|group| group_holds(selected(id), group)))
+        && model.features().all(|(id, feature)| {
+            feature.groups().iter().all(|group| group_holds(selected(id), group))
+        })
         && model.constraints().iter().all(|constraint| truth(constraint, &selected))
 }
 
 fn truth(proposition: &Proposition, selected: &dyn Fn(FeatureId) -> bool) -> bool {
-    let count = |operands: &[Proposition]| operands.iter().filter(|operand| truth(operand, selected)).count();
+    let count = |operands: &[Proposition]| {
+        operands.iter().filter(|operand| truth(operand, selected)).count()
+    };
     match proposition {
         Proposition::Constant(value) => *value,
         Proposition::Feature(id) => selected(*id),
@@ -51,17 +56,26 @@ fn truth(proposition: &Proposition, selected: &dyn Fn(FeatureId) -> bool) -> boo
 }
 
 /// All configurations, by the names of features that satisfy `counts`.
-fn configurations(model: &FeatureModel, counts: impl Fn(&Feature) -> bool) -> BTreeSet<Configuration> {
+fn configurations(
+    model: &FeatureModel,
+    counts: impl Fn(&Feature) -> bool,
+) -> BTreeSet<Configuration> {
     let named = |selection: u32| {
-        let selected = model.features().filter(|(id, feature)| selection >> id.index() & 1 == 1 && counts(feature));
+        let selected = model
+            .features()
+            .filter(|(id, feature)| selection >> id.index() & 1 == 1 && counts(feature));
         selected.map(|(_, feature)| feature.name.clone()).collect()
     };
-    (0..1 << model.features().len()).filter(|&selection| is_configuration(model, selection)).map(named).collect()
+    (0..1 << model.features().len())
+        .filter(|&selection| is_configuration(model, selection))
+        .map(named)
+        .collect()
 }
 
 const INPUTS: usize = 4;
 const VALUES: [&str; 3] = ["one", "2", "'3.10'"];
-const KEYWORDS: [&str; 6] = ["mandatory", "optional", "choices", "alternatives", "requires", "excludes"];
+const KEYWORDS: [&str; 6] =
+    ["mandatory", "optional", "choices", "alternatives", "requires", "excludes"];
 
 /// Boolean inputs `A` to `D`, an input `size` with valid values, rules and constraints.
 #[derive(Clone, Debug)]
@@ -83,10 +97,15 @@ impl Condition {
     fn yaml(&self) -> String {
         match self {
             Self::Input(input) => format!("{{variability_input: {}}}", name(*input)),
-            Self::Size(value) => format!("{{equal: [{{variability_input: size}}, {}]}}", VALUES[*value]),
+            Self::Size(value) => {
+                format!("{{equal: [{{variability_input: size}}, {}]}}", VALUES[*value])
+            }
             Self::Operator("not", operands) => format!("{{not: {}}}", operands[0].yaml()),
             Self::Operator(operator, operands) => {
-                format!("{{{operator}: [{}]}}", operands.iter().map(Self::yaml).collect::<Vec<_>>().join(", "))
+                format!(
+                    "{{{operator}: [{}]}}",
+                    operands.iter().map(Self::yaml).collect::<Vec<_>>().join(", ")
+                )
             }
         }
     }
@@ -96,7 +115,8 @@ impl Condition {
             Self::Input(input) => inputs >> input & 1 == 1,
             Self::Size(value) => size == *value,
             Self::Operator(operator, operands) => {
-                let truths: Vec<bool> = operands.iter().map(|operand| operand.holds(inputs, size)).collect();
+                let truths: Vec<bool> =
+                    operands.iter().map(|operand| operand.holds(inputs, size)).collect();
                 let count = truths.iter().filter(|truth| **truth).count();
                 match *operator {
                     "not" => count == 0,
@@ -120,25 +140,31 @@ fn name(input: usize) -> char {
 
 impl Declared {
     fn template(&self) -> String {
-        let mut text =
-            String::from("tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n");
+        let mut text = String::from(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n",
+        );
         for input in 0..INPUTS {
             let _ = writeln!(text, "      {}:\n        type: boolean", name(input));
             for (_, keyword, targets) in self.rules.iter().filter(|(owner, ..)| *owner == input) {
-                let targets: String = targets.iter().map(|&target| format!("{}, ", name(target))).collect();
+                let targets: String =
+                    targets.iter().map(|&target| format!("{}, ", name(target))).collect();
                 let _ = writeln!(text, "        {}: [{targets}]", KEYWORDS[*keyword]);
             }
         }
-        let _ = writeln!(text, "      size: {{constraints: [valid_values: [{}]]}}", VALUES.join(", "));
+        let _ =
+            writeln!(text, "      size: {{constraints: [valid_values: [{}]]}}", VALUES.join(", "));
         text.push_str("    constraints:\n");
-        self.constraints.iter().for_each(|constraint| text.push_str(&format!("      - {}\n", constraint.yaml())));
+        self.constraints
+            .iter()
+            .for_each(|constraint| text.push_str(&format!("      - {}\n", constraint.yaml())));
         text
     }
 
     fn admits(&self, inputs: u32, size: usize) -> bool {
         let is = |input: usize| inputs >> input & 1 == 1;
         let rule_holds = |(owner, keyword, targets): &(usize, usize, Vec<usize>)| {
-            let (parent, count) = (is(*owner), targets.iter().filter(|target| is(**target)).count());
+            let (parent, count) =
+                (is(*owner), targets.iter().filter(|target| is(**target)).count());
             match KEYWORDS[*keyword] {
                 "mandatory" => count == if parent { targets.len() } else { 0 },
                 "optional" => parent || count == 0,
@@ -148,7 +174,8 @@ impl Declared {
                 _ => !parent || count == 0,
             }
         };
-        self.rules.iter().all(rule_holds) && self.constraints.iter().all(|constraint| constraint.holds(inputs, size))
+        self.rules.iter().all(rule_holds)
+            && self.constraints.iter().all(|constraint| constraint.holds(inputs, size))
     }
 
     fn choices() -> impl Iterator<Item = (u32, usize)> {
@@ -158,7 +185,9 @@ impl Declared {
     /// The names of what is selected, where this is admitted.
     fn configurations(&self) -> BTreeSet<Configuration> {
         let named = |(inputs, size): (u32, usize)| {
-            let selected = (0..INPUTS).filter(|input| inputs >> input & 1 == 1).map(|input| name(input).to_string());
+            let selected = (0..INPUTS)
+                .filter(|input| inputs >> input & 1 == 1)
+                .map(|input| name(input).to_string());
             selected.chain([format!("size = {}", VALUES[size])]).collect()
         };
         Self::choices().filter(|&(inputs, size)| self.admits(inputs, size)).map(named).collect()
@@ -174,24 +203,28 @@ fn condition() -> impl Strategy<Value = Condition> {
             inner.clone().prop_map(|operand| Condition::Operator("not", vec![operand])),
             (several, proptest::collection::vec(inner.clone(), 1..4))
                 .prop_map(|(name, operands)| Condition::Operator(name, operands)),
-            (two, proptest::collection::vec(inner, 2)).prop_map(|(name, operands)| Condition::Operator(name, operands)),
+            (two, proptest::collection::vec(inner, 2))
+                .prop_map(|(name, operands)| Condition::Operator(name, operands)),
         ]
     })
 }
 
 fn declared() -> impl Strategy<Value = Declared> {
     let rule = (0..INPUTS, 0..KEYWORDS.len(), proptest::collection::vec(0..INPUTS, 1..4));
-    (proptest::collection::vec(rule, 0..8), proptest::collection::vec(condition(), 0..3)).prop_map(|(mut rules, constraints)| {
-        // Of each keyword an input has one.
-        let mut met = BTreeSet::new();
-        rules.retain(|(owner, keyword, _)| met.insert((*owner, *keyword)));
-        Declared { rules, constraints }
-    })
+    (proptest::collection::vec(rule, 0..8), proptest::collection::vec(condition(), 0..3)).prop_map(
+        |(mut rules, constraints)| {
+            // Of each keyword an input has one.
+            let mut met = BTreeSet::new();
+            rules.retain(|(owner, keyword, _)| met.insert((*owner, *keyword)));
+            Declared { rules, constraints }
+        },
+    )
 }
 
 /// A model that a text in either format stands for.
 fn read(text: &str) -> FeatureModel {
-    let model = if text.starts_with('<') { read_feature_ide(text, FILE) } else { read_uvl(text, FILE) };
+    let model =
+        if text.starts_with('<') { read_feature_ide(text, FILE) } else { read_uvl(text, FILE) };
     model.unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
@@ -257,16 +290,30 @@ proptest! {
 
 /// Models with names of all sorts.
 fn model() -> impl Strategy<Value = FeatureModel> {
-    let kinds = vec![GroupKind::Mandatory, GroupKind::Optional, GroupKind::Or, GroupKind::Alternative];
+    let kinds =
+        vec![GroupKind::Mandatory, GroupKind::Optional, GroupKind::Or, GroupKind::Alternative];
     let name = "[A-Za-z0-9_ .%\"'<>&=/é\t-]{0,6}";
-    let feature = (any::<prop::sample::Index>(), proptest::sample::select(kinds), name, any::<bool>(), any::<bool>());
+    let feature = (
+        any::<prop::sample::Index>(),
+        proptest::sample::select(kinds),
+        name,
+        any::<bool>(),
+        any::<bool>(),
+    );
     let constraints = proptest::collection::vec(proposition(), 0..3);
     (proptest::collection::vec(feature, 0..6), constraints).prop_map(|(features, constraints)| {
         let mut model = FeatureModel::new(Feature::new("or"));
-        for (index, (parent, kind, name, is_abstract, described)) in features.into_iter().enumerate() {
+        for (index, (parent, kind, name, is_abstract, described)) in
+            features.into_iter().enumerate()
+        {
             let parent = FeatureId(parent.index(model.features().len()) as u32);
-            let description = described.then(|| format!("of {name}: it's \"x\" -- <100%> // & more."));
-            model.add(parent, kind, Feature { is_abstract, description, ..Feature::new(format!("f{name}{index}")) });
+            let description =
+                described.then(|| format!("of {name}: it's \"x\" -- <100%> // & more."));
+            model.add(
+                parent,
+                kind,
+                Feature { is_abstract, description, ..Feature::new(format!("f{name}{index}")) },
+            );
         }
         let count = model.features().len() as u32;
         constraints.into_iter().for_each(|one| model.constrain(within(one, count)));
@@ -295,7 +342,8 @@ fn proposition() -> impl Strategy<Value = Proposition> {
 
 /// The proposition over the features that there are.
 fn within(proposition: Proposition, count: u32) -> Proposition {
-    let all = |operands: Vec<Proposition>| operands.into_iter().map(|one| within(one, count)).collect();
+    let all =
+        |operands: Vec<Proposition>| operands.into_iter().map(|one| within(one, count)).collect();
     let both = |pair: Box<[Proposition; 2]>| Box::new(pair.map(|one| within(one, count)));
     match proposition {
         Proposition::Feature(id) => Proposition::Feature(FeatureId(id.0 % count)),
@@ -317,7 +365,9 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
         (0..DEEP).fold(String::new(), |text, level| text + &format!("<and name=\"f{level}\">")),
         "</and>".repeat(DEEP)
     );
-    let model = read_feature_ide(&format!("<featureModel><struct>{tree}</struct></featureModel>"), FILE).unwrap();
+    let model =
+        read_feature_ide(&format!("<featureModel><struct>{tree}</struct></featureModel>"), FILE)
+            .unwrap();
     assert_eq!(model.features().len(), DEEP + 1);
     assert!(model.to_inputs().unwrap().contains("leaf"));
     assert!(model.clone() == model);
@@ -329,7 +379,12 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
     let _ = writeln!(uvl, "{}leaf", "\t".repeat(2001));
     assert_eq!(read_uvl(&uvl, FILE).unwrap().to_uvl(), uvl);
 
-    for rule in ["(".repeat(DEEP), "!".repeat(DEEP), vec!["a"; DEEP].join(" => "), vec!["a"; DEEP].join(" <=> ")] {
+    for rule in [
+        "(".repeat(DEEP),
+        "!".repeat(DEEP),
+        vec!["a"; DEEP].join(" => "),
+        vec!["a"; DEEP].join(" <=> "),
+    ] {
         let error = read_uvl(&format!("features\n\ta\nconstraints\n\t{rule}"), FILE).unwrap_err();
         assert!(error.message.contains("deeper than"), "{}", error.message);
     }
@@ -339,15 +394,23 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
     let values = format!("features\n\ta {{x {}", "[".repeat(DEEP));
     assert!(read_uvl(&values, FILE).unwrap_err().message.contains("deeper than"));
     // Long is not deep.
-    assert!(read_uvl(&format!("features\n\ta\nconstraints\n\t{}\n", vec!["a"; DEEP].join(" | ")), FILE).is_ok());
+    assert!(
+        read_uvl(&format!("features\n\ta\nconstraints\n\t{}\n", vec!["a"; DEEP].join(" | ")), FILE)
+            .is_ok()
+    );
 }
 
 #[test]
 fn what_is_deepest_can_be_read_again() {
     let nested = |levels: usize| {
-        format!("features\n\ta\n\t\toptional\n\t\t\tb\nconstraints\n\t{}a{}\n", "(b => ".repeat(levels), ")".repeat(levels))
+        format!(
+            "features\n\ta\n\t\toptional\n\t\t\tb\nconstraints\n\t{}a{}\n",
+            "(b => ".repeat(levels),
+            ")".repeat(levels)
+        )
     };
-    let deepest = (1..).take_while(|&levels| read_uvl(&nested(levels), FILE).is_ok()).last().unwrap();
+    let deepest =
+        (1..).take_while(|&levels| read_uvl(&nested(levels), FILE).is_ok()).last().unwrap();
     assert!(deepest > 40, "{deepest}");
     let yaml = read(&nested(deepest)).to_inputs().unwrap();
     let template = format!("tosca_definitions_version: tosca_variability_1_0\n{yaml}");
@@ -382,18 +445,24 @@ fn values_of_any_kind_come_back() {
         constraints:
           - valid_values: [1.10, 2.0.1]
 ";
-    let template = |variability: &str| format!("tosca_definitions_version: tosca_variability_1_0\n{variability}");
+    let template = |variability: &str| {
+        format!("tosca_definitions_version: tosca_variability_1_0\n{variability}")
+    };
     let declared = template(&format!("topology_template:\n  variability:\n{inputs}"));
     let model = Resolver::from_text("t.yaml", &*declared).feature_model().unwrap();
     let imported = template(&read(&model.to_uvl()).to_inputs().unwrap());
     let again = Resolver::from_text("t.yaml", &*imported).feature_model().unwrap();
     assert_eq!(again.to_uvl(), model.to_uvl());
     let accepts = |name: &str, value: &str| {
-        let [was, is] =
-            [&declared, &imported].map(|text| Resolver::from_text("t.yaml", text).input_text(name, value).resolve().is_ok());
+        let [was, is] = [&declared, &imported].map(|text| {
+            Resolver::from_text("t.yaml", text).input_text(name, value).resolve().is_ok()
+        });
         assert_eq!(was, is, "{name}: {value}\n{imported}");
         if !is {
-            eprintln!("{name} {value} {:?}", Resolver::from_text("t.yaml", &*declared).input_text(name, value).resolve().err());
+            eprintln!(
+                "{name} {value} {:?}",
+                Resolver::from_text("t.yaml", &*declared).input_text(name, value).resolve().err()
+            );
         }
         is
     };
@@ -412,7 +481,10 @@ fn comments_and_line_ends_do_not_matter() {
     let spaced =
         "<featureModel><struct><and name=' a '><feature name='b'/></and></struct><constraints><rule><conj><var> a </var><var>
         b</var></conj></rule></constraints></featureModel>";
-    assert_eq!(read(spaced).to_uvl(), "features\n\t\" a \"\n\t\toptional\n\t\t\tb\nconstraints\n\t\" a \" & b\n");
+    assert_eq!(
+        read(spaced).to_uvl(),
+        "features\n\t\" a \"\n\t\toptional\n\t\t\tb\nconstraints\n\t\" a \" & b\n"
+    );
 }
 
 #[test]
@@ -422,22 +494,31 @@ fn weights_combine_exactly_or_not_at_all() {
         objectives: objectives.iter().map(|terms| terms.to_vec()).collect(),
         ..Formula::default()
     };
-    let text = formula(&[&[(2, 1), (3, -2), (1, 1)], &[], &[(0, 1), (5, 2)]]).wcnf().unwrap().to_string();
+    let text =
+        formula(&[&[(2, 1), (3, -2), (1, 1)], &[], &[(0, 1), (5, 2)]]).wcnf().unwrap().to_string();
     assert!(text.ends_with("18 2 0\n18 -1 0\n5 -2 0\n"), "{text}");
-    assert!(text.contains("c objective 1: o / 6 % 7\nc objective 2: o / 6 % 1\nc objective 3: o / 1 % 6\n"), "{text}");
+    assert!(
+        text.contains(
+            "c objective 1: o / 6 % 7\nc objective 2: o / 6 % 1\nc objective 3: o / 1 % 6\n"
+        ),
+        "{text}"
+    );
 
     assert!(formula(&[&[(u64::MAX, 1)]]).wcnf().is_ok());
     assert!(formula(&[&[(1, 1)], &[(u64::MAX / 2, 1)]]).wcnf().is_ok());
-    for refused in
-        [&[&[(1, 1)][..], &[(u64::MAX, 1)]][..], &[&[(u64::MAX, 1), (1, 2)]], &[&[(1, 1)], &[(1, 1)], &[(u64::MAX / 2, 1)]]]
-    {
+    for refused in [
+        &[&[(1, 1)][..], &[(u64::MAX, 1)]][..],
+        &[&[(u64::MAX, 1), (1, 2)]],
+        &[&[(1, 1)], &[(1, 1)], &[(u64::MAX / 2, 1)]],
+    ] {
         assert!(formula(refused).wcnf().is_err());
     }
 }
 
 #[test]
 fn names_stay_in_their_comment() {
-    let formula = Formula { vars: 1, names: vec![(1, "node.a\n-1 0 é".into())], ..Formula::default() };
+    let formula =
+        Formula { vars: 1, names: vec![(1, "node.a\n-1 0 é".into())], ..Formula::default() };
     assert_eq!(formula.dimacs().to_string(), "c 1 node.a\\n-1 0 é\nc p show 0\np cnf 1 0\n");
 }
 
@@ -475,18 +556,23 @@ topology_template:
 #[test]
 fn a_name_for_two_features_is_refused() {
     let refused = |inputs: &str| {
-        let template =
-            format!("tosca_definitions_version: tosca_variability_1_0\ntopology_template: {{variability: {{inputs: {inputs}}}}}");
+        let template = format!(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template: {{variability: {{inputs: {inputs}}}}}"
+        );
         Resolver::from_text("t.yaml", template).feature_model().unwrap_err().to_string()
     };
     let error = refused("{x: {constraints: [valid_values: [a]]}, x =: {type: boolean}}");
     assert!(error.contains("two features of the model would be called `x =`"), "{error}");
     let files = MemoryFiles::from([("m.uvl", "features\n\ta\n\t\tor\n\t\t\tA\n")]);
     let error = import(&files, "m.uvl".as_ref()).unwrap_err().to_string();
-    assert_eq!(error, "m.uvl:4:4: error[duplicate]: the features `a` and `A` would both be the input `a`");
+    assert_eq!(
+        error,
+        "m.uvl:4:4: error[duplicate]: the features `a` and `A` would both be the input `a`"
+    );
 }
 
-/// A template of which every part of the formula is in use: choices, exclusions, two objectives, a weight with a fraction.
+/// A template of which every part of the formula is in use: choices, exclusions, two objectives, a
+/// weight with a fraction.
 const CHOICES: &str = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
@@ -518,21 +604,37 @@ fn the_best_model_of_the_wcnf_costs_what_ours_does() {
     assert_eq!(costs.len(), 3);
 
     let literals = |line: &str| {
-        line.split(' ').map(|word| word.parse::<i64>().unwrap()).take_while(|literal| *literal != 0).collect::<Vec<_>>()
+        line.split(' ')
+            .map(|word| word.parse::<i64>().unwrap())
+            .take_while(|literal| *literal != 0)
+            .collect::<Vec<_>>()
     };
-    let clauses = text.lines().filter(|line| !line.starts_with('c')).map(|line| line.split_once(' ').unwrap());
+    let clauses = text
+        .lines()
+        .filter(|line| !line.starts_with('c'))
+        .map(|line| line.split_once(' ').unwrap());
     let (hard, soft): (Vec<_>, Vec<_>) = clauses.partition(|(weight, _)| *weight == "h");
     let hard: Vec<_> = hard.into_iter().map(|(_, clause)| literals(clause)).collect();
-    let soft: Vec<_> = soft.into_iter().map(|(weight, clause)| (weight.parse::<u64>().unwrap(), literals(clause))).collect();
+    let soft: Vec<_> = soft
+        .into_iter()
+        .map(|(weight, clause)| (weight.parse::<u64>().unwrap(), literals(clause)))
+        .collect();
     assert!(formula.vars < 28, "{}", formula.vars);
-    let holds =
-        |clause: &Vec<i64>, model: u64| clause.iter().any(|&literal| (model >> (literal.abs() - 1) & 1 == 1) == (literal > 0));
+    let holds = |clause: &Vec<i64>, model: u64| {
+        clause.iter().any(|&literal| (model >> (literal.abs() - 1) & 1 == 1) == (literal > 0))
+    };
     let models = models(&hard, formula.vars);
     assert!(models.len() > 1);
-    let cost = |model: u64| soft.iter().filter(|(_, clause)| !holds(clause, model)).map(|(weight, _)| weight).sum::<u64>();
+    let cost = |model: u64| {
+        soft.iter()
+            .filter(|(_, clause)| !holds(clause, model))
+            .map(|(weight, _)| weight)
+            .sum::<u64>()
+    };
     let optimum = models.iter().map(|&model| cost(model)).min().unwrap();
 
-    let legend = text.lines().filter_map(|line| line.strip_prefix("c objective ")?.split_once(": o / "));
+    let legend =
+        text.lines().filter_map(|line| line.strip_prefix("c objective ")?.split_once(": o / "));
     let split = legend.map(|(_, rule)| {
         let (scale, modulus) = rule.split_once(" % ").unwrap();
         optimum / scale.parse::<u64>().unwrap() % modulus.parse::<u64>().unwrap()
@@ -548,12 +650,22 @@ fn the_best_model_of_the_wcnf_costs_what_ours_does() {
 fn models(clauses: &[Vec<i64>], vars: usize) -> Vec<u64> {
     let mut partial = vec![0_u64];
     for var in 1..=vars as i64 {
-        let decided: Vec<_> =
-            clauses.iter().filter(|clause| clause.iter().map(|literal| literal.abs()).max() == Some(var)).collect();
+        let decided: Vec<_> = clauses
+            .iter()
+            .filter(|clause| clause.iter().map(|literal| literal.abs()).max() == Some(var))
+            .collect();
         let fits = |model: &u64| {
-            decided.iter().all(|clause| clause.iter().any(|literal| (model >> (literal.abs() - 1) & 1 == 1) == (*literal > 0)))
+            decided.iter().all(|clause| {
+                clause
+                    .iter()
+                    .any(|literal| (model >> (literal.abs() - 1) & 1 == 1) == (*literal > 0))
+            })
         };
-        partial = partial.into_iter().flat_map(|model| [model, model | 1 << (var - 1)]).filter(fits).collect();
+        partial = partial
+            .into_iter()
+            .flat_map(|model| [model, model | 1 << (var - 1)])
+            .filter(fits)
+            .collect();
     }
     partial
 }
@@ -563,14 +675,18 @@ fn templates(directory: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
             templates(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml")
+        {
             found.push(path);
         }
     }
 }
 
-/// Whatever is optimised anywhere in the tests and examples, with each preset and with none: both solvers agree, a circuit of adders confirms that
-/// nothing is better, and where there are few variables, so does looking at everything.
+/// Whatever is optimised anywhere in the tests and examples, with each preset and with none: both
+/// solvers agree, a circuit of adders confirms that nothing is better, and where there are few
+/// variables, so does looking at everything.
 #[test]
 fn every_optimum_is_confirmed() {
     let mut paths = Vec::new();
@@ -581,16 +697,27 @@ fn every_optimum_is_confirmed() {
     for path in paths {
         let plain = Resolver::new(&path);
         let presets = plain.preset_names().unwrap_or_default();
-        for resolver in presets.into_iter().map(|preset| plain.clone().preset(preset)).chain([plain.clone()]) {
-            let [first, second] = [SolverKind::Batsat, SolverKind::Varisat].map(|kind| solved(&resolver, kind));
-            let Some(((formula, costs), (_, others))) = first.zip(second).filter(|((_, costs), _)| !costs.is_empty()) else {
+        for resolver in
+            presets.into_iter().map(|preset| plain.clone().preset(preset)).chain([plain.clone()])
+        {
+            let [first, second] =
+                [SolverKind::Batsat, SolverKind::Varisat].map(|kind| solved(&resolver, kind));
+            let Some(((formula, costs), (_, others))) =
+                first.zip(second).filter(|((_, costs), _)| !costs.is_empty())
+            else {
                 continue;
             };
             assert_eq!(costs, others, "{}", path.display());
-            let problem = oracle::Problem { clauses: formula.clauses, objectives: formula.objectives };
+            let problem =
+                oracle::Problem { clauses: formula.clauses, objectives: formula.objectives };
             assert!(problem.confirms(&costs), "{}: {costs:?}", path.display());
             if formula.vars <= 14 {
-                assert_eq!(problem.brute_force(formula.vars as u32), Some(costs), "{}", path.display());
+                assert_eq!(
+                    problem.brute_force(formula.vars as u32),
+                    Some(costs),
+                    "{}",
+                    path.display()
+                );
                 looked_at += 1;
             }
             confirmed += 1;

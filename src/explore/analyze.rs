@@ -4,16 +4,17 @@ use super::inputs::InputReport;
 use super::space::{Projection, Requirement, Space, literal};
 use super::variants::{Assigned, Query, RejectedPreset};
 use super::{Answer, one_line};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::enrich::Origin;
-use crate::formula::{Lit, OriginId};
-use crate::graph::ElementId;
-use crate::inputs::Openness;
-use crate::solve::Models;
-use crate::solve::backbone::{backbone, equivalences};
-use crate::solve::count::compile;
-use crate::source::SourceMap;
-use crate::{Failure, Resolver};
+use crate::Failure;
+use crate::Resolver;
+use crate::sat::count::compile;
+use crate::sat::formula::{Lit, OriginId};
+use crate::sat::solve::Models;
+use crate::sat::solve::backbone::{backbone, equivalences};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
+use crate::variability::enrich::Origin;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::Openness;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -26,7 +27,8 @@ pub struct Analysis {
     pub core: Vec<String>,
     /// The elements that no variant has; of those inside of one that is named, none.
     pub dead: Vec<Placed>,
-    /// The elements whose conditions make no difference: they are present whenever what they belong to is.
+    /// The elements whose conditions make no difference: they are present whenever what they belong
+    /// to is.
     pub false_optional: Vec<Placed>,
     /// Nodes that are in the same variants, where some variants have them and some do not.
     pub atomic_sets: Vec<Vec<String>>,
@@ -85,10 +87,12 @@ pub struct Rejecting {
 }
 
 impl Resolver {
-    /// Analyses all variants: what every one has, what none has, and what of the template is in vain. Dead elements are warnings, too.
+    /// Analyses all variants: what every one has, what none has, and what of the template is in
+    /// vain. Dead elements are warnings, too.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
         let idle = self.idle_inputs()?;
         let presets = self.rejected_presets();
@@ -101,9 +105,13 @@ impl Resolver {
 
     fn idle_inputs(&self) -> Result<Vec<IdleInput>, Failure> {
         let report = self.input_report()?.result;
-        let is_idle = |input: &InputReport| input.assigned.is_none() && input.influences.is_empty() && !input.constrained;
+        let is_idle = |input: &InputReport| {
+            input.assigned.is_none() && input.influences.is_empty() && !input.constrained
+        };
         let idle = report.inputs.into_iter().filter(is_idle);
-        Ok(idle.map(|input| IdleInput { name: input.name, place: input.place, values: input.values }).collect())
+        Ok(idle
+            .map(|input| IdleInput { name: input.name, place: input.place, values: input.values })
+            .collect())
     }
 
     /// Presets that give no variant, those first that give none whatever the other inputs are.
@@ -113,7 +121,10 @@ impl Resolver {
             let resolver = self.clone().preset(&preset.preset);
             resolver.variants(&Query { limit: 1, ..Query::default() }).is_err()
         };
-        let rejected = found.rejected.into_iter().map(|preset| RejectedPreset { void: is_void(&preset), ..preset });
+        let rejected = found
+            .rejected
+            .into_iter()
+            .map(|preset| RejectedPreset { void: is_void(&preset), ..preset });
         let mut rejected: Vec<_> = rejected.collect();
         rejected.sort_by_key(|preset| !preset.void);
         rejected
@@ -132,25 +143,34 @@ impl Space<'_, '_> {
         let found = backbone(&literals, &mut models);
         let void = found.is_none();
         let found = found.unwrap_or_default();
-        let ids = |literals: &[Lit]| literals.iter().map(|literal| ElementId(literal.var().0)).collect::<Vec<_>>();
+        let ids = |literals: &[Lit]| {
+            literals.iter().map(|literal| ElementId(literal.var().0)).collect::<Vec<_>>()
+        };
         let (core, dead) = (ids(&found.always), ids(&found.never));
-        let placed = |ids: Vec<ElementId>| ids.into_iter().map(|id| self.placed(id, sources)).collect();
+        let placed =
+            |ids: Vec<ElementId>| ids.into_iter().map(|id| self.placed(id, sources)).collect();
         let fixed: FxHashSet<_> = core.iter().chain(&dead).copied().collect();
         let outer_dead = self.outermost(&dead);
         for &id in &outer_dead {
             let message = format!("{} is in no variant", graph.display(id));
-            warnings.push(Diagnostic::warning(Code::DeadElement, message).at(graph.element(id).span));
+            warnings
+                .push(Diagnostic::warning(Code::DeadElement, message).at(graph.element(id).span));
         }
         let nodes = graph.nodes.iter().map(|node| node.id).filter(|id| !fixed.contains(id));
         let nodes: Vec<_> = nodes.map(literal).collect();
-        let sets = if void { Vec::new() } else { equivalences(&nodes, &mut models).unwrap_or_default() };
+        let sets =
+            if void { Vec::new() } else { equivalences(&nodes, &mut models).unwrap_or_default() };
         let name = |id: &ElementId| graph.identifier(*id).to_string();
         let dead: FxHashSet<_> = dead.into_iter().collect();
         Analysis {
             void,
             core: self.outermost(&core).iter().map(name).collect(),
             dead: placed(outer_dead),
-            false_optional: if void { Vec::new() } else { placed(self.false_optional(&elements, &dead, &mut models)) },
+            false_optional: if void {
+                Vec::new()
+            } else {
+                placed(self.false_optional(&elements, &dead, &mut models))
+            },
             atomic_sets: sets.iter().map(|set| ids(set).iter().map(name).collect()).collect(),
             idle_inputs: Vec::new(),
             constraints: self.verdicts(sources),
@@ -160,19 +180,29 @@ impl Space<'_, '_> {
     }
 
     fn placed(&self, id: ElementId, sources: &SourceMap) -> Placed {
-        Placed { element: self.graph().identifier(id).to_string(), place: sources.place(self.graph().element(id).span) }
+        Placed {
+            element: self.graph().identifier(id).to_string(),
+            place: sources.place(self.graph().element(id).span),
+        }
     }
 
     /// Those that are not inside of others of these.
     fn outermost(&self, ids: &[ElementId]) -> Vec<ElementId> {
         let all: FxHashSet<_> = ids.iter().copied().collect();
         let container = |id: &ElementId| self.graph().element(*id).container;
-        let is_inner = |id: &ElementId| std::iter::successors(container(id), container).any(|outer| all.contains(&outer));
+        let is_inner = |id: &ElementId| {
+            std::iter::successors(container(id), container).any(|outer| all.contains(&outer))
+        };
         ids.iter().copied().filter(|id| !is_inner(id)).collect()
     }
 
     /// Elements with conditions of their author that are present whenever what they belong to is.
-    fn false_optional(&self, elements: &[ElementId], dead: &FxHashSet<ElementId>, models: &mut Models) -> Vec<ElementId> {
+    fn false_optional(
+        &self,
+        elements: &[ElementId],
+        dead: &FxHashSet<ElementId>,
+        models: &mut Models,
+    ) -> Vec<ElementId> {
         let graph = self.graph();
         let has_conditions = |id: &ElementId| {
             let element = graph.element(*id);
@@ -187,31 +217,45 @@ impl Space<'_, '_> {
             }
             open.push((id, lacks));
         }
-        while !open.is_empty() && models.solve_any(&open.iter().map(|&(_, lacks)| lacks).collect::<Vec<_>>(), &[]) {
+        while !open.is_empty()
+            && models.solve_any(&open.iter().map(|&(_, lacks)| lacks).collect::<Vec<_>>(), &[])
+        {
             let lacks = |id: ElementId, models: &Models| {
                 let container = graph.element(id).container;
-                !models.is_true(literal(id)) && container.is_none_or(|container| models.is_true(literal(container)))
+                !models.is_true(literal(id))
+                    && container.is_none_or(|container| models.is_true(literal(container)))
             };
             open.retain(|&(id, _)| !lacks(id, models));
         }
         open.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Constraints that the rest implies; where they leave no variant, those without which there would be one.
+    /// Constraints that the rest implies; where they leave no variant, those without which there
+    /// would be one.
     fn verdicts(&self, sources: &SourceMap) -> Vec<Verdict> {
-        let constraints: FxHashSet<OriginId> = self.constraints.iter().map(|&(origin, _)| origin).collect();
-        let rest = self.cnf.clauses().filter(|clause| clause.origin.is_none_or(|origin| !constraints.contains(&origin)));
-        let mut models = Models::new(self.cnf.vars(), rest.map(|clause| clause.literals), self.prepared.solver);
+        let constraints: FxHashSet<OriginId> =
+            self.constraints.iter().map(|&(origin, _)| origin).collect();
+        let rest = self
+            .cnf
+            .clauses()
+            .filter(|clause| clause.origin.is_none_or(|origin| !constraints.contains(&origin)));
+        let mut models =
+            Models::new(self.cnf.vars(), rest.map(|clause| clause.literals), self.prepared.solver);
         let all: Vec<_> = self.constraints.iter().map(|&(_, constraint)| constraint).collect();
         // Where variants only fail the checks, no constraint is to blame.
         let void = !models.solve(&all);
         let mut verdicts = Vec::new();
         for &(origin, constraint) in &self.constraints {
-            let others = self.constraints.iter().filter(|&&(other, _)| other != origin).map(|&(_, other)| other);
+            let others = self
+                .constraints
+                .iter()
+                .filter(|&&(other, _)| other != origin)
+                .map(|&(_, other)| other);
             let decisive = if void { None } else { Some(!constraint) };
             let is_satisfiable = models.solve(&others.chain(decisive).collect::<Vec<_>>());
             if is_satisfiable == void {
-                let (span, _) = self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
+                let (span, _) =
+                    self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
                 let constraint = one_line(sources.snippet(span));
                 let constraint = match self.assertions.origin(origin) {
                     Origin::Feature(keyword, _) => format!("{} {}", constraint, keyword.demand()),
@@ -229,21 +273,28 @@ impl Space<'_, '_> {
             Requirement::Check(code, _) | Requirement::Unique(code) => Some(code),
             Requirement::Where => None,
         };
-        let mut codes: Vec<Code> = self.requirements.iter().filter_map(|(_, requirement)| code(requirement)).collect();
+        let mut codes: Vec<Code> =
+            self.requirements.iter().filter_map(|(_, requirement)| code(requirement)).collect();
         codes.sort_unstable();
         codes.dedup();
         let mut models = self.best_models();
         let rejecting = |checked: Code| {
-            let own = || self.requirements.iter().filter(|(_, requirement)| code(requirement) == Some(checked));
+            let own = || {
+                self.requirements
+                    .iter()
+                    .filter(|(_, requirement)| code(requirement) == Some(checked))
+            };
             let violations: Vec<Lit> = own().map(|&(literal, _)| !literal).collect();
             let passed = self.passed_before(checked);
             if !models.solve_any(&violations, &passed) {
                 return None;
             }
-            let culprit = own().find(|(literal, _)| !models.is_true(*literal)).and_then(|(_, requirement)| match *requirement {
-                Requirement::Check(_, element) => element,
-                _ => None,
-            });
+            let culprit = own().find(|(literal, _)| !models.is_true(*literal)).and_then(
+                |(_, requirement)| match *requirement {
+                    Requirement::Check(_, element) => element,
+                    _ => None,
+                },
+            );
             Some(Rejecting {
                 check: checked.as_str().to_owned(),
                 element: culprit.map(|id| self.graph().identifier(id).to_string()),
@@ -254,7 +305,8 @@ impl Space<'_, '_> {
         codes.into_iter().filter_map(rejecting).collect()
     }
 
-    /// What was asked before a check is: variants are unique by nodes, then by technologies, then the others are conducted.
+    /// What was asked before a check is: variants are unique by nodes, then by technologies, then
+    /// the others are conducted.
     fn passed_before(&self, check: Code) -> Vec<Lit> {
         let earlier: &[Code] = match check {
             Code::AmbiguousTopology => &[],
@@ -270,9 +322,17 @@ impl Space<'_, '_> {
 
     /// In how many topologies at least one of the first holds, and all of the second.
     fn count_violating(&self, violations: Vec<Lit>, passed: Vec<Lit>) -> Option<String> {
-        let projection: Vec<_> = Projection::All.elements(self.graph()).into_iter().map(|id| literal(id).var()).collect();
+        let projection: Vec<_> = Projection::All
+            .elements(self.graph())
+            .into_iter()
+            .map(|id| literal(id).var())
+            .collect();
         let passed: Vec<Vec<Lit>> = passed.into_iter().map(|literal| vec![literal]).collect();
-        let clauses = self.best_clauses().chain([violations.as_slice()]).chain(passed.iter().map(Vec::as_slice));
-        compile(self.settled.vars, clauses, &projection, EFFORT).map(|compiled| compiled.count().to_string())
+        let clauses = self
+            .best_clauses()
+            .chain([violations.as_slice()])
+            .chain(passed.iter().map(Vec::as_slice));
+        compile(self.settled.vars, clauses, &projection, EFFORT)
+            .map(|compiled| compiled.count().to_string())
     }
 }

@@ -1,15 +1,17 @@
-//! Everything that is needed to configure a variant elsewhere, such as in a page: open inputs, and clauses whose models are the valid variants.
+//! Everything that is needed to configure a variant elsewhere, such as in a page: open inputs, and
+//! clauses whose models are the valid variants.
 
 use super::explain::{Currents, currents};
 use super::space::{Default, Requirement, Space, literal};
 use super::{Answer, CaseReport, one_line};
-use crate::diagnostic::Code;
-use crate::enrich::Origin;
-use crate::formula::{Lit, OriginId};
-use crate::inputs::{Declaration, InputId, Openness};
-use crate::source::SourceMap;
-use crate::yaml::write_line;
-use crate::{Failure, Resolver};
+use crate::Failure;
+use crate::Resolver;
+use crate::sat::formula::{Lit, OriginId};
+use crate::text::diagnostic::Code;
+use crate::text::source::SourceMap;
+use crate::text::yaml::write_line;
+use crate::variability::enrich::Origin;
+use crate::variability::inputs::{Declaration, InputId, Openness};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -24,7 +26,8 @@ pub struct Configuration {
     pub elements: Vec<(String, i32)>,
     /// What holds.
     pub clauses: Clauses,
-    /// For each of the resolvers that were asked for, the case that it gives to each input; nothing where it gives none.
+    /// For each of the resolvers that were asked for, the case that it gives to each input; nothing
+    /// where it gives none.
     pub chosen: Vec<Vec<Option<usize>>>,
 }
 
@@ -43,7 +46,8 @@ pub struct Configurable {
     pub literals: Vec<i32>,
 }
 
-/// Clauses whose models, projected to inputs, are the assignments that give a variant; inputs determine all else.
+/// Clauses whose models, projected to inputs, are the assignments that give a variant; inputs
+/// determine all else.
 ///
 /// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
 #[derive(Clone, Debug, std::default::Default, PartialEq, Eq, Serialize)]
@@ -59,13 +63,17 @@ pub struct Clauses {
 }
 
 impl Resolver {
-    /// What is needed to configure a variant without resolving; and which cases other calls choose, such as those with a preset.
+    /// What is needed to configure a variant without resolving; and which cases other calls choose,
+    /// such as those with a preset.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn configuration(&self, choices: &[Resolver]) -> Result<Answer<Configuration>, Failure> {
         let choices: Vec<Option<Currents>> = choices.iter().map(Resolver::currents).collect();
-        self.explore(Openness::Open, true, |space, sources, _| Ok(space.configuration(&choices, sources)))
+        self.explore(Openness::Open, true, |space, sources, _| {
+            Ok(space.configuration(&choices, sources))
+        })
     }
 
     /// The values that inputs have, as YAML on one line; nothing where they cannot be told.
@@ -87,7 +95,11 @@ impl Resolver {
 }
 
 impl Space<'_, '_> {
-    fn configuration(&mut self, choices: &[Option<Currents>], sources: &SourceMap) -> Configuration {
+    fn configuration(
+        &mut self,
+        choices: &[Option<Currents>],
+        sources: &SourceMap,
+    ) -> Configuration {
         let chosen = choices.iter().map(|currents| match currents {
             Some(currents) => self.current_cases(currents),
             None => vec![None; self.open.len()],
@@ -97,7 +109,11 @@ impl Space<'_, '_> {
             let declaration = self.declaration(open.input)?;
             Some(Configurable {
                 name: declaration.name.to_owned(),
-                default: if let Default::Case(case) = self.defaults[index] { Some(case) } else { None },
+                default: if let Default::Case(case) = self.defaults[index] {
+                    Some(case)
+                } else {
+                    None
+                },
                 computed: declaration.computed_default().map(|node| write_line(&node.to_value())),
                 cases: open.cases.iter().map(CaseReport::of).collect(),
                 literals: self.cases[index].iter().map(|&case| case.to_dimacs()).collect(),
@@ -106,7 +122,10 @@ impl Space<'_, '_> {
         let graph = self.graph();
         Configuration {
             inputs: inputs.collect(),
-            elements: graph.ids().map(|id| (graph.identifier(id).to_string(), literal(id).to_dimacs())).collect(),
+            elements: graph
+                .ids()
+                .map(|id| (graph.identifier(id).to_string(), literal(id).to_dimacs()))
+                .collect(),
             clauses: self.explained_clauses(sources),
             chosen,
         }
@@ -123,7 +142,14 @@ impl Space<'_, '_> {
             add(clause.literals, clause.origin.and_then(|origin| of_origin.get(&origin).copied()));
         }
         for lemma in &self.settled.lemmas {
-            add(lemma, Some(reasons.insert_full("of what these inputs admit, this is the best variant".into()).0));
+            add(
+                lemma,
+                Some(
+                    reasons
+                        .insert_full("of what these inputs admit, this is the best variant".into())
+                        .0,
+                ),
+            );
         }
         for (literal, requirement) in &self.requirements {
             let reason = self.requirement_reason(requirement, sources);
@@ -134,11 +160,16 @@ impl Space<'_, '_> {
     }
 
     /// The reasons of the template, the most telling first, and which each origin has.
-    fn telling_reasons(&self, sources: &SourceMap) -> (IndexSet<String>, FxHashMap<OriginId, usize>) {
+    fn telling_reasons(
+        &self,
+        sources: &SourceMap,
+    ) -> (IndexSet<String>, FxHashMap<OriginId, usize>) {
         let mut origins: Vec<_> = self.assertions.iter().map(|(_, origin)| origin).collect();
         origins.sort_by_key(|&origin| self.assertions.origin(origin).distance());
         let mut reasons = IndexSet::default();
-        let of_origin = origins.into_iter().map(|origin| (origin, reasons.insert_full(self.reason(origin, sources)).0));
+        let of_origin = origins
+            .into_iter()
+            .map(|origin| (origin, reasons.insert_full(self.reason(origin, sources)).0));
         let of_origin = of_origin.collect();
         (reasons, of_origin)
     }
@@ -149,7 +180,11 @@ impl Space<'_, '_> {
         let (span, what) = origin.explain(self.graph(), self.prepared.options);
         let place = sources.place(span);
         let written = match origin {
-            Origin::Manual(..) | Origin::Group(..) | Origin::TypeSpecific(..) | Origin::Implies(..) | Origin::Author(_) => {
+            Origin::Manual(..)
+            | Origin::Group(..)
+            | Origin::TypeSpecific(..)
+            | Origin::Implies(..)
+            | Origin::Author(_) => {
                 format!(": {}", one_line(sources.snippet(span)))
             }
             Origin::Feature(..) => format!(": {}", one_line(sources.line(span))),
@@ -162,13 +197,19 @@ impl Space<'_, '_> {
         match *requirement {
             Requirement::Check(code, Some(id)) => {
                 let graph = self.graph();
-                format!("check {code} of {} ({})", graph.display(id), sources.place(graph.element(id).span))
+                format!(
+                    "check {code} of {} ({})",
+                    graph.display(id),
+                    sources.place(graph.element(id).span)
+                )
             }
             Requirement::Check(code, None) => format!("check {code}"),
             Requirement::Unique(Code::AmbiguousTopology) => {
                 "no two variants may be equally good and differ in their nodes".into()
             }
-            Requirement::Unique(_) => "no two variants may be equally good and differ in their technologies".into(),
+            Requirement::Unique(_) => {
+                "no two variants may be equally good and differ in their technologies".into()
+            }
             Requirement::Where => "this was asked for".into(),
         }
     }

@@ -1,21 +1,24 @@
 //! Why an element is present or absent, and what would change that.
 //!
-//! An element is present exactly when all of its conditions hold, so its reasons are its conditions; theirs are the atoms that decide them: elements, which
-//! have reasons of their own, and inputs, where the chain ends. Conditions are looked at with all inputs open, because with values they would fold away.
+//! An element is present exactly when all of its conditions hold, so its reasons are its
+//! conditions; theirs are the atoms that decide them: elements, which have reasons of their own,
+//! and inputs, where the chain ends. Conditions are looked at with all inputs open, because with
+//! values they would fold away.
 
 use super::space::{Default, Space, literal};
 use super::{Answer, Assigned, one_line};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::enrich::Origin;
-use crate::expression::Evaluator;
-use crate::formula::{Atom, Cnf, Formula, Lit, Var, View};
-use crate::graph::ElementId;
-use crate::inputs::{InputId, Inputs, Openness};
+use crate::Failure;
+use crate::Resolver;
 use crate::resolver::Prepared;
-use crate::solve::{self, Objective, Problem};
-use crate::source::{SourceMap, Span};
-use crate::value::Value;
-use crate::{Failure, Resolver};
+use crate::sat::formula::{Atom, Cnf, Formula, Lit, Var, View};
+use crate::sat::solve::{self, Objective, Problem};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{SourceMap, Span};
+use crate::text::value::Value;
+use crate::variability::enrich::Origin;
+use crate::variability::expression::Evaluator;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::{InputId, Inputs, Openness};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::rc::Rc;
@@ -94,9 +97,16 @@ impl Resolver {
         self.explore_around(|space, currents, sources| {
             let graph = space.graph();
             let id = graph.by_identifier(identifier).ok_or_else(|| {
-                let guess = graph.closest_identifier(identifier).map(|close| format!("did you mean `{close}`?"));
+                let guess = graph
+                    .closest_identifier(identifier)
+                    .map(|close| format!("did you mean `{close}`?"));
                 let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
-                Diagnostic::error(Code::UnknownElement, format!("there is no element `{identifier}`")).help(help).help_opt(guess)
+                Diagnostic::error(
+                    Code::UnknownElement,
+                    format!("there is no element `{identifier}`"),
+                )
+                .help(help)
+                .help_opt(guess)
             })?;
             let truth = space.truth(currents)?;
             let present = truth[id.0 as usize];
@@ -111,7 +121,8 @@ impl Resolver {
         })
     }
 
-    /// The smallest change of inputs that leads to a variant, where those that are given lead to none; nothing where no change does.
+    /// The smallest change of inputs that leads to a variant, where those that are given lead to
+    /// none; nothing where no change does.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs.
@@ -125,23 +136,34 @@ impl Resolver {
         ask: impl Fn(&mut Space<'_, '_>, &Currents, &SourceMap) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
         let currents = self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared)))?;
-        let around = |openness| self.explore(openness, true, |space, sources, _| ask(space, &currents, sources));
-        let cannot_stay_open = |failure: &Failure| failure.diagnostics.iter().all(|error| error.code == Code::OpenInput);
-        [Openness::Open, Openness::Closed].into_iter().fold(around(Openness::AllOpen), |answer, openness| match answer {
-            Err(failure) if cannot_stay_open(&failure) => around(openness),
-            answer => answer,
-        })
+        let around = |openness| {
+            self.explore(openness, true, |space, sources, _| ask(space, &currents, sources))
+        };
+        let cannot_stay_open = |failure: &Failure| {
+            failure.diagnostics.iter().all(|error| error.code == Code::OpenInput)
+        };
+        [Openness::Open, Openness::Closed].into_iter().fold(
+            around(Openness::AllOpen),
+            |answer, openness| match answer {
+                Err(failure) if cannot_stay_open(&failure) => around(openness),
+                answer => answer,
+            },
+        )
     }
 }
 
 /// The values that inputs have as they are given.
 pub(super) fn currents(prepared: &Prepared<'_, '_>) -> Currents {
-    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let mut evaluator =
+        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
     let Inputs { declarations, values } = prepared.inputs;
-    let current = |(id, declaration): (InputId, &crate::inputs::Declaration<'_>)| {
+    let current = |(id, declaration): (InputId, &crate::variability::inputs::Declaration<'_>)| {
         let (source, place) = match values.source(id) {
             Some((source, place)) => (source.to_string(), *place),
-            None => ("default".into(), declaration.default.or(declaration.default_expression).map(|node| node.span())),
+            None => (
+                "default".into(),
+                declaration.default.or(declaration.default_expression).map(|node| node.span()),
+            ),
         };
         let value = evaluator.input_at(id, declaration.span).ok();
         (id, Current { value, assigned: values.source(id).is_some(), source, place })
@@ -153,7 +175,9 @@ impl<'a> Space<'_, 'a> {
     /// The case that each open input is in.
     pub(super) fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
         let Self { open, evaluator, .. } = self;
-        let case = |open: &crate::expression::OpenInput<'a>| open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?);
+        let case = |open: &crate::variability::expression::OpenInput<'a>| {
+            open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?)
+        };
         open.iter().map(case).collect()
     }
 
@@ -165,30 +189,41 @@ impl<'a> Space<'_, 'a> {
                 return Err(self.without_value(open.input).into());
             }
         }
-        let chosen = cases.iter().zip(&self.cases).filter_map(|(case, literals)| Some(literals[(*case)?]));
+        let chosen =
+            cases.iter().zip(&self.cases).filter_map(|(case, literals)| Some(literals[(*case)?]));
         let mut models = self.best_models();
         if models.solve(&chosen.collect::<Vec<_>>()) {
-            return Ok((0..self.evaluator.atoms()).map(|atom| models.is_true(Var(atom).positive())).collect());
+            return Ok((0..self.evaluator.atoms())
+                .map(|atom| models.is_true(Var(atom).positive()))
+                .collect());
         }
         let message = "there is no variant for these inputs, so nothing is present or absent";
-        Err(Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee explain` without an element says why").into())
+        Err(Diagnostic::error(Code::Unsatisfiable, message)
+            .help("`cuvee explain` without an element says why")
+            .into())
     }
 
     /// What is in a variant cannot be told where an input that conditions ask for has no value.
     fn without_value(&self, input: InputId) -> Diagnostic {
         let declaration = self.declaration(input);
         let name = declaration.map_or("", |declaration| declaration.name);
-        let error = Diagnostic::error(Code::MissingInput, format!("variability input `{name}` has no value"));
-        error
-            .at(declaration.map(|declaration| declaration.span))
-            .help(format!("assign it with `--input {name}=VALUE` or a preset, or declare its `default`"))
+        let error = Diagnostic::error(
+            Code::MissingInput,
+            format!("variability input `{name}` has no value"),
+        );
+        error.at(declaration.map(|declaration| declaration.span)).help(format!(
+            "assign it with `--input {name}=VALUE` or a preset, or declare its `default`"
+        ))
     }
 
     /// The smallest change of inputs that leads to a variant in which a literal holds.
     fn change(&mut self, currents: &Currents, wanted: Option<Lit>) -> Option<Vec<Change>> {
         let cases = self.current_cases(currents);
-        let mut clauses: Vec<Vec<Lit>> =
-            self.valid_clauses().map(<[Lit]>::to_vec).chain(wanted.map(|wanted| vec![wanted])).collect();
+        let mut clauses: Vec<Vec<Lit>> = self
+            .valid_clauses()
+            .map(<[Lit]>::to_vec)
+            .chain(wanted.map(|wanted| vec![wanted]))
+            .collect();
         let mut terms = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
             let changed = Var((self.settled.vars + terms.len()) as u32).positive();
@@ -202,15 +237,19 @@ impl<'a> Space<'_, 'a> {
             for (case, &chosen) in self.cases[index].iter().enumerate() {
                 match &self.defaults[index] {
                     // What nobody assigns follows its default wherever that goes.
-                    Default::Follows(follows) if !assigned => clauses.push(vec![!chosen, follows[case], changed]),
+                    Default::Follows(follows) if !assigned => {
+                        clauses.push(vec![!chosen, follows[case], changed])
+                    }
                     _ if cases[index] == Some(case) => {}
                     _ => clauses.push(vec![!chosen, changed]),
                 }
             }
         }
-        let mut preference: Vec<Atom> = terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
+        let mut preference: Vec<Atom> =
+            terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
         let mut vars = self.settled.vars + terms.len();
-        // Of what an input can be changed to, the first that will do: as long as they can be, later cases are absent.
+        // Of what an input can be changed to, the first that will do: as long as they can be, later
+        // cases are absent.
         for &case in self.cases.iter().flat_map(|cases| cases.iter().skip(1).rev()) {
             let is_chosen = Var(vars as u32).positive();
             clauses.extend([vec![!is_chosen, case], vec![is_chosen, !case]]);
@@ -219,15 +258,23 @@ impl<'a> Space<'_, 'a> {
         }
         let cnf = Cnf::of(vars, clauses);
         let objective = Objective { terms };
-        let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
+        let problem = Problem {
+            cnf: &cnf,
+            objectives: std::slice::from_ref(&objective),
+            preference: &preference,
+        };
         let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
-        let is_true = |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
+        let is_true =
+            |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
         let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));
-        let change = |((to, open), _): ((Assigned, &crate::expression::OpenInput<'_>), _)| Change {
-            from: currents.get(&open.input).and_then(|current| current.value.clone()),
-            to,
-        };
+        let change =
+            |((to, open), _): ((Assigned, &crate::variability::expression::OpenInput<'_>), _)| {
+                Change {
+                    from: currents.get(&open.input).and_then(|current| current.value.clone()),
+                    to,
+                }
+            };
         Some(changed.map(change).collect())
     }
 }
@@ -256,13 +303,20 @@ const DEPTH: usize = 40;
 const SNIPPET: usize = 60;
 
 impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
-    fn new(space: &'x Space<'s, 'a>, truth: &'x [bool], currents: &'x Currents, sources: &'x SourceMap) -> Self {
+    fn new(
+        space: &'x Space<'s, 'a>,
+        truth: &'x [bool],
+        currents: &'x Currents,
+        sources: &'x SourceMap,
+    ) -> Self {
         let mut conditions: FxHashMap<ElementId, Vec<(Formula, Origin)>> = FxHashMap::default();
         let mut manual = FxHashMap::default();
         for (clause, origin) in space.assertions.iter() {
             let origin = space.assertions.origin(origin);
             match (origin.condition_of(), clause) {
-                (Some(id), &[_, formula]) => conditions.entry(id).or_default().push((formula, *origin)),
+                (Some(id), &[_, formula]) => {
+                    conditions.entry(id).or_default().push((formula, *origin))
+                }
                 // Both directions, as one of them is left out where it always holds.
                 (None, &[atom, formula]) if matches!(origin, Origin::ManualDefinition(_)) => {
                     if let View::Literal(atom, sign) = space.evaluator.arena.view(atom) {
@@ -272,7 +326,11 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
                 _ => {}
             }
         }
-        let literals = space.cases.iter().enumerate().flat_map(|(input, cases)| cases.iter().map(move |case| (case, input)));
+        let literals = space
+            .cases
+            .iter()
+            .enumerate()
+            .flat_map(|(input, cases)| cases.iter().map(move |case| (case, input)));
         let inputs = literals.map(|(case, input)| (Atom(case.var().0), input)).collect();
         Self {
             space,
@@ -300,18 +358,31 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
     fn reasons(&mut self, id: ElementId) -> Vec<Reason> {
         let present = self.truth[id.0 as usize];
         let conditions = self.conditions.get(&id).cloned().unwrap_or_default();
-        let decisive = conditions.into_iter().filter(|&(formula, _)| self.holds(formula) == present);
-        let reasons: Vec<_> =
-            decisive.collect::<Vec<_>>().into_iter().map(|(formula, origin)| self.condition(formula, &origin)).collect();
+        let decisive =
+            conditions.into_iter().filter(|&(formula, _)| self.holds(formula) == present);
+        let reasons: Vec<_> = decisive
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|(formula, origin)| self.condition(formula, &origin))
+            .collect();
         if !reasons.is_empty() {
             return reasons;
         }
         let what = if present { "nothing is said that could remove it" } else { "it is left out" };
-        vec![Reason { kind: ReasonKind::End, what: what.into(), holds: true, place: None, because: Vec::new() }]
+        vec![Reason {
+            kind: ReasonKind::End,
+            what: what.into(),
+            holds: true,
+            place: None,
+            because: Vec::new(),
+        }]
     }
 
     fn holds(&self, formula: Formula) -> bool {
-        self.space.evaluator.arena.eval(formula, &|atom| self.truth.get(atom.0 as usize).copied().unwrap_or_default())
+        self.space
+            .evaluator
+            .arena
+            .eval(formula, &|atom| self.truth.get(atom.0 as usize).copied().unwrap_or_default())
     }
 
     fn condition(&mut self, formula: Formula, origin: &Origin) -> Reason {
@@ -319,21 +390,34 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let (span, _) = origin.explain(graph, options);
         let what = match origin {
             Origin::Manual(_, span) => format!("condition `{}`", self.snippet(*span)),
-            Origin::Group(_, group, span) => format!("condition `{}` of {}", self.snippet(*span), graph.identifier(*group)),
-            Origin::TypeSpecific(_, span) => format!("default condition `{}` of its type", self.snippet(*span)),
+            Origin::Group(_, group, span) => {
+                format!("condition `{}` of {}", self.snippet(*span), graph.identifier(*group))
+            }
+            Origin::TypeSpecific(_, span) => {
+                format!("default condition `{}` of its type", self.snippet(*span))
+            }
             Origin::Input(..) => "the variability input of its name".into(),
             Origin::DefaultAlternative(_) => "default alternative: no other is present".into(),
             Origin::NoDefaultAlternative(_) => "no condition selects this alternative".into(),
             Origin::Technology(_) => "what its technology rule stands on".into(),
-            Origin::VariabilityGroup(_) => "a variability group only hands its conditions on".into(),
+            Origin::VariabilityGroup(_) => {
+                "a variability group only hands its conditions on".into()
+            }
             other => other.generated_name(graph, options).unwrap_or_default(),
         };
         let atoms = self.decisive(formula);
         let because = self.because(&atoms);
-        Reason { kind: ReasonKind::Condition, what, holds: self.holds(formula), place: Some(self.sources.place(span)), because }
+        Reason {
+            kind: ReasonKind::Condition,
+            what,
+            holds: self.holds(formula),
+            place: Some(self.sources.place(span)),
+            because,
+        }
     }
 
-    /// The atoms that make a formula what it is: where one operand is enough, those of the operand that takes fewest.
+    /// The atoms that make a formula what it is: where one operand is enough, those of the operand
+    /// that takes fewest.
     fn decisive(&mut self, formula: Formula) -> Rc<[Atom]> {
         if let Some(known) = self.decided.get(&formula) {
             return known.clone();
@@ -350,7 +434,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
                 None => Rc::default(),
             },
             View::And(operands) | View::NotAnd(operands) => {
-                let failing: Vec<_> = operands.iter().copied().filter(|&operand| !self.holds(operand)).collect();
+                let failing: Vec<_> =
+                    operands.iter().copied().filter(|&operand| !self.holds(operand)).collect();
                 if failing.is_empty() {
                     operands.iter().flat_map(|&operand| self.decisive(operand).to_vec()).collect()
                 } else {
@@ -391,7 +476,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let ends = again || self.path.len() > DEPTH;
         let because = if ends { Vec::new() } else { self.conditions(id) };
         let aside = match (again, present) {
-            // What is absent because of itself could as well be present: it is the choice of the best variant.
+            // What is absent because of itself could as well be present: it is the choice of the
+            // best variant.
             (true, false) if self.path.contains(&id) => {
                 ", see above: they need each other, and the best variant does without them"
             }
@@ -413,7 +499,9 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let open = &self.space.open[input];
         let name = self.space.declaration(open.input).map_or("", |declaration| declaration.name);
         let current = self.currents.get(&open.input);
-        let value = current.and_then(|current| current.value.as_ref()).map_or("open".into(), ToString::to_string);
+        let value = current
+            .and_then(|current| current.value.as_ref())
+            .map_or("open".into(), ToString::to_string);
         let source = current.map(|current| format!(" ({})", current.source)).unwrap_or_default();
         let place = current.and_then(|current| current.place).map(|span| self.sources.place(span));
         let what = format!("input {name} is {value}{source}");

@@ -1,13 +1,14 @@
 //! Inputs as they are written on a command line.
 
 use super::Assigned;
-use crate::value::Value;
-use crate::yaml::write_flow;
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
 
 /// The inputs that have to be assigned to get there, as they are written on a command line.
 pub fn flags(inputs: &[Assigned]) -> String {
     let needed = inputs.iter().filter(|input| !input.default);
-    let flags: Vec<_> = needed.filter_map(|input| Some(flag(&input.name, input.value.as_ref()?))).collect();
+    let flags: Vec<_> =
+        needed.filter_map(|input| Some(flag(&input.name, input.value.as_ref()?))).collect();
     if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
 }
 

@@ -2,16 +2,17 @@
 
 use super::space::{Space, literal};
 use super::{Answer, Projection};
-use crate::diagnostic::Diagnostics;
-use crate::expression::InputCase;
-use crate::formula::Lit;
-use crate::graph::ElementId;
-use crate::inputs::{InputId, InputValue, Openness};
-use crate::solve::Models;
-use crate::source::SourceMap;
-use crate::template::PropertyValue;
-use crate::value::Value;
-use crate::{Failure, Resolver};
+use crate::Failure;
+use crate::Resolver;
+use crate::sat::formula::Lit;
+use crate::sat::solve::Models;
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::SourceMap;
+use crate::text::value::Value;
+use crate::variability::expression::InputCase;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::{InputId, InputValue, Openness};
+use crate::variability::template::PropertyValue;
 use serde::Serialize;
 
 /// All inputs of a template.
@@ -49,7 +50,8 @@ pub struct InputReport {
     pub influences: Vec<String>,
     /// The properties whose values are computed from it.
     pub values: Vec<String>,
-    /// Whether a constraint or a rule between inputs mentions it, so that it decides which variants there are.
+    /// Whether a constraint or a rule between inputs mentions it, so that it decides which variants
+    /// there are.
     pub constrained: bool,
 }
 
@@ -84,7 +86,9 @@ impl Resolver {
     /// As [`Resolver::variants`], except that there may be no variant.
     pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
         // What an input does is asked apart from what the others allow it to do.
-        self.explore(Openness::Open, false, |space, sources, _| Ok::<_, Diagnostics>(space.inputs(sources)))
+        self.explore(Openness::Open, false, |space, sources, _| {
+            Ok::<_, Diagnostics>(space.inputs(sources))
+        })
     }
 }
 
@@ -105,13 +109,20 @@ impl<'a> Space<'_, 'a> {
                 place: sources.place(declaration.span),
                 kind: declaration.kind.name().map(str::to_owned),
                 description: declaration.description.map(str::to_owned),
-                constraints: declaration.constraints.iter().map(|constraint| constraint.text.clone()).collect(),
+                constraints: declaration
+                    .constraints
+                    .iter()
+                    .map(|constraint| constraint.text.clone())
+                    .collect(),
                 default: declaration.default_value(),
                 computed: declaration.computed_default().map(|node| node.to_value().to_string()),
                 assigned,
                 cases: cases.iter().map(CaseReport::of).collect(),
                 presets: self.preset_values(declaration.name),
-                influences: influenced.into_iter().map(|id| self.graph().identifier(id).to_string()).collect(),
+                influences: influenced
+                    .into_iter()
+                    .map(|id| self.graph().identifier(id).to_string())
+                    .collect(),
                 values: self.values_of(id),
                 constrained: self.is_constrained(id),
             }
@@ -121,9 +132,9 @@ impl<'a> Space<'_, 'a> {
 
     fn is_constrained(&self, input: InputId) -> bool {
         let declarations = &self.prepared.inputs.declarations;
-        let by_rule = declarations
-            .iter()
-            .any(|(id, declaration)| declaration.rules.iter().any(|rule| id == input || rule.targets.contains(&input)));
+        let by_rule = declarations.iter().any(|(id, declaration)| {
+            declaration.rules.iter().any(|rule| id == input || rule.targets.contains(&input))
+        });
         let constraints = &self.graph().template.variability.constraints;
         by_rule || constraints.iter().any(|&constraint| self.evaluator.mentions(constraint, input))
     }
@@ -133,14 +144,21 @@ impl<'a> Space<'_, 'a> {
         let values = presets.iter().flat_map(|preset| {
             let assignments = presets.assignments(&[preset.id], &mut Diagnostics::default());
             let own = assignments.into_iter().filter(|assignment| assignment.name == name);
-            own.map(|assignment| PresetValue { preset: preset.id.to_owned(), value: assignment.value })
+            own.map(|assignment| PresetValue {
+                preset: preset.id.to_owned(),
+                value: assignment.value,
+            })
         });
         values.collect()
     }
 
-    /// The properties whose value expressions mention an input, by name or through named expressions.
+    /// The properties whose value expressions mention an input, by name or through named
+    /// expressions.
     pub(super) fn values_of(&self, input: InputId) -> Vec<String> {
-        let mentions = |property: &&crate::graph::PropertyElement<'a>| match property.property.value {
+        let mentions = |property: &&crate::variability::graph::PropertyElement<'a>| match property
+            .property
+            .value
+        {
             PropertyValue::Expression(expression) => self.evaluator.mentions(expression, input),
             PropertyValue::Value(_) => false,
         };
@@ -149,7 +167,8 @@ impl<'a> Space<'_, 'a> {
     }
 }
 
-/// Two variants side by side, whether they pass checks or not, to see what one input changes while all others stay.
+/// Two variants side by side, whether they pass checks or not, to see what one input changes while
+/// all others stay.
 pub(super) struct Pairs {
     models: Models,
     vars: usize,
@@ -193,7 +212,8 @@ impl Pairs {
     /// The elements in which two variants may differ when only this input does.
     pub fn influenced(&mut self, input: usize) -> Vec<ElementId> {
         let Self { models, vars, elements, same, differs } = self;
-        let others = same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);
+        let others =
+            same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);
         let others: Vec<_> = others.collect();
         let mut found = vec![false; elements.len()];
         let rest = |found: &[bool]| {

@@ -1,8 +1,11 @@
-//! Explores all variants of a template: which combinations of inputs exist, what each contains, and why.
+//! Explores all variants of a template: which combinations of inputs exist, what each contains, and
+//! why.
 //!
-//! Inputs that nothing assigns stay open and become finitely many [cases](InputReport::cases): values that no condition tells apart. A *variant* is a distinct
-//! resolved topology, for one of the [projections](Projection); what values of properties come to does not distinguish variants. Only what `resolve` would
-//! give counts: where it optimises, the best variant of each assignment; where it rejects an assignment, none.
+//! Inputs that nothing assigns stay open and become finitely many [cases](InputReport::cases):
+//! values that no condition tells apart. A *variant* is a distinct resolved topology, for one of
+//! the [projections](Projection); what values of properties come to does not distinguish variants.
+//! Only what `resolve` would give counts: where it optimises, the best variant of each assignment;
+//! where it rejects an assignment, none.
 //!
 //! ```
 //! use cuvee::Resolver;
@@ -19,6 +22,8 @@ mod configure;
 mod explain;
 mod flags;
 mod inputs;
+pub mod matrix;
+pub mod outline;
 mod space;
 mod variants;
 
@@ -31,11 +36,12 @@ pub use space::Projection;
 pub(crate) use space::{Opened, Space, literal};
 pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::inputs::Openness;
+use crate::Failure;
+use crate::Resolver;
 use crate::resolver::with_sources;
-use crate::source::SourceMap;
-use crate::{Failure, Resolver};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
+use crate::variability::inputs::Openness;
 
 /// What a question comes to, and what is to be said besides.
 #[derive(Debug)]
@@ -49,7 +55,8 @@ pub struct Answer<T> {
 }
 
 impl Resolver {
-    /// Asks something about all variants, of all inputs or only of those that fulfil the rules between them.
+    /// Asks something about all variants, of all inputs or only of those that fulfil the rules
+    /// between them.
     pub(crate) fn explore<T>(
         &self,
         openness: Openness,
@@ -57,10 +64,15 @@ impl Resolver {
         ask: impl FnOnce(&mut Space<'_, '_>, &SourceMap, &mut Diagnostics) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
         let ((result, warnings), sources) = with_sources(|sources| {
-            self.with_prepared(openness, sources, &mut (), |prepared, sources, warnings, progress| {
-                let opened = Opened::new(prepared, features, progress)?;
-                ask(&mut Space::new(prepared, opened, progress)?, sources, warnings)
-            })
+            self.with_prepared(
+                openness,
+                sources,
+                &mut (),
+                |prepared, sources, warnings, progress| {
+                    let opened = Opened::new(prepared, features, progress)?;
+                    ask(&mut Space::new(prepared, opened, progress)?, sources, warnings)
+                },
+            )
         })?;
         Ok(Answer { result, warnings: warnings.0, sources })
     }

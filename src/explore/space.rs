@@ -1,22 +1,22 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
 use super::variants::Assigned;
-use crate::check::{self, Demand};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::enrich::{self, Assertions};
-use crate::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
-use crate::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
-use crate::graph::{ElementId, Graph, PropertyElement};
-use crate::inputs::{Declaration, Declarations, InputId};
-use crate::objectives;
-use crate::options::{Flag, Optimization, TopologyMode};
-use crate::progress::Progress;
 use crate::resolver::Prepared;
-use crate::solve::backbone::backbone;
-use crate::solve::{self, Models, Objective, Problem, Question, Settled};
-use crate::template::PropertyValue;
-use crate::value::Value;
-use crate::variant;
+use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
+use crate::sat::progress::Progress;
+use crate::sat::solve::backbone::backbone;
+use crate::sat::solve::{self, Models, Objective, Problem, Question, Settled};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::value::Value;
+use crate::variability::check::{self, Demand};
+use crate::variability::enrich::{self, Assertions};
+use crate::variability::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
+use crate::variability::find as variant;
+use crate::variability::graph::{ElementId, Graph, PropertyElement};
+use crate::variability::inputs::{Declaration, Declarations, InputId};
+use crate::variability::objectives;
+use crate::variability::options::{Flag, Optimization, TopologyMode};
+use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) settled: Settled,
     /// Literals that every valid variant fulfils, and why.
     pub(super) requirements: Vec<(Lit, Requirement)>,
-    /// The constraints of the author and the rules between inputs, each with the literal that it holds.
+    /// The constraints of the author and the rules between inputs, each with the literal that it
+    /// holds.
     pub(super) constraints: Vec<(OriginId, Lit)>,
     /// The number of different technologies.
     pub(super) technologies: Objective,
@@ -88,23 +89,42 @@ pub(crate) struct Opened<'s, 'a> {
 }
 
 impl<'s, 'a> Opened<'s, 'a> {
-    /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the rules between them.
+    /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the
+    /// rules between them.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot stay open.
-    pub fn new(prepared: &'s Prepared<'s, 'a>, features: bool, progress: &mut dyn Progress) -> Result<Self, Diagnostics> {
-        let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot
+    /// stay open.
+    pub fn new(
+        prepared: &'s Prepared<'s, 'a>,
+        features: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Diagnostics> {
+        let mut evaluator =
+            Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
         progress.phase("cutting inputs");
         let mut diagnostics = Diagnostics::default();
-        prepared.conditions.iter().for_each(|&node| evaluator.validate(node, None, &mut diagnostics));
+        prepared
+            .conditions
+            .iter()
+            .for_each(|&node| evaluator.validate(node, None, &mut diagnostics));
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
         enrich::validate(&mut evaluator, prepared.type_specific, prepared.options)?;
         let open = cut(&mut evaluator, &roots(prepared), &known(prepared))?;
         let when = evaluator.open(&open);
-        let mut assertions = enrich::enrich(&mut evaluator, prepared.inputs, prepared.type_specific, prepared.options)?;
-        let wanted = prepared.conditions.iter().map(|&node| evaluator.condition(node, None)).collect::<Result<Vec<_>, _>>()?;
+        let mut assertions = enrich::enrich(
+            &mut evaluator,
+            prepared.inputs,
+            prepared.type_specific,
+            prepared.options,
+        )?;
+        let wanted = prepared
+            .conditions
+            .iter()
+            .map(|&node| evaluator.condition(node, None))
+            .collect::<Result<Vec<_>, _>>()?;
         assertions.add_inputs(&mut evaluator, &open, &when);
         if features {
             assertions.add_features(&mut evaluator, prepared.inputs);
@@ -120,7 +140,11 @@ impl<'s, 'a> Opened<'s, 'a> {
 }
 
 /// Something for each case of each open input, with what the case is for people.
-pub(super) fn named<T: Copy>(open: &[OpenInput<'_>], of: &[Vec<T>], declarations: &Declarations<'_>) -> Vec<(String, T)> {
+pub(super) fn named<T: Copy>(
+    open: &[OpenInput<'_>],
+    of: &[Vec<T>],
+    declarations: &Declarations<'_>,
+) -> Vec<(String, T)> {
     let mut found = Vec::new();
     for (open, of) in open.iter().zip(of) {
         let name = declarations.get(open.input).map_or("", |declaration| declaration.name);
@@ -135,33 +159,59 @@ impl<'s, 'a> Space<'s, 'a> {
     ///
     /// # Errors
     /// `open-input` where that depends on inputs in too many ways.
-    pub fn new(prepared: &'s Prepared<'s, 'a>, opened: Opened<'s, 'a>, progress: &mut dyn Progress) -> Result<Self, Diagnostics> {
+    pub fn new(
+        prepared: &'s Prepared<'s, 'a>,
+        opened: Opened<'s, 'a>,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Diagnostics> {
         let Opened { mut evaluator, open, when, assertions, wanted, objectives: goals } = opened;
-        let follows = open.iter().map(|input| follows(&mut evaluator, &open, input, prepared)).collect::<Vec<_>>();
+        let follows = open
+            .iter()
+            .map(|input| follows(&mut evaluator, &open, input, prepared))
+            .collect::<Vec<_>>();
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
         let rules = check::rules(prepared.graph, prepared.options);
-        let checks: Vec<_> = rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
+        let checks: Vec<_> =
+            rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
         let mut encoder = variant::encoder(&evaluator, &assertions);
-        let objectives: Vec<_> = goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
-        let cases: Vec<Vec<Lit>> = when.iter().map(|when| when.iter().map(|&case| encoder.literal(case)).collect()).collect();
+        let objectives: Vec<_> =
+            goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
+        let cases: Vec<Vec<Lit>> = when
+            .iter()
+            .map(|when| when.iter().map(|&case| encoder.literal(case)).collect())
+            .collect();
         progress.phase("settling what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let unique = variant::uniqueness(prepared.graph, prepared.options);
         let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
         encoder.reserve(settled.vars);
-        let mut requirements: Vec<_> = wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
+        let mut requirements: Vec<_> =
+            wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
         requirements.extend(checks.iter().map(|(formula, rule)| {
-            (encoder.literal(*formula), Requirement::Check(rule.code, rule.guard.or(rule.of.first().copied())))
+            (
+                encoder.literal(*formula),
+                Requirement::Check(rule.code, rule.guard.or(rule.of.first().copied())),
+            )
         }));
-        requirements.extend(settled.ambiguous.iter().map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))));
-        let is_constraint = |origin: &enrich::Origin| matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..));
-        let constraints = assertions.iter().filter(|&(_, origin)| is_constraint(assertions.origin(origin)));
-        let constraints = constraints.filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
+        requirements.extend(
+            settled
+                .ambiguous
+                .iter()
+                .map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))),
+        );
+        let is_constraint = |origin: &enrich::Origin| {
+            matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..))
+        };
+        let constraints =
+            assertions.iter().filter(|&(_, origin)| is_constraint(assertions.origin(origin)));
+        let constraints = constraints
+            .filter_map(|(clause, origin)| Some((origin, encoder.literal(*clause.first()?))));
         let constraints: Vec<_> = constraints.collect();
-        let defaults = follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
+        let defaults =
+            follows.iter().map(|default| encode_default(&mut encoder, default)).collect();
         let technologies = variant::objective(&mut encoder, &technologies);
         let weight = (variant::objective(&mut encoder, &weight), weight.measure);
         let cnf = encoder.finish();
@@ -191,9 +241,13 @@ impl<'s, 'a> Space<'s, 'a> {
         self.prepared.inputs.declarations.get(input)
     }
 
-    /// The clauses whose models are the best variant of each assignment, whether it is valid or not.
+    /// The clauses whose models are the best variant of each assignment, whether it is valid or
+    /// not.
     pub(super) fn best_clauses(&self) -> impl Iterator<Item = &[Lit]> {
-        self.cnf.clauses().map(|clause| clause.literals).chain(self.settled.lemmas.iter().map(Vec::as_slice))
+        self.cnf
+            .clauses()
+            .map(|clause| clause.literals)
+            .chain(self.settled.lemmas.iter().map(Vec::as_slice))
     }
 
     /// The best variant of each assignment, whether it is valid or not.
@@ -210,44 +264,60 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// The clauses whose models are the valid variants.
     pub(super) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
-        let requirements = self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
+        let requirements =
+            self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
         self.best_clauses().chain(requirements)
     }
 
-    /// For each of these sets of literals, inputs that give a valid variant in which all of them are true, where there is one; nothing where
-    /// there is no valid variant at all.
+    /// For each of these sets of literals, inputs that give a valid variant in which all of them
+    /// are true, where there is one; nothing where there is no valid variant at all.
     pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Arc<[Assigned]>>>> {
         let mut models = self.valid_models();
         models.solve(&[]).then(|| Examples { space: self, models }.find(wanted))
     }
 
-    /// What names an element that is absent, where a check rejects the variant for it, each with inputs that lead there.
+    /// What names an element that is absent, where a check rejects the variant for it, each with
+    /// inputs that lead there.
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Arc<[Assigned]>)> {
-        let checks = self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
-            Requirement::Check(code @ (Code::RelationSource | Code::RelationTarget), Some(element)) => {
-                Some((literal, code, element))
-            }
-            _ => None,
-        });
-        let (wanted, checks): (Vec<_>, Vec<_>) = checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();
+        let checks =
+            self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
+                Requirement::Check(
+                    code @ (Code::RelationSource | Code::RelationTarget),
+                    Some(element),
+                ) => Some((literal, code, element)),
+                _ => None,
+            });
+        let (wanted, checks): (Vec<_>, Vec<_>) =
+            checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();
         let found = Examples { space: self, models: self.best_models() }.find(&wanted);
         let rejected = checks.into_iter().zip(found).filter_map(|((code, element), found)| {
             let end = if code == Code::RelationSource { "source" } else { "target" };
-            let message = format!("the {end} of {} may be absent while it is present", self.graph().display(element));
-            let help = format!("`{code}` rejects such variants; give the relation the condition of its {end}");
-            let warning = Diagnostic::warning(code, message).at(self.graph().element(element).span).section("3.8.2");
+            let message = format!(
+                "the {end} of {} may be absent while it is present",
+                self.graph().display(element)
+            );
+            let help = format!(
+                "`{code}` rejects such variants; give the relation the condition of its {end}"
+            );
+            let warning = Diagnostic::warning(code, message)
+                .at(self.graph().element(element).span)
+                .section("3.8.2");
             Some((warning.help(help), found?))
         });
         rejected.collect()
     }
 
-    /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing passes the checks.
+    /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing
+    /// passes the checks.
     pub(crate) fn void(&self) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
         match solve::solve(&problem, &self.prepared.solver.into(), &mut ()) {
-            Err(solve::Unsolved::Conflict(conflict)) => {
-                variant::unsatisfiable(self.graph(), &self.assertions, self.prepared.options, &conflict)
-            }
+            Err(solve::Unsolved::Conflict(conflict)) => variant::unsatisfiable(
+                self.graph(),
+                &self.assertions,
+                self.prepared.options,
+                &conflict,
+            ),
             // Without a limit nothing is interrupted.
             Ok(_) | Err(solve::Unsolved::Interrupted) if self.passes_checks() => {
                 let message = "no variant fulfils the condition that was asked for";
@@ -256,24 +326,28 @@ impl<'s, 'a> Space<'s, 'a> {
             }
             Ok(_) | Err(solve::Unsolved::Interrupted) => {
                 let message = "no variant passes all checks, whatever the inputs";
-                Diagnostic::error(Code::Unsatisfiable, message).help("`cuvee analyze` says which checks reject which variants")
+                Diagnostic::error(Code::Unsatisfiable, message)
+                    .help("`cuvee analyze` says which checks reject which variants")
             }
         }
     }
 
     /// Whether there are variants, apart from what was asked for.
     fn passes_checks(&self) -> bool {
-        let checks = self.requirements.iter().filter(|(_, requirement)| *requirement != Requirement::Where);
+        let checks =
+            self.requirements.iter().filter(|(_, requirement)| *requirement != Requirement::Where);
         self.best_models().solve(&checks.map(|&(literal, _)| literal).collect::<Vec<_>>())
     }
 
     /// The case of each open input in a model.
     pub(super) fn chosen(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<usize> {
-        let chosen = |cases: &Vec<Lit>| cases.iter().position(|&case| is_true(case)).unwrap_or_default();
+        let chosen =
+            |cases: &Vec<Lit>| cases.iter().position(|&case| is_true(case)).unwrap_or_default();
         self.cases.iter().map(chosen).collect()
     }
 
-    /// That each open input has its default, as far as that does not depend on others; without one, its first case.
+    /// That each open input has its default, as far as that does not depend on others; without one,
+    /// its first case.
     fn default_cases(&self) -> impl Iterator<Item = Lit> {
         self.cases.iter().zip(&self.defaults).filter_map(|(cases, default)| match default {
             Default::Case(case) => cases.get(*case).copied(),
@@ -283,7 +357,12 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     /// Whether, in a model, an open input has this case also when nothing assigns it.
-    pub(super) fn is_default(&self, input: usize, case: usize, is_true: &dyn Fn(Lit) -> bool) -> bool {
+    pub(super) fn is_default(
+        &self,
+        input: usize,
+        case: usize,
+        is_true: &dyn Fn(Lit) -> bool,
+    ) -> bool {
         match &self.defaults[input] {
             Default::Case(default) => *default == case,
             Default::Follows(cases) => cases.get(case).is_some_and(|&literal| is_true(literal)),
@@ -299,20 +378,28 @@ struct Examples<'v, 's, 'a> {
 }
 
 impl Examples<'_, '_, '_> {
-    /// For each of these sets of literals, inputs of a variant in which all of them are true, where there is one.
+    /// For each of these sets of literals, inputs of a variant in which all of them are true, where
+    /// there is one.
     ///
-    /// What never is needs no solver of its own, and one variant is an example of whatever is true in it.
+    /// What never is needs no solver of its own, and one variant is an example of whatever is true
+    /// in it.
     fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Arc<[Assigned]>>> {
         let mut seen = FxHashSet::default();
-        let literals: Vec<_> = wanted.iter().flatten().copied().filter(|&literal| seen.insert(literal)).collect();
-        let never: FxHashSet<_> = backbone(&literals, &mut self.models).into_iter().flat_map(|fixed| fixed.never).collect();
+        let literals: Vec<_> =
+            wanted.iter().flatten().copied().filter(|&literal| seen.insert(literal)).collect();
+        let never: FxHashSet<_> = backbone(&literals, &mut self.models)
+            .into_iter()
+            .flat_map(|fixed| fixed.never)
+            .collect();
         let may_be = |&at: &usize| wanted[at].iter().all(|literal| !never.contains(literal));
         let mut open: VecDeque<_> = (0..wanted.len()).filter(may_be).collect();
         let mut found = vec![None; wanted.len()];
         // With all inputs at their defaults first, so that no others are named without need.
         let mut asked = None;
         while !open.is_empty() {
-            if let Some(example) = self.example(asked.map_or_else(Vec::new, |at: usize| wanted[at].clone())) {
+            if let Some(example) =
+                self.example(asked.map_or_else(Vec::new, |at: usize| wanted[at].clone()))
+            {
                 open.retain(|&at| {
                     let is_example = wanted[at].iter().all(|&literal| self.models.is_true(literal));
                     if is_example {
@@ -354,17 +441,22 @@ fn settle(
     objectives: &[Objective],
     unique: &[(Code, Vec<ElementId>)],
 ) -> Result<Settled, Diagnostics> {
-    let unique: Vec<Vec<Atom>> = unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
+    let unique: Vec<Vec<Atom>> =
+        unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
     let preference = variant::preference(prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
     solve::settle(&question, prepared.solver, MAX_SURROUNDINGS).ok_or_else(|| {
-        let message = format!("the best variant depends on inputs in more than {MAX_SURROUNDINGS} ways");
-        Diagnostic::error(Code::OpenInput, message).help("assign some inputs with `--input` or a preset").into()
+        let message =
+            format!("the best variant depends on inputs in more than {MAX_SURROUNDINGS} ways");
+        Diagnostic::error(Code::OpenInput, message)
+            .help("assign some inputs with `--input` or a preset")
+            .into()
     })
 }
 
-/// Where conditions start: those of the template, those asked for, and inputs that are conditions by their names or rules.
+/// Where conditions start: those of the template, those asked for, and inputs that are conditions
+/// by their names or rules.
 fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
     let mut roots = Roots::of(prepared.graph, prepared.type_specific);
     roots.conditions.extend(&prepared.conditions);
@@ -390,7 +482,9 @@ fn known(prepared: &Prepared<'_, '_>) -> FxHashMap<InputId, Vec<Value>> {
     }
     let presets: Vec<_> = prepared.presets.iter().map(|preset| preset.id).collect();
     for assignment in prepared.presets.assignments(&presets, &mut Diagnostics::default()) {
-        if let Some((id, declaration)) = declarations.id(&assignment.name).and_then(|id| Some((id, declarations.get(id)?))) {
+        if let Some((id, declaration)) =
+            declarations.id(&assignment.name).and_then(|id| Some((id, declarations.get(id)?)))
+        {
             known.entry(id).or_default().push(declaration.kind.read(assignment.value));
         }
     }
@@ -411,7 +505,9 @@ fn follows<'a>(
     input: &OpenInput<'a>,
     prepared: &Prepared<'_, 'a>,
 ) -> Follows {
-    let Some(declaration) = prepared.inputs.declarations.get(input.input) else { return Follows::None };
+    let Some(declaration) = prepared.inputs.declarations.get(input.input) else {
+        return Follows::None;
+    };
     if let Some(value) = declaration.default_value() {
         return input.case_of(evaluator, &value).map_or(Follows::None, Follows::Case);
     }
@@ -422,12 +518,19 @@ fn follows<'a>(
             PropertyValue::Value(_) => None,
         };
         let values = prepared.graph.properties.iter().filter_map(expression);
-        let defaults = prepared.inputs.declarations.iter().filter_map(|(_, declaration)| declaration.computed_default());
-        let is_asked = input.is_asked() || values.chain(defaults).any(|expression| evaluator.mentions(expression, input.input));
+        let defaults = prepared
+            .inputs
+            .declarations
+            .iter()
+            .filter_map(|(_, declaration)| declaration.computed_default());
+        let is_asked = input.is_asked()
+            || values.chain(defaults).any(|expression| evaluator.mentions(expression, input.input));
         return if is_asked { Follows::None } else { Follows::Case(0) };
     };
     // Of a case that stands for several values, only what conditions make of them is known.
-    let exact = |id: InputId| all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact));
+    let exact = |id: InputId| {
+        all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact))
+    };
     if !evaluator.open_inputs_of(expression).into_iter().all(exact) {
         return Follows::None;
     }
@@ -444,7 +547,9 @@ fn follows<'a>(
 fn encode_default(encoder: &mut Encoder<'_>, default: &Follows) -> Default {
     match default {
         Follows::Case(case) => Default::Case(*case),
-        Follows::Cases(cases) => Default::Follows(cases.iter().map(|&case| encoder.literal(case)).collect()),
+        Follows::Cases(cases) => {
+            Default::Follows(cases.iter().map(|&case| encoder.literal(case)).collect())
+        }
         Follows::None => Default::None,
     }
 }

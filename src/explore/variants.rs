@@ -1,20 +1,22 @@
-//! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of inputs that gives it.
+//! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of
+//! inputs that gives it.
 
 use super::Answer;
 use super::space::{Projection, Space, literal, named};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::Failure;
+use crate::Resolver;
 use crate::exchange::Formula;
-use crate::formula::{Atom, Cnf, Lit};
-use crate::graph::ElementId;
-use crate::inputs::Openness;
-use crate::options::Kind;
-use crate::solve::backbone::{backbone, equivalences};
-use crate::solve::count::{Compiled, compile};
-use crate::solve::covering::covering;
-use crate::solve::random::Random;
-use crate::solve::{self, Models, Objective, Problem};
-use crate::value::Value;
-use crate::{Failure, Resolver};
+use crate::sat::count::{Compiled, compile};
+use crate::sat::formula::{Atom, Cnf, Lit};
+use crate::sat::solve::backbone::{backbone, equivalences};
+use crate::sat::solve::covering::covering;
+use crate::sat::solve::random::Random;
+use crate::sat::solve::{self, Models, Objective, Problem};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::value::Value;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::Openness;
+use crate::variability::options::Kind;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -78,7 +80,8 @@ pub struct Assigned {
 /// A variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Variant {
-    /// A short name that depends on nothing but what is present; that of a preset, where it is its variant.
+    /// A short name that depends on nothing but what is present; that of a preset, where it is its
+    /// variant.
     pub name: String,
     /// The variability preset that it is of, where presets are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,8 +140,9 @@ impl Resolver {
     /// Lists variants.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open, or where counting takes more than the
-    /// effort and a sample is wanted; `unsatisfiable` where there is no variant.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
+    /// where there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
         self.explore(Openness::Open, true, |space, _, _| space.variants(query))
     }
@@ -153,13 +157,25 @@ impl Resolver {
         for (index, column) in matrix.columns.iter().enumerate() {
             let Some(preset) = column.preset.clone() else { continue };
             if !column.rejected.is_empty() {
-                found.rejected.push(RejectedPreset { preset, reasons: column.rejected.clone(), void: false });
+                found.rejected.push(RejectedPreset {
+                    preset,
+                    reasons: column.rejected.clone(),
+                    void: false,
+                });
                 continue;
             }
             let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
-            let present = matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
+            let present = matrix
+                .rows
+                .iter()
+                .filter(|row| counts(row.kind) && row.present[index] == Some(true));
             let present = present.map(|row| row.identifier.clone()).collect();
-            found.variants.push(Variant { name: preset.clone(), preset: Some(preset), present, inputs: Vec::new() });
+            found.variants.push(Variant {
+                name: preset.clone(),
+                preset: Some(preset),
+                present,
+                inputs: Vec::new(),
+            });
         }
         Ok(found)
     }
@@ -167,7 +183,8 @@ impl Resolver {
     /// Counts variants: exactly, or as many as are found when the effort is spent.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay open.
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
     ///
     /// # Examples
     /// ```
@@ -190,7 +207,9 @@ impl Space<'_, '_> {
         let found = match query.which {
             Which::All => self.list(&elements, query.limit),
             Which::Best(goal) => self.best(goal, &elements),
-            Which::Sample(count, seed) => Some(self.sample(&elements, count, seed, query.effort)?),
+            Which::Sample(count, seed) => {
+                Some(self.sample(&elements, count, seed, query.effort)?)
+            }
             Which::Covering(strength) => Some(self.covering(&elements, strength)?),
         };
         found.filter(|found| !found.variants.is_empty()).ok_or_else(|| self.void().into())
@@ -198,7 +217,8 @@ impl Space<'_, '_> {
 
     fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
         let mut models = self.valid_models();
-        let telling = if elements.len() < MANY { telling(elements, &mut models) } else { literals(elements) };
+        let telling =
+            if elements.len() < MANY { telling(elements, &mut models) } else { literals(elements) };
         let mut variants = Vec::new();
         while models.solve(&[]) {
             if variants.len() == limit {
@@ -228,14 +248,23 @@ impl Space<'_, '_> {
         }
     }
 
-    fn sample(&self, elements: &[Projected], count: u64, seed: u64, effort: u64) -> Result<Found, Diagnostics> {
+    fn sample(
+        &self,
+        elements: &[Projected],
+        count: u64,
+        seed: u64,
+        effort: u64,
+    ) -> Result<Found, Diagnostics> {
         let compiled = self.compiled(elements, effort).ok_or_else(|| {
             let message = format!("counting the variants takes more than {effort} steps, so that none can be drawn fairly");
             Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or allow more with `--effort`")
         })?;
         let mut models = self.valid_models();
         let mut complete = |values: &[bool]| {
-            let present = elements.iter().zip(values).map(|(element, &value)| literal(element.id).negate_if(!value));
+            let present = elements
+                .iter()
+                .zip(values)
+                .map(|(element, &value)| literal(element.id).negate_if(!value));
             let found = models.solve(&present.collect::<Vec<_>>());
             found.then(|| self.variant(elements, &|literal| models.is_true(literal)))
         };
@@ -257,11 +286,13 @@ impl Space<'_, '_> {
     }
 
     fn covering(&self, elements: &[Projected], strength: usize) -> Result<Found, Diagnostics> {
-        let factors: Vec<Vec<Lit>> = self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
+        let factors: Vec<Vec<Lit>> =
+            self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
         let mut models = self.valid_models();
         let covering = covering(strength, &factors, &mut models).ok_or_else(|| {
             let message = format!("there are too many combinations of {strength} inputs");
-            Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or cover combinations of fewer")
+            Diagnostic::error(Code::OpenInput, message)
+                .help("assign some inputs, or cover combinations of fewer")
         })?;
         let mut variants = Vec::new();
         for row in &covering.rows {
@@ -276,16 +307,28 @@ impl Space<'_, '_> {
     fn best(&self, goal: Goal, elements: &[Projected]) -> Option<Found> {
         let objective = match goal {
             Goal::Weight => self.weight.0.clone(),
-            Goal::Count => Objective { terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect() },
+            Goal::Count => Objective {
+                terms: self.graph().nodes.iter().map(|node| (literal(node.id), 1)).collect(),
+            },
             Goal::Technologies => self.technologies.clone(),
         };
         let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
         let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
-        let problem = Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &preference };
+        let problem = Problem {
+            cnf: &cnf,
+            objectives: std::slice::from_ref(&objective),
+            preference: &preference,
+        };
         let mut solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
         let cost = solution.costs().next().unwrap_or_default();
-        let cost = if goal == Goal::Weight { self.weight.1.of(cost).to_string() } else { cost.to_string() };
-        let variant = self.variant(elements, &|literal| solution.is_true(Atom(literal.var().0)) != literal.is_negative());
+        let cost = if goal == Goal::Weight {
+            self.weight.1.of(cost).to_string()
+        } else {
+            cost.to_string()
+        };
+        let variant = self.variant(elements, &|literal| {
+            solution.is_true(Atom(literal.var().0)) != literal.is_negative()
+        });
         let more = solution.another(&preference) != Ok(None);
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
@@ -294,13 +337,21 @@ impl Space<'_, '_> {
     pub(crate) fn formula(&self) -> Formula {
         let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
         let projection = Projection::All.elements(self.graph());
-        Formula::new(self.graph(), self.settled.vars, self.valid_clauses(), &projection, &cases, &[])
+        Formula::new(
+            self.graph(),
+            self.settled.vars,
+            self.valid_clauses(),
+            &projection,
+            &cases,
+            &[],
+        )
     }
 
     /// The variant of a model.
     fn variant(&self, elements: &[Projected], is_true: &dyn Fn(Lit) -> bool) -> Variant {
         let present = elements.iter().filter(|element| is_true(literal(element.id)));
-        let hash = present.clone().fold(FNV_START, |hash, element| fnv(hash, &element.hash.to_le_bytes()));
+        let hash =
+            present.clone().fold(FNV_START, |hash, element| fnv(hash, &element.hash.to_le_bytes()));
         Variant {
             // Twelve digits tell apart what people list.
             name: format!("{:012x}", hash >> 16),
@@ -321,16 +372,18 @@ impl Space<'_, '_> {
 
     /// The assignment of a model.
     pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
-        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(|(index, (open, case))| {
-            let declaration = self.declaration(open.input)?;
-            let found = open.cases.get(case)?;
-            Some(Assigned {
-                name: declaration.name.to_owned(),
-                value: found.value.clone(),
-                case: found.label.clone(),
-                default: self.is_default(index, case, is_true),
-            })
-        });
+        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
+            |(index, (open, case))| {
+                let declaration = self.declaration(open.input)?;
+                let found = open.cases.get(case)?;
+                Some(Assigned {
+                    name: declaration.name.to_owned(),
+                    value: found.value.clone(),
+                    case: found.label.clone(),
+                    default: self.is_default(index, case, is_true),
+                })
+            },
+        );
         assigned.collect()
     }
 }
@@ -350,12 +403,14 @@ fn literals(elements: &[Projected]) -> Vec<Lit> {
     elements.iter().map(|element| literal(element.id)).collect()
 }
 
-/// Literals that are enough to tell variants apart: one of those that are always equal, none of those that never change.
+/// Literals that are enough to tell variants apart: one of those that are always equal, none of
+/// those that never change.
 fn telling(elements: &[Projected], models: &mut Models) -> Vec<Lit> {
     let literals = literals(elements);
     let fixed = backbone(&literals, models).unwrap_or_default();
     let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();
-    let changing: Vec<_> = literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();
+    let changing: Vec<_> =
+        literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();
     let sets = equivalences(&changing, models).unwrap_or_default();
     let repeated: FxHashSet<_> = sets.iter().flat_map(|set| set.iter().skip(1).copied()).collect();
     changing.into_iter().filter(|literal| !repeated.contains(literal)).collect()

@@ -1,8 +1,9 @@
 //! What a report says of a template, whatever its inputs.
 
-use crate::inputs::Openness;
-use crate::topology::{conditions, group_conditions};
-use crate::{Failure, Resolver};
+use crate::Failure;
+use crate::Resolver;
+use crate::explore::outline::{conditions, group_conditions};
+use crate::variability::inputs::Openness;
 use serde::Serialize;
 
 /// An element for reports.
@@ -54,10 +55,16 @@ impl Resolver {
                     place: sources.place(element.span),
                 }
             };
-            let name = root.get("metadata").and_then(|metadata| metadata.get("template_name")).and_then(|name| name.text());
+            let name = root
+                .get("metadata")
+                .and_then(|metadata| metadata.get("template_name"))
+                .and_then(|name| name.text());
             Ok(TemplateReport {
                 title: name.map(str::to_owned),
-                description: root.get("description").and_then(|text| text.text()).map(|text| text.trim().to_owned()),
+                description: root
+                    .get("description")
+                    .and_then(|text| text.text())
+                    .map(|text| text.trim().to_owned()),
                 path: sources.location(root.span()).path.display().to_string(),
                 elements: graph.ids().map(element).collect(),
             })

@@ -1,6 +1,6 @@
 //! Documents as data: what differs, and the edits that a test asks for before comparing.
 
-use crate::value::Value;
+use crate::text::value::Value;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ const SHOWN: usize = 100;
 /// How much of what both values begin with is shown in front of where they part.
 const SHARED: usize = 30;
 
-/// What differs, a line each: `path: expected …, got …`. The order of map entries does not count, nor does `1` or `1.0`.
+/// What differs, a line each: `path: expected …, got …`. The order of map entries does not count,
+/// nor does `1` or `1.0`.
 pub(super) fn differences(expected: &Value, got: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(&mut String::new(), expected, got, &mut found);
@@ -19,9 +20,12 @@ pub(super) fn differences(expected: &Value, got: &Value) -> Vec<String> {
 fn compare(path: &mut String, expected: &Value, got: &Value, found: &mut Vec<String>) {
     match (expected, got) {
         (Value::Map(expected), Value::Map(got)) => {
-            let others: FxHashMap<&str, &Value> = got.iter().map(|(key, value)| (&**key, value)).collect();
+            let others: FxHashMap<&str, &Value> =
+                got.iter().map(|(key, value)| (&**key, value)).collect();
             for (key, value) in expected.iter() {
-                within(path, &step(key), |path| side_by_side(path, Some(value), others.get(&**key).copied(), found));
+                within(path, &step(key), |path| {
+                    side_by_side(path, Some(value), others.get(&**key).copied(), found)
+                });
             }
             let known: FxHashMap<&str, ()> = expected.iter().map(|(key, _)| (&**key, ())).collect();
             for (key, value) in got.iter().filter(|(key, _)| !known.contains_key(&**key)) {
@@ -30,7 +34,9 @@ fn compare(path: &mut String, expected: &Value, got: &Value, found: &mut Vec<Str
         }
         (Value::List(expected), Value::List(got)) => {
             for index in 0..expected.len().max(got.len()) {
-                within(path, &format!("[{index}]"), |path| side_by_side(path, expected.get(index), got.get(index), found));
+                within(path, &format!("[{index}]"), |path| {
+                    side_by_side(path, expected.get(index), got.get(index), found)
+                });
             }
         }
         _ if same_scalar(expected, got) => {}
@@ -38,7 +44,12 @@ fn compare(path: &mut String, expected: &Value, got: &Value, found: &mut Vec<Str
     }
 }
 
-fn side_by_side(path: &mut String, expected: Option<&Value>, got: Option<&Value>, found: &mut Vec<String>) {
+fn side_by_side(
+    path: &mut String,
+    expected: Option<&Value>,
+    got: Option<&Value>,
+    found: &mut Vec<String>,
+) {
     match (expected, got) {
         (Some(expected), Some(got)) => compare(path, expected, got, found),
         _ => found.push(line(path, expected, got)),
@@ -48,7 +59,9 @@ fn side_by_side(path: &mut String, expected: Option<&Value>, got: Option<&Value>
 /// Not a number is what was expected where it was expected.
 fn same_scalar(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
-        (Value::Number(a), Value::Number(b)) => a == b || (a.as_f64().is_nan() && b.as_f64().is_nan()),
+        (Value::Number(a), Value::Number(b)) => {
+            a == b || (a.as_f64().is_nan() && b.as_f64().is_nan())
+        }
         _ => expected == got,
     }
 }
@@ -85,7 +98,8 @@ fn text(value: Option<&Value>) -> String {
 fn cut(text: &str, skipped: usize) -> String {
     let mut rest = text.chars().skip(skipped);
     let shown: String = rest.by_ref().take(SHOWN).collect();
-    let (before, behind) = (if skipped > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
+    let (before, behind) =
+        (if skipped > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
     format!("{before}{shown}{behind}")
 }
 
@@ -103,12 +117,17 @@ pub(super) fn merge(value: &Value, over: &Value) -> Value {
 /// Replaces text in every string, keys included, pair by pair.
 pub(super) fn replace(value: &Value, pairs: &[(String, String)]) -> Value {
     let string = |text: &str| -> Arc<str> {
-        pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from.as_str(), to)).into()
+        pairs
+            .iter()
+            .fold(text.to_owned(), |text, (from, to)| text.replace(from.as_str(), to))
+            .into()
     };
     match value {
         Value::String(text) => Value::String(string(text)),
         Value::List(items) => Value::List(items.iter().map(|item| replace(item, pairs)).collect()),
-        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (string(key), replace(value, pairs))).collect()),
+        Value::Map(entries) => Value::Map(
+            entries.iter().map(|(key, value)| (string(key), replace(value, pairs))).collect(),
+        ),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
@@ -138,7 +157,9 @@ mod tests {
             let entries = proptest::collection::btree_map("[a-c]", inner.clone(), 0..4);
             prop_oneof![
                 proptest::collection::vec(inner, 0..4).prop_map(Value::from),
-                entries.prop_map(|entries| Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())),
+                entries.prop_map(|entries| Value::Map(
+                    entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
+                )),
             ]
         })
     }
@@ -187,11 +208,15 @@ mod tests {
 
     #[test]
     fn shows_long_values_where_they_part() {
-        let long = |tail: &str| Value::from(format!("{}{tail}{}", "s".repeat(200), "t".repeat(200)));
+        let long =
+            |tail: &str| Value::from(format!("{}{tail}{}", "s".repeat(200), "t".repeat(200)));
         let lines = differences(&long("é"), &long("è"));
         let start = "s".repeat(SHARED);
         let rest = "t".repeat(SHOWN - SHARED - 1);
-        assert_eq!(lines, [format!("the document: expected …{start}é{rest}…, got …{start}è{rest}…")]);
+        assert_eq!(
+            lines,
+            [format!("the document: expected …{start}é{rest}…, got …{start}è{rest}…")]
+        );
     }
 
     #[test]
@@ -205,7 +230,10 @@ mod tests {
     fn merges_deeply() {
         let value = map([("a", map([("x", 1.into()), ("y", 2.into())])), ("l", list([1.into()]))]);
         let over = map([("a", map([("y", 3.into()), ("z", 4.into())])), ("l", list([2.into()]))]);
-        let merged = map([("a", map([("x", 1.into()), ("y", 3.into()), ("z", 4.into())])), ("l", list([2.into()]))]);
+        let merged = map([
+            ("a", map([("x", 1.into()), ("y", 3.into()), ("z", 4.into())])),
+            ("l", list([2.into()])),
+        ]);
         assert_eq!(merge(&value, &over), merged);
     }
 

@@ -1,10 +1,10 @@
 //! The file `test.yaml` of a case.
 
-use crate::clock;
-use crate::diagnostic::did_you_mean;
-use crate::source::Span;
-use crate::value::Value;
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::did_you_mean;
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::clock;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
@@ -68,9 +68,11 @@ impl Settings {
         if root.kind() != NodeKind::Mapping {
             return Err(vec![(root.span(), format!("a test is a map, not {}", root.describe()))]);
         }
-        let mut problems: Vec<_> = root.entries().filter_map(|(key, value)| settings.set(key, value).err()).collect();
+        let mut problems: Vec<_> =
+            root.entries().filter_map(|(key, value)| settings.set(key, value).err()).collect();
         if settings.error.is_some() && (settings.expected.is_some() || settings.merge.is_some()) {
-            problems.push((root.span(), "a test that expects an `error` expects no template".into()));
+            problems
+                .push((root.span(), "a test that expects an `error` expects no template".into()));
         }
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
@@ -91,7 +93,8 @@ impl Settings {
             "options" => self.options = options(value)?,
             "now" => self.now = Some(now(value)?),
             unknown => {
-                let hint = did_you_mean(unknown, KEYS).unwrap_or_else(|| format!("known are {}", KEYS.join(", ")));
+                let hint = did_you_mean(unknown, KEYS)
+                    .unwrap_or_else(|| format!("known are {}", KEYS.join(", ")));
                 return Err((key.span(), format!("unknown key `{unknown}`: {hint}")));
             }
         }
@@ -113,7 +116,9 @@ fn text(node: Node<'_>) -> Result<String, Problem> {
 fn texts(node: Node<'_>) -> Result<Vec<String>, Problem> {
     match node.kind() {
         NodeKind::Sequence => node.items().map(text).collect(),
-        _ => text(node).map(|one| vec![one]).map_err(|_| wrong(node, "a string or a list of strings")),
+        _ => text(node)
+            .map(|one| vec![one])
+            .map_err(|_| wrong(node, "a string or a list of strings")),
     }
 }
 
@@ -138,14 +143,15 @@ fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
 
 /// UTC where nothing else is written, so that a case means the same everywhere.
 fn now(node: Node<'_>) -> Result<Zoned, Problem> {
-    clock::parse(&text(node)?, TimeZone::UTC).map_err(|error| (node.span(), format!("not a date: {error}")))
+    clock::parse(&text(node)?, TimeZone::UTC)
+        .map_err(|error| (node.span(), format!("not a date: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceMap;
-    use crate::yaml::{Limits, parse};
+    use crate::text::source::SourceMap;
+    use crate::text::yaml::{Limits, parse};
 
     fn read(text: &str) -> Result<Settings, Vec<String>> {
         let mut sources = SourceMap::default();
@@ -179,20 +185,30 @@ mod tests {
     #[test]
     fn takes_one_string_for_a_list_and_nothing_for_everything() {
         assert_eq!(read("presets: prod").unwrap().presets, ["prod"]);
-        assert_eq!(read("descriptions: [one, two]").unwrap().description.as_deref(), Some("one two"));
+        assert_eq!(
+            read("descriptions: [one, two]").unwrap().description.as_deref(),
+            Some("one two")
+        );
         assert_eq!(read("name: n").unwrap().description.as_deref(), Some("n"));
         assert!(read("").unwrap().presets.is_empty());
     }
 
     #[test]
     fn reports_every_mistake_with_its_place() {
-        let problems = read("preset: prod\nreplace: [[a]]\nmerge: 1\nnow: soon\ninputs: {}").unwrap_err();
+        let problems =
+            read("preset: prod\nreplace: [[a]]\nmerge: 1\nnow: soon\ninputs: {}").unwrap_err();
         assert_eq!(problems[0], "1: unknown key `preset`: did you mean `presets`?");
-        assert_eq!(problems[1], "2: expected a pair of what to replace and its replacement, not a list");
+        assert_eq!(
+            problems[1],
+            "2: expected a pair of what to replace and its replacement, not a list"
+        );
         assert_eq!(problems[2], "3: expected a map, not a number");
         assert!(problems[3].starts_with("4: not a date: "), "{}", problems[3]);
         assert_eq!(problems[4], "5: expected a string or a list of strings, not a map");
         assert_eq!(read("[]").unwrap_err(), ["1: a test is a map, not a list"]);
-        assert_eq!(read("error: x\nexpected: y").unwrap_err(), ["1: a test that expects an `error` expects no template"]);
+        assert_eq!(
+            read("error: x\nexpected: y").unwrap_err(),
+            ["1: a test that expects an `error` expects no template"]
+        );
     }
 }

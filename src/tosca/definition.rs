@@ -1,6 +1,7 @@
-//! Type definitions as they are written, shorthand notations resolved; what is wrong with them has been said already.
+//! Type definitions as they are written, shorthand notations resolved; what is wrong with them has
+//! been said already.
 
-use crate::yaml::Node;
+use crate::text::yaml::Node;
 
 /// The kinds of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -122,7 +123,8 @@ pub struct SchemaDefinition<'a> {
     pub entry_schema: Option<Box<Self>>,
 }
 
-/// A property definition (section 3.6.10), a parameter definition (3.6.14), or an attribute definition (3.6.12).
+/// A property definition (section 3.6.10), a parameter definition (3.6.14), or an attribute
+/// definition (3.6.12).
 #[derive(Clone, Debug)]
 pub struct PropertyDefinition<'a> {
     /// Its name and place.
@@ -166,13 +168,17 @@ pub struct Occurrences<'a> {
 
 impl<'a> Occurrences<'a> {
     /// What to say where they cannot be read.
-    pub(crate) const EXPECTED: &'static str = "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+    pub(crate) const EXPECTED: &'static str =
+        "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
 
     /// Reads a lower and an upper bound; nothing where they are not.
     pub(crate) fn read(node: Node<'a>) -> Option<Self> {
-        let bound = |item: Node<'_>| item.text()?.parse::<u64>().ok().filter(|_| item.as_str().is_none());
+        let bound =
+            |item: Node<'_>| item.text()?.parse::<u64>().ok().filter(|_| item.as_str().is_none());
         let mut items = node.items();
-        let (min, max, None) = (bound(items.next()?)?, items.next()?, items.next()) else { return None };
+        let (min, max, None) = (bound(items.next()?)?, items.next()?, items.next()) else {
+            return None;
+        };
         let max = if max.as_str() == Some("UNBOUNDED") { None } else { Some(bound(max)?) };
         max.is_none_or(|max| min <= max).then_some(Self { node, min, max })
     }
@@ -280,7 +286,8 @@ pub struct ArtifactDefinition<'a> {
     pub properties: Vec<Named<'a>>,
 }
 
-/// A type definition of whichever family (section 3.7); what types of a family do not have is empty.
+/// A type definition of whichever family (section 3.7); what types of a family do not have is
+/// empty.
 #[derive(Clone, Debug)]
 pub struct TypeDefinition<'a> {
     /// Its family.

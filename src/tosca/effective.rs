@@ -1,12 +1,14 @@
-//! What types effectively are: their own parts over those they inherit, and whether those are refined as the specification allows.
+//! What types effectively are: their own parts over those they inherit, and whether those are
+//! refined as the specification allows.
 
 use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
-    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
+    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef, Types};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -24,7 +26,8 @@ pub struct Part<'a, T> {
     pub definition: T,
 }
 
-/// Effective parts by name: inherited ones first, each in the order written. A type that adds nothing shares those of its parent.
+/// Effective parts by name: inherited ones first, each in the order written. A type that adds
+/// nothing shares those of its parent.
 pub type Parts<'a, T> = Arc<IndexMap<&'a str, Arc<Part<'a, T>>, FxBuildHasher>>;
 
 /// What a type has, with all that it inherits.
@@ -44,7 +47,8 @@ pub struct EffectiveType<'a> {
     pub artifacts: Parts<'a, ArtifactDefinition<'a>>,
     /// Of an interface type: inputs, operations, notifications.
     pub interface: EffectiveInterface<'a>,
-    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type or an ancestor says them.
+    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type or an
+    /// ancestor says them.
     pub valid_types: Option<Vec<Node<'a>>>,
     /// Of a data type: all constraints, and its schemas.
     pub schema: SchemaDefinition<'a>,
@@ -65,7 +69,8 @@ pub struct EffectiveCapability<'a> {
     pub attributes: Parts<'a, PropertyDefinition<'a>>,
     /// The node types that may use it, where they are said.
     pub valid_source_types: Option<Vec<Node<'a>>>,
-    /// How often it may be used, where it is said; else any number of times, but once (section 3.7.2.1).
+    /// How often it may be used, where it is said; else any number of times, but once (section
+    /// 3.7.2.1).
     pub occurrences: Option<Occurrences<'a>>,
 }
 
@@ -83,16 +88,26 @@ pub struct EffectiveInterface<'a> {
 }
 
 /// Works out what a type has, from what its parent has.
-pub(super) fn effective<'a>(types: &Types<'a>, id: TypeId, parent: Option<&EffectiveType<'a>>) -> EffectiveType<'a> {
+pub(super) fn effective<'a>(
+    types: &Types<'a>,
+    id: TypeId,
+    parent: Option<&EffectiveType<'a>>,
+) -> EffectiveType<'a> {
     let mut refining = Refining { types, owner: id, diagnostics: Diagnostics::default() };
     let mut effective = parent.cloned().unwrap_or_default();
     let definition = types.definition(id);
-    effective.properties = refining.properties(&effective.properties, &definition.properties, Kind::Property);
-    effective.attributes = refining.properties(&effective.attributes, &definition.attributes, Kind::Attribute);
-    effective.capabilities = refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
-    effective.requirements = refining.parts(&effective.requirements, &definition.requirements, Refining::requirement);
-    effective.interfaces = refining.parts(&effective.interfaces, &definition.interfaces, Refining::interface);
-    effective.artifacts = refining.parts(&effective.artifacts, &definition.artifacts, Refining::artifact);
+    effective.properties =
+        refining.properties(&effective.properties, &definition.properties, Kind::Property);
+    effective.attributes =
+        refining.properties(&effective.attributes, &definition.attributes, Kind::Attribute);
+    effective.capabilities =
+        refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
+    effective.requirements =
+        refining.parts(&effective.requirements, &definition.requirements, Refining::requirement);
+    effective.interfaces =
+        refining.parts(&effective.interfaces, &definition.interfaces, Refining::interface);
+    effective.artifacts =
+        refining.parts(&effective.artifacts, &definition.artifacts, Refining::artifact);
     effective.interface = refining.interface_parts(&effective.interface, &definition.interface);
     effective.valid_types = refining.valid_types(definition, effective.valid_types.as_deref());
     effective.schema = refining.data_type(&definition.schema, &effective.schema);
@@ -197,22 +212,46 @@ impl<'a> Refining<'_, 'a> {
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             if untyped && kind != Kind::Parameter && (own.value.is_some() || is_map(own.named)) {
-                self.missing(own.named, &format!("the {noun} `{name}` has no `type`"), kind.section());
+                self.missing(
+                    own.named,
+                    &format!("the {noun} `{name}` has no `type`"),
+                    kind.section(),
+                );
             }
             return own.clone();
         };
         let before = &refined.definition;
         let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
         if let Some(required) = loosened {
-            let message = format!("the {noun} `{name}` is required already, and cannot be made optional");
-            self.loosened(required, message, before.required.unwrap_or(refined.named.key), "required here", "3.6.10.6");
+            let message =
+                format!("the {noun} `{name}` is required already, and cannot be made optional");
+            self.loosened(
+                required,
+                message,
+                before.required.unwrap_or(refined.named.key),
+                "required here",
+                "3.6.10.6",
+            );
         }
-        if let Some((own, fixed)) = own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value()) {
-            self.loosened(own, format!("the {noun} `{name}` has a fixed value already"), fixed, "fixed here", "3.6.10.6");
+        if let Some((own, fixed)) =
+            own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value())
+        {
+            self.loosened(
+                own,
+                format!("the {noun} `{name}` has a fixed value already"),
+                fixed,
+                "fixed here",
+                "3.6.10.6",
+            );
         }
         PropertyDefinition {
             named: own.named,
-            schema: self.schema(&own.schema, &before.schema, &format!("{noun} `{name}`"), kind.refinement()),
+            schema: self.schema(
+                &own.schema,
+                &before.schema,
+                &format!("{noun} `{name}`"),
+                kind.refinement(),
+            ),
             description: own.description.or(before.description),
             required: loosened.map_or(own.required, |_| None).or(before.required),
             default: own.default.or(before.default),
@@ -230,28 +269,43 @@ impl<'a> Refining<'_, 'a> {
         section: &'static str,
     ) -> SchemaDefinition<'a> {
         self.ranges(&own.constraints, &before.constraints, what);
-        let mut part =
-            |own: &Option<Box<SchemaDefinition<'a>>>, before: &Option<Box<SchemaDefinition<'a>>>, part: &str| match (own, before)
-            {
-                (Some(own), Some(before)) => Some(Box::new(self.schema(own, before, &format!("{part} of the {what}"), section))),
-                (own, before) => own.clone().or_else(|| before.clone()),
-            };
+        let mut part = |own: &Option<Box<SchemaDefinition<'a>>>,
+                        before: &Option<Box<SchemaDefinition<'a>>>,
+                        part: &str| match (own, before) {
+            (Some(own), Some(before)) => {
+                Some(Box::new(self.schema(own, before, &format!("{part} of the {what}"), section)))
+            }
+            (own, before) => own.clone().or_else(|| before.clone()),
+        };
         let (key_schema, entry_schema) = (
             part(&own.key_schema, &before.key_schema, "key schema"),
             part(&own.entry_schema, &before.entry_schema, "entry schema"),
         );
-        let kind = self.narrowed(Family::Data, own.kind, before.kind, &format!("the {what}"), section);
-        SchemaDefinition { kind, constraints: [&*before.constraints, &own.constraints].concat(), key_schema, entry_schema }
+        let kind =
+            self.narrowed(Family::Data, own.kind, before.kind, &format!("the {what}"), section);
+        SchemaDefinition {
+            kind,
+            constraints: [&*before.constraints, &own.constraints].concat(),
+            key_schema,
+            entry_schema,
+        }
     }
 
-    /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is not compared.
+    /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is
+    /// not compared.
     fn ranges(&mut self, own: &[Constraint<'a>], before: &[Constraint<'a>], what: &str) {
         // Of those that are inherited the last one is the narrowest.
         let Some((outer, inherited)) = before.iter().rev().find_map(range) else { return };
         for (inner, operand) in own.iter().filter_map(range) {
             if inner.0 < outer.0 || inner.1 > outer.1 {
                 let message = format!("the range of the {what} is wider than the one it refines");
-                self.loosened(operand, message, inherited, "the range that is inherited", "3.6.3.1");
+                self.loosened(
+                    operand,
+                    message,
+                    inherited,
+                    "the range that is inherited",
+                    "3.6.3.1",
+                );
             }
         }
     }
@@ -268,8 +322,12 @@ impl<'a> Refining<'_, 'a> {
         let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
         match (self.known(family, new), self.known(family, old)) {
             (Some(one), Some(ancestor)) if !self.types.derives(one, ancestor) => {
-                let (new_name, old_name) = (new.text().unwrap_or_default(), old.text().unwrap_or_default());
-                let message = format!("the {} `{new_name}` of {what} does not derive from `{old_name}`", family.noun());
+                let (new_name, old_name) =
+                    (new.text().unwrap_or_default(), old.text().unwrap_or_default());
+                let message = format!(
+                    "the {} `{new_name}` of {what} does not derive from `{old_name}`",
+                    family.noun()
+                );
                 self.loosened(new, message, old, "the type that is inherited", section);
                 before
             }
@@ -286,30 +344,65 @@ impl<'a> Refining<'_, 'a> {
         let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Capability], own.kind);
-        own.valid_source_types.iter().flatten().for_each(|node| self.reference(&[Family::Node], Some(*node)));
-        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
+        own.valid_source_types
+            .iter()
+            .flatten()
+            .for_each(|node| self.reference(&[Family::Node], Some(*node)));
+        if own.kind.is_none()
+            && before.is_none()
+            && is_map(own.named)
+            && own.named.value.get("type").is_none()
+        {
             self.missing(own.named, &format!("the capability `{name}` has no `type`"), "3.7.2.1");
         }
         let what = format!("the capability `{name}`");
-        let kind = self.narrowed(Family::Capability, own.kind, before.and_then(|before| before.kind), &what, "3.5.1");
-        let given = kind.and_then(|kind| self.defined(Family::Capability, kind)).map(|id| self.types.effective(id));
+        let kind = self.narrowed(
+            Family::Capability,
+            own.kind,
+            before.and_then(|before| before.kind),
+            &what,
+            "3.5.1",
+        );
+        let given = kind
+            .and_then(|kind| self.defined(Family::Capability, kind))
+            .map(|id| self.types.effective(id));
         let sources = before.and_then(|before| before.valid_source_types.as_deref());
         let sources = sources.or_else(|| given.and_then(|given| given.valid_types.as_deref()));
-        let base = |given: Option<&Parts<'a, _>>, before| self.over_type(given, before, Family::Capability);
-        let properties = base(given.map(|given| &given.properties), before.map(|before| &before.properties));
-        let attributes = base(given.map(|given| &given.attributes), before.map(|before| &before.attributes));
+        let base = |given: Option<&Parts<'a, _>>, before| {
+            self.over_type(given, before, Family::Capability)
+        };
+        let properties =
+            base(given.map(|given| &given.properties), before.map(|before| &before.properties));
+        let attributes =
+            base(given.map(|given| &given.attributes), before.map(|before| &before.attributes));
         EffectiveCapability {
             kind,
             description: own.description.or(before.and_then(|before| before.description)),
             properties: self.properties(&properties, &own.properties, Kind::Property),
             attributes: self.properties(&attributes, &own.attributes, Kind::Attribute),
-            valid_source_types: self.listed(own.valid_source_types.as_deref(), sources, &[Family::Node], &what, "3.7.2.4"),
-            occurrences: self.occurrences(own.occurrences, before.and_then(|before| before.occurrences), &what, "3.7.2.1"),
+            valid_source_types: self.listed(
+                own.valid_source_types.as_deref(),
+                sources,
+                &[Family::Node],
+                &what,
+                "3.7.2.4",
+            ),
+            occurrences: self.occurrences(
+                own.occurrences,
+                before.and_then(|before| before.occurrences),
+                &what,
+                "3.7.2.1",
+            ),
         }
     }
 
     /// What a type gives, and over it what the users of the type have said so far.
-    fn over_type<T>(&self, given: Option<&Parts<'a, T>>, before: Option<&Parts<'a, T>>, family: Family) -> Parts<'a, T> {
+    fn over_type<T>(
+        &self,
+        given: Option<&Parts<'a, T>>,
+        before: Option<&Parts<'a, T>>,
+        family: Family,
+    ) -> Parts<'a, T> {
         let mut parts = given.cloned().unwrap_or_default();
         let said = before.into_iter().flat_map(|before| before.values());
         for part in said.filter(|part| self.types.definition(part.owner).family != family) {
@@ -328,29 +421,45 @@ impl<'a> Refining<'_, 'a> {
         self.reference(&[Family::Capability], own.capability);
         self.reference(&[Family::Node], own.node);
         self.reference(&[Family::Relationship], own.relationship);
-        if own.capability.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("capability").is_none() {
-            self.missing(own.named, &format!("the requirement `{name}` has no `capability`"), "3.7.3.1");
+        if own.capability.is_none()
+            && before.is_none()
+            && is_map(own.named)
+            && own.named.value.get("capability").is_none()
+        {
+            self.missing(
+                own.named,
+                &format!("the requirement `{name}` has no `capability`"),
+                "3.7.3.1",
+            );
         }
         for interface in &own.interfaces {
             self.interface(interface, None);
         }
         let what = format!("the requirement `{name}`");
-        let mut narrowed = |family, own, part: fn(&RequirementDefinition<'a>) -> Option<Node<'a>>| {
-            self.narrowed(family, own, before.and_then(part), &what, "3.5.1")
-        };
+        let mut narrowed =
+            |family, own, part: fn(&RequirementDefinition<'a>) -> Option<Node<'a>>| {
+                self.narrowed(family, own, before.and_then(part), &what, "3.5.1")
+            };
         RequirementDefinition {
             named: own.named,
             description: own.description.or(before.and_then(|before| before.description)),
             capability: narrowed(Family::Capability, own.capability, |before| before.capability),
             node: narrowed(Family::Node, own.node, |before| before.node),
-            relationship: narrowed(Family::Relationship, own.relationship, |before| before.relationship),
+            relationship: narrowed(Family::Relationship, own.relationship, |before| {
+                before.relationship
+            }),
             interfaces: if own.interfaces.is_empty() {
                 before.map(|before| before.interfaces.clone()).unwrap_or_default()
             } else {
                 own.interfaces.clone()
             },
             node_filter: own.node_filter.or(before.and_then(|before| before.node_filter)),
-            occurrences: self.occurrences(own.occurrences, before.and_then(|before| before.occurrences), &what, "3.7.3.1"),
+            occurrences: self.occurrences(
+                own.occurrences,
+                before.and_then(|before| before.occurrences),
+                &what,
+                "3.7.3.1",
+            ),
         }
     }
 
@@ -363,12 +472,28 @@ impl<'a> Refining<'_, 'a> {
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Interface], own.kind);
         let what = format!("the interface `{name}`");
-        let kind = self.narrowed(Family::Interface, own.kind, before.and_then(|before| before.kind), &what, "3.5.1");
-        let given = kind.and_then(|kind| self.defined(Family::Interface, kind)).map(|id| &self.types.effective(id).interface);
+        let kind = self.narrowed(
+            Family::Interface,
+            own.kind,
+            before.and_then(|before| before.kind),
+            &what,
+            "3.5.1",
+        );
+        let given = kind
+            .and_then(|kind| self.defined(Family::Interface, kind))
+            .map(|id| &self.types.effective(id).interface);
         let base = EffectiveInterface {
             kind,
-            inputs: self.over_type(given.map(|given| &given.inputs), before.map(|before| &before.inputs), Family::Interface),
-            operations: self.over_type(given.map(|given| &given.operations), before.map(|it| &it.operations), Family::Interface),
+            inputs: self.over_type(
+                given.map(|given| &given.inputs),
+                before.map(|before| &before.inputs),
+                Family::Interface,
+            ),
+            operations: self.over_type(
+                given.map(|given| &given.operations),
+                before.map(|it| &it.operations),
+                Family::Interface,
+            ),
             notifications: self.over_type(
                 given.map(|it| &it.notifications),
                 before.map(|it| &it.notifications),
@@ -378,7 +503,11 @@ impl<'a> Refining<'_, 'a> {
         self.interface_parts(&base, own)
     }
 
-    fn interface_parts(&mut self, before: &EffectiveInterface<'a>, own: &InterfaceDefinition<'a>) -> EffectiveInterface<'a> {
+    fn interface_parts(
+        &mut self,
+        before: &EffectiveInterface<'a>,
+        own: &InterfaceDefinition<'a>,
+    ) -> EffectiveInterface<'a> {
         EffectiveInterface {
             kind: before.kind,
             inputs: self.properties(&before.inputs, &own.inputs, Kind::Parameter),
@@ -399,9 +528,14 @@ impl<'a> Refining<'_, 'a> {
         inputs.extend(inherited.map(|input| (input.named.name, input.clone())));
         for input in &own.inputs {
             let refined = inputs.get(input.named.name).cloned();
-            let refined =
-                refined.map(|definition| Part { owner: self.owner, named: definition.named, refines: None, definition });
-            inputs.insert(input.named.name, self.property(input, refined.as_ref(), Kind::Parameter));
+            let refined = refined.map(|definition| Part {
+                owner: self.owner,
+                named: definition.named,
+                refines: None,
+                definition,
+            });
+            inputs
+                .insert(input.named.name, self.property(input, refined.as_ref(), Kind::Parameter));
         }
         OperationDefinition {
             named: own.named,
@@ -416,10 +550,13 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Section 3.6.15: what operations return goes into attributes of the type, or of its capabilities.
+    /// Section 3.6.15: what operations return goes into attributes of the type, or of its
+    /// capabilities.
     fn outputs(&mut self, definition: &TypeDefinition<'a>, effective: &EffectiveType<'a>) {
-        let operations =
-            definition.interfaces.iter().flat_map(|interface| interface.operations.iter().chain(&interface.notifications));
+        let operations = definition
+            .interfaces
+            .iter()
+            .flat_map(|interface| interface.operations.iter().chain(&interface.notifications));
         for output in operations.flat_map(|operation| &operation.outputs) {
             let mut parts = output.value.items();
             let ends = definition.family == Family::Relationship;
@@ -429,19 +566,29 @@ impl<'a> Refining<'_, 'a> {
                 (Some("SOURCE" | "TARGET"), Some(_)) if ends => {}
                 _ => {
                     let first = if ends { "`SELF`, `SOURCE` or `TARGET`" } else { "`SELF`" };
-                    let message =
-                        format!("the output `{}` is mapped by a list of {first} and the name of an attribute", output.name);
+                    let message = format!(
+                        "the output `{}` is mapped by a list of {first} and the name of an attribute",
+                        output.name
+                    );
                     self.missing(*output, &message, "3.6.15.1");
                 }
             }
         }
     }
 
-    /// An attribute, or a capability and an attribute of it. Each property is an attribute as well (section 3.6.10.1).
-    fn output(&mut self, name: Node<'a>, attribute: Option<Node<'a>>, effective: &EffectiveType<'a>) {
+    /// An attribute, or a capability and an attribute of it. Each property is an attribute as well
+    /// (section 3.6.10.1).
+    fn output(
+        &mut self,
+        name: Node<'a>,
+        attribute: Option<Node<'a>>,
+        effective: &EffectiveType<'a>,
+    ) {
         let capability = effective.capabilities.get(name.text().unwrap_or_default()).zip(attribute);
         let (name, attributes, properties) = match capability {
-            Some((capability, attribute)) => (attribute, &capability.definition.attributes, &capability.definition.properties),
+            Some((capability, attribute)) => {
+                (attribute, &capability.definition.attributes, &capability.definition.properties)
+            }
             None => (name, &effective.attributes, &effective.properties),
         };
         let text = name.text().unwrap_or_default();
@@ -450,7 +597,11 @@ impl<'a> Refining<'_, 'a> {
                 Some((capability, _)) => format!("the capability `{}`", capability.named.name),
                 None => format!("`{}`", self.types.definition(self.owner).name),
             };
-            let error = Diagnostic::error(Code::UnknownElement, format!("{owner} has no attribute `{text}`")).at(name.span());
+            let error = Diagnostic::error(
+                Code::UnknownElement,
+                format!("{owner} has no attribute `{text}`"),
+            )
+            .at(name.span());
             let help = did_you_mean(text, attributes.keys().chain(properties.keys()).copied());
             self.diagnostics.push(error.section("3.6.15.1").help_opt(help));
         }
@@ -464,16 +615,30 @@ impl<'a> Refining<'_, 'a> {
         let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Artifact], own.kind);
-        if own.file.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("file").is_none() {
+        if own.file.is_none()
+            && before.is_none()
+            && is_map(own.named)
+            && own.named.value.get("file").is_none()
+        {
             self.missing(own.named, &format!("the artifact `{name}` has no `file`"), "3.6.7.1");
         }
-        if own.kind.is_none() && before.is_none() && is_map(own.named) && own.named.value.get("type").is_none() {
+        if own.kind.is_none()
+            && before.is_none()
+            && is_map(own.named)
+            && own.named.value.get("type").is_none()
+        {
             self.missing(own.named, &format!("the artifact `{name}` has no `type`"), "3.6.7.1");
         }
         let what = format!("the artifact `{name}`");
         ArtifactDefinition {
             named: own.named,
-            kind: self.narrowed(Family::Artifact, own.kind, before.and_then(|before| before.kind), &what, "3.5.1"),
+            kind: self.narrowed(
+                Family::Artifact,
+                own.kind,
+                before.and_then(|before| before.kind),
+                &what,
+                "3.5.1",
+            ),
             file: own.file.or(before.and_then(|before| before.file)),
             repository: own.repository.or(before.and_then(|before| before.repository)),
             description: own.description.or(before.and_then(|before| before.description)),
@@ -486,7 +651,11 @@ impl<'a> Refining<'_, 'a> {
     }
 
     /// The types that a type lists; those of capabilities and relationships only become fewer.
-    fn valid_types(&mut self, definition: &TypeDefinition<'a>, before: Option<&[Node<'a>]>) -> Option<Vec<Node<'a>>> {
+    fn valid_types(
+        &mut self,
+        definition: &TypeDefinition<'a>,
+        before: Option<&[Node<'a>]>,
+    ) -> Option<Vec<Node<'a>>> {
         let own = definition.valid_types.as_deref();
         let families: &[Family] = match definition.family {
             Family::Capability => &[Family::Node],
@@ -516,13 +685,21 @@ impl<'a> Refining<'_, 'a> {
         what: &str,
         section: &'static str,
     ) -> Option<Vec<Node<'a>>> {
-        let (Some(own), Some(before)) = (own, before) else { return own.or(before).map(<[_]>::to_vec) };
-        let known = |node: &Node<'a>| families.iter().find_map(|family| self.defined(*family, *node));
+        let (Some(own), Some(before)) = (own, before) else {
+            return own.or(before).map(<[_]>::to_vec);
+        };
+        let known =
+            |node: &Node<'a>| families.iter().find_map(|family| self.defined(*family, *node));
         let outer: FxHashSet<_> = before.iter().filter_map(known).collect();
-        let fits = |node: &&Node<'a>| known(node).is_none_or(|one| self.types.chain(one).any(|id| outer.contains(&id)));
+        let fits = |node: &&Node<'a>| {
+            known(node).is_none_or(|one| self.types.chain(one).any(|id| outer.contains(&id)))
+        };
         let wider: Vec<_> = own.iter().filter(|node| !fits(node)).copied().collect();
         for node in wider {
-            let message = format!("`{}` is none of the types that are valid for {what}", node.text().unwrap_or_default());
+            let message = format!(
+                "`{}` is none of the types that are valid for {what}",
+                node.text().unwrap_or_default()
+            );
             if let Some(first) = before.first() {
                 self.loosened(node, message, *first, "the types that are inherited", section);
             }
@@ -538,8 +715,9 @@ impl<'a> Refining<'_, 'a> {
             Some((*node, self.types.chain(id).last()?))
         };
         let roots: Vec<_> = members.iter().filter_map(root).collect();
-        if let Some((first, (other, _))) =
-            roots.first().and_then(|first| Some((first, roots.iter().find(|root| root.1 != first.1)?)))
+        if let Some((first, (other, _))) = roots
+            .first()
+            .and_then(|first| Some((first, roots.iter().find(|root| root.1 != first.1)?)))
         {
             let name = |node: &Node<'_>| node.text().unwrap_or_default().to_owned();
             let message = format!(
@@ -547,8 +725,9 @@ impl<'a> Refining<'_, 'a> {
                 name(&first.0),
                 name(other)
             );
-            let error =
-                Diagnostic::error(Code::InvalidDefinition, message).at(other.span()).label(first.0.span(), "the other one");
+            let error = Diagnostic::error(Code::InvalidDefinition, message)
+                .at(other.span())
+                .label(first.0.span(), "the other one");
             self.diagnostics.push(error.section("3.7.11.4"));
         }
     }
@@ -560,15 +739,26 @@ impl<'a> Refining<'_, 'a> {
         what: &str,
         section: &'static str,
     ) -> Option<Occurrences<'a>> {
-        if let Some((own, before)) = own.zip(before).filter(|(own, before)| !own.is_within(before)) {
+        if let Some((own, before)) = own.zip(before).filter(|(own, before)| !own.is_within(before))
+        {
             let message = format!("the occurrences {own} of {what} are not within {before}");
-            self.loosened(own.node, message, before.node, "the occurrences that are inherited", section);
+            self.loosened(
+                own.node,
+                message,
+                before.node,
+                "the occurrences that are inherited",
+                section,
+            );
             return Some(before);
         }
         own.or(before)
     }
 
-    fn data_type(&mut self, own: &SchemaDefinition<'a>, before: &SchemaDefinition<'a>) -> SchemaDefinition<'a> {
+    fn data_type(
+        &mut self,
+        own: &SchemaDefinition<'a>,
+        before: &SchemaDefinition<'a>,
+    ) -> SchemaDefinition<'a> {
         self.schema_references(own);
         let name = format!("data type `{}`", self.types.definition(self.owner).name);
         self.schema(own, before, &name, "3.7.6")
@@ -596,10 +786,21 @@ impl<'a> Refining<'_, 'a> {
     }
 
     fn missing(&mut self, named: Named<'a>, message: &str, section: &'static str) {
-        self.diagnostics.push(Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span()).section(section));
+        self.diagnostics.push(
+            Diagnostic::error(Code::InvalidDefinition, message)
+                .at(named.key.span())
+                .section(section),
+        );
     }
 
-    fn loosened(&mut self, at: Node<'a>, message: String, inherited: Node<'a>, label: &str, section: &'static str) {
+    fn loosened(
+        &mut self,
+        at: Node<'a>,
+        message: String,
+        inherited: Node<'a>,
+        label: &str,
+        section: &'static str,
+    ) {
         let error = Diagnostic::error(Code::InvalidRefinement, message).at(at.span());
         self.diagnostics.push(error.label(inherited.span(), label).section(section));
     }

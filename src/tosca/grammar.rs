@@ -1,45 +1,90 @@
-//! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can be read of it is kept.
+//! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can
+//! be read of it is kept.
 
 use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
-    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
+    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    TypeDefinition,
 };
-use super::shape::{ARTIFACT, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, PROPERTY, SCHEMA, STATUS, Shape};
+use super::shape::{
+    ARTIFACT, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, PROPERTY, SCHEMA,
+    STATUS, Shape,
+};
 use super::value::Operator;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
-use crate::yaml::{Document, Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 const ATTRIBUTE: Shape = Shape {
     what: "an attribute definition",
     section: "3.6.12.2",
-    keynames: &["type", "description", "default", "status", "key_schema", "entry_schema", "metadata"],
+    keynames: &[
+        "type",
+        "description",
+        "default",
+        "status",
+        "key_schema",
+        "entry_schema",
+        "metadata",
+    ],
 };
 const CAPABILITY: Shape = Shape {
     what: "a capability definition",
     section: "3.7.2.1",
-    keynames: &["type", "description", "properties", "attributes", "valid_source_types", "occurrences"],
+    keynames: &[
+        "type",
+        "description",
+        "properties",
+        "attributes",
+        "valid_source_types",
+        "occurrences",
+    ],
 };
-/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only section 3.7.3.5.1 has.
+/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only
+/// section 3.7.3.5.1 has.
 const REQUIREMENT: Shape = Shape {
     what: "a requirement definition",
     section: "3.7.3.1",
     keynames: &["capability", "node", "relationship", "occurrences", "node_filter", "description"],
 };
-const RELATIONSHIP: Shape =
-    Shape { what: "the relationship of a requirement definition", section: "3.7.3.1.1", keynames: &["type", "interfaces"] };
+const RELATIONSHIP: Shape = Shape {
+    what: "the relationship of a requirement definition",
+    section: "3.7.3.1.1",
+    keynames: &["type", "interfaces"],
+};
 
 impl Family {
     /// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
     fn shape(self) -> Shape {
         let keynames: &[_] = match self {
-            Self::Data => {
-                &["derived_from", "version", "metadata", "description", "constraints", "properties", "key_schema", "entry_schema"]
-            }
-            Self::Artifact => &["derived_from", "version", "metadata", "description", "mime_type", "file_ext", "properties"],
-            Self::Capability => {
-                &["derived_from", "version", "metadata", "description", "properties", "attributes", "valid_source_types"]
-            }
+            Self::Data => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "constraints",
+                "properties",
+                "key_schema",
+                "entry_schema",
+            ],
+            Self::Artifact => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "mime_type",
+                "file_ext",
+                "properties",
+            ],
+            Self::Capability => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "properties",
+                "attributes",
+                "valid_source_types",
+            ],
             Self::Relationship => &[
                 "derived_from",
                 "version",
@@ -50,7 +95,15 @@ impl Family {
                 "interfaces",
                 "valid_target_types",
             ],
-            Self::Interface => &["derived_from", "version", "metadata", "description", "inputs", "operations", "notifications"],
+            Self::Interface => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "inputs",
+                "operations",
+                "notifications",
+            ],
             Self::Node => &[
                 "derived_from",
                 "version",
@@ -75,7 +128,15 @@ impl Family {
                 "capabilities",
                 "interfaces",
             ],
-            Self::Policy => &["derived_from", "version", "metadata", "description", "properties", "targets", "triggers"],
+            Self::Policy => &[
+                "derived_from",
+                "version",
+                "metadata",
+                "description",
+                "properties",
+                "targets",
+                "triggers",
+            ],
         };
         let what = match self {
             Self::Data => "a data type",
@@ -103,13 +164,19 @@ impl Family {
 }
 
 /// Reads all type definitions of a document.
-pub(super) fn definitions<'a>(document: &'a Document, diagnostics: &mut Diagnostics) -> Vec<TypeDefinition<'a>> {
+pub(super) fn definitions<'a>(
+    document: &'a Document,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TypeDefinition<'a>> {
     let mut grammar = Grammar { code: Code::InvalidDefinition, diagnostics };
     let mut definitions = Vec::new();
     for (key, value) in document.root().entries() {
-        if let Some(family) = Family::ALL.into_iter().find(|family| key.text() == Some(family.keyword())) {
+        if let Some(family) =
+            Family::ALL.into_iter().find(|family| key.text() == Some(family.keyword()))
+        {
             let types = grammar.map(value, family.keyword(), family.section());
-            definitions.extend(types.into_iter().map(|named| grammar.type_definition(family, named)));
+            definitions
+                .extend(types.into_iter().map(|named| grammar.type_definition(family, named)));
         }
     }
     definitions
@@ -129,7 +196,8 @@ impl Grammar<'_> {
 
     /// Warns of what the next version will not have any more (section 1.6.1).
     pub fn deprecated(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
-        self.diagnostics.push(Diagnostic::warning(Code::Deprecated, message).at(at.span()).section(section));
+        self.diagnostics
+            .push(Diagnostic::warning(Code::Deprecated, message).at(at.span()).section(section));
     }
 
     pub fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
@@ -146,7 +214,8 @@ impl Grammar<'_> {
 
     /// The entries of a map below this keyname, where it is there.
     pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
-        // What may not be there is reported as that, and not read: a type of interfaces that has interfaces could have itself.
+        // What may not be there is reported as that, and not read: a type of interfaces that has
+        // interfaces could have itself.
         let value = node.get(keyname).filter(|_| shape.keynames.contains(&keyname));
         value.map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
     }
@@ -154,7 +223,11 @@ impl Grammar<'_> {
     /// Judges the keynames of what has to be a map.
     pub fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
         if node.kind() != NodeKind::Mapping {
-            return self.invalid(node, format!("{} is a map, not {}", shape.what, node.describe()), shape.section);
+            return self.invalid(
+                node,
+                format!("{} is a map, not {}", shape.what, node.describe()),
+                shape.section,
+            );
         }
         for (key, _) in node.entries() {
             self.keyname(key, shape);
@@ -176,23 +249,37 @@ impl Grammar<'_> {
 
     /// The name of a type; the primitive type `null` needs no quotes.
     fn type_name<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
-        let null = node.get(keyname).filter(|value| value.is_null() && value.text() == Some("null"));
+        let null =
+            node.get(keyname).filter(|value| value.is_null() && value.text() == Some("null"));
         null.or_else(|| self.string(node, keyname, shape))
     }
 
-    pub fn strings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
+    pub fn strings<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Option<Vec<Node<'a>>> {
         let list = node.get(keyname)?;
         if list.kind() != NodeKind::Sequence {
             self.wrong(list, keyname, "a list of strings", shape.section);
             return None;
         }
-        let (strings, others): (Vec<_>, Vec<_>) = list.items().partition(|item| item.as_str().is_some());
-        others.into_iter().for_each(|item| self.wrong(item, keyname, "a list of strings", shape.section));
+        let (strings, others): (Vec<_>, Vec<_>) =
+            list.items().partition(|item| item.as_str().is_some());
+        others
+            .into_iter()
+            .for_each(|item| self.wrong(item, keyname, "a list of strings", shape.section));
         Some(strings)
     }
 
     /// Types that are listed: at least one (sections 3.7.2.1 and 3.7.7.1).
-    fn type_names<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Vec<Node<'a>>> {
+    fn type_names<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Option<Vec<Node<'a>>> {
         let names = self.strings(node, keyname, shape)?;
         let list = node.get(keyname)?;
         if list.items().len() == 0 {
@@ -214,7 +301,9 @@ impl Grammar<'_> {
             name: named.name,
             key: named.key,
             value: node,
-            derived_from: node.get("derived_from").filter(|parent| !parent.is_null() || parent.text() == Some("null")),
+            derived_from: node
+                .get("derived_from")
+                .filter(|parent| !parent.is_null() || parent.text() == Some("null")),
             description: self.string(node, "description", &shape),
             properties: self.properties(node, &shape),
             attributes: self.attributes(node, &shape),
@@ -223,8 +312,14 @@ impl Grammar<'_> {
             interfaces: self.interfaces(node, &shape),
             artifacts: self.artifacts(node, &shape),
             interface: self.interface_type(family, named, &shape),
-            valid_types: family.valid_types().and_then(|keyname| self.type_names(node, keyname, &shape)),
-            schema: if family == Family::Data { self.schema_parts(node, &shape) } else { SchemaDefinition::default() },
+            valid_types: family
+                .valid_types()
+                .and_then(|keyname| self.type_names(node, keyname, &shape)),
+            schema: if family == Family::Data {
+                self.schema_parts(node, &shape)
+            } else {
+                SchemaDefinition::default()
+            },
             mime_type: self.string(node, "mime_type", &shape),
             file_ext: self.strings(node, "file_ext", &shape),
             triggers: self.entries(node, "triggers", &shape),
@@ -239,10 +334,14 @@ impl Grammar<'_> {
     /// What holds for a type as a whole.
     fn common<'a>(&mut self, definition: &TypeDefinition<'a>, shape: &Shape) {
         let node = definition.value;
-        if let Some(parent) = definition.derived_from.filter(|parent| parent.as_str().is_none() && !parent.is_null()) {
+        if let Some(parent) =
+            definition.derived_from.filter(|parent| parent.as_str().is_none() && !parent.is_null())
+        {
             self.wrong(parent, "derived_from", "the name of a type", shape.section);
         }
-        if let Some(version) = node.get("version").filter(|version| version.kind() != NodeKind::Scalar) {
+        if let Some(version) =
+            node.get("version").filter(|version| version.kind() != NodeKind::Scalar)
+        {
             self.wrong(version, "version", "a version", shape.section);
         }
         for entry in self.entries(node, "metadata", shape) {
@@ -265,7 +364,11 @@ impl Grammar<'_> {
         }
         for (key, _) in definition.value.entries() {
             if let Some(keyname @ ("interfaces" | "capabilities" | "requirements")) = key.text() {
-                self.deprecated(key, format!("`{keyname}` of a group type is deprecated"), "3.7.11.3");
+                self.deprecated(
+                    key,
+                    format!("`{keyname}` of a group type is deprecated"),
+                    "3.7.11.3",
+                );
             }
         }
     }
@@ -274,10 +377,19 @@ impl Grammar<'_> {
         // The root of the profile is the one that has neither (decision 1 of the profile).
         let root = super::profile::is_built_in(definition.key.document().file());
         if definition.derived_from.is_none() && definition.properties.is_empty() && !root {
-            let message = format!("the data type `{}` neither derives from a type nor has a property", definition.name);
+            let message = format!(
+                "the data type `{}` neither derives from a type nor has a property",
+                definition.name
+            );
             self.invalid(definition.key, message, "3.7.6.3");
-        } else if let Some(properties) = definition.value.get("properties").filter(|_| definition.properties.is_empty()) {
-            self.invalid(properties, "`properties` of a data type has at least one property", "3.7.6.3");
+        } else if let Some(properties) =
+            definition.value.get("properties").filter(|_| definition.properties.is_empty())
+        {
+            self.invalid(
+                properties,
+                "`properties` of a data type has at least one property",
+                "3.7.6.3",
+            );
         }
     }
 
@@ -324,7 +436,9 @@ impl Grammar<'_> {
             self.wrong(required, "required", "`true` or `false`", shape.section);
             property.required = None;
         }
-        if let Some(status) = property.status.filter(|status| !STATUS.contains(&status.text().unwrap_or_default())) {
+        if let Some(status) =
+            property.status.filter(|status| !STATUS.contains(&status.text().unwrap_or_default()))
+        {
             let message = format!("`status` is one of {}", STATUS.join(", "));
             self.invalid(status, message, "3.6.10.3");
         }
@@ -333,7 +447,8 @@ impl Grammar<'_> {
 
     /// Constraints and schemas, wherever they stand.
     fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> SchemaDefinition<'a> {
-        let constraints = node.get("constraints").filter(|_| shape.keynames.contains(&"constraints"));
+        let constraints =
+            node.get("constraints").filter(|_| shape.keynames.contains(&"constraints"));
         SchemaDefinition {
             kind: None,
             constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
@@ -376,8 +491,14 @@ impl Grammar<'_> {
         let operator = key.text().unwrap_or_default();
         if Operator::from_keyname(operator).is_none() {
             let known = Operator::ALL.map(Operator::keyname);
-            let error = Diagnostic::error(self.code, format!("`{operator}` is not an operator of constraints"));
-            let error = error.at(key.span()).section("3.6.3.1").help(format!("known are {}", known.join(", ")));
+            let error = Diagnostic::error(
+                self.code,
+                format!("`{operator}` is not an operator of constraints"),
+            );
+            let error = error
+                .at(key.span())
+                .section("3.6.3.1")
+                .help(format!("known are {}", known.join(", ")));
             self.diagnostics.push(error.help_opt(did_you_mean(operator, known)));
             return None;
         }
@@ -385,7 +506,10 @@ impl Grammar<'_> {
     }
 
     fn capabilities<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<CapabilityDefinition<'a>> {
-        self.entries(node, "capabilities", shape).into_iter().map(|named| self.capability(named)).collect()
+        self.entries(node, "capabilities", shape)
+            .into_iter()
+            .map(|named| self.capability(named))
+            .collect()
     }
 
     fn capability<'a>(&mut self, named: Named<'a>) -> CapabilityDefinition<'a> {
@@ -405,8 +529,14 @@ impl Grammar<'_> {
         }
     }
 
-    fn requirements<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<RequirementDefinition<'a>> {
-        let Some(list) = node.get("requirements").filter(|_| shape.keynames.contains(&"requirements")) else {
+    fn requirements<'a>(
+        &mut self,
+        node: Node<'a>,
+        shape: &Shape,
+    ) -> Vec<RequirementDefinition<'a>> {
+        let Some(list) =
+            node.get("requirements").filter(|_| shape.keynames.contains(&"requirements"))
+        else {
             return Vec::new();
         };
         if list.kind() != NodeKind::Sequence && !list.is_null() {
@@ -417,12 +547,19 @@ impl Grammar<'_> {
         for item in list.items() {
             let mut entries = item.entries();
             let (Some(entry), None) = (entries.next(), entries.next()) else {
-                self.invalid(item, "an item of `requirements` is one name with its definition", "3.7.3.2");
+                self.invalid(
+                    item,
+                    "an item of `requirements` is one name with its definition",
+                    "3.7.3.2",
+                );
                 continue;
             };
             let named = Named::new(entry);
             if let Some(earlier) = seen.insert(named.name, named.key) {
-                let error = Diagnostic::error(Code::Duplicate, format!("the requirement `{}` is defined twice", named.name));
+                let error = Diagnostic::error(
+                    Code::Duplicate,
+                    format!("the requirement `{}` is defined twice", named.name),
+                );
                 let error = error.at(named.key.span()).label(earlier.span(), "here the first time");
                 self.diagnostics.push(error.section("3.7.3.3"));
             } else {
@@ -438,7 +575,9 @@ impl Grammar<'_> {
         if short.is_none() {
             self.keynames(node, &REQUIREMENT);
         }
-        let relationship = node.get("relationship").filter(|relationship| relationship.kind() == NodeKind::Mapping);
+        let relationship = node
+            .get("relationship")
+            .filter(|relationship| relationship.kind() == NodeKind::Mapping);
         if let Some(relationship) = relationship {
             self.keynames(relationship, &RELATIONSHIP);
         }
@@ -451,7 +590,9 @@ impl Grammar<'_> {
                 Some(relationship) => self.string(relationship, "type", &RELATIONSHIP),
                 None => self.string(node, "relationship", &REQUIREMENT),
             },
-            interfaces: relationship.map(|relationship| self.interfaces(relationship, &RELATIONSHIP)).unwrap_or_default(),
+            interfaces: relationship
+                .map(|relationship| self.interfaces(relationship, &RELATIONSHIP))
+                .unwrap_or_default(),
             node_filter: node.get("node_filter"),
             occurrences: self.occurrences(node, &REQUIREMENT),
         }
@@ -467,7 +608,10 @@ impl Grammar<'_> {
     }
 
     fn interfaces<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<InterfaceDefinition<'a>> {
-        self.entries(node, "interfaces", shape).into_iter().map(|named| self.interface(named)).collect()
+        self.entries(node, "interfaces", shape)
+            .into_iter()
+            .map(|named| self.interface(named))
+            .collect()
     }
 
     fn interface<'a>(&mut self, named: Named<'a>) -> InterfaceDefinition<'a> {
@@ -482,7 +626,12 @@ impl Grammar<'_> {
     }
 
     /// What an interface type is besides a type.
-    fn interface_type<'a>(&mut self, family: Family, named: Named<'a>, shape: &Shape) -> InterfaceDefinition<'a> {
+    fn interface_type<'a>(
+        &mut self,
+        family: Family,
+        named: Named<'a>,
+        shape: &Shape,
+    ) -> InterfaceDefinition<'a> {
         if family != Family::Interface {
             return InterfaceDefinition {
                 named,
@@ -495,7 +644,10 @@ impl Grammar<'_> {
         let interface = self.interface_parts(named, shape);
         for operation in interface.operations.iter().chain(&interface.notifications) {
             if let Some(implementation) = operation.implementation {
-                let message = format!("`{}` of an interface type has an implementation", operation.named.name);
+                let message = format!(
+                    "`{}` of an interface type has an implementation",
+                    operation.named.name
+                );
                 self.invalid(implementation, message, "3.7.5.4");
             }
         }
@@ -505,32 +657,57 @@ impl Grammar<'_> {
     fn interface_parts<'a>(&mut self, named: Named<'a>, shape: &Shape) -> InterfaceDefinition<'a> {
         let node = named.value;
         let entries = if lists_operations(node) {
-            // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names are operations.
-            let own = |named: &Named<'_>| !shape.keynames.contains(&named.name) && named.name != "type";
+            // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names
+            // are operations.
+            let own =
+                |named: &Named<'_>| !shape.keynames.contains(&named.name) && named.name != "type";
             let operations: Vec<_> = node.entries().map(Named::new).filter(own).collect();
             if let Some(first) = operations.first() {
-                let section = if shape.section == INTERFACE.section { "3.6.20.3" } else { "3.7.5.5" };
-                self.deprecated(first.key, "operations beside keynames are deprecated: write them below `operations`", section);
+                let section =
+                    if shape.section == INTERFACE.section { "3.6.20.3" } else { "3.7.5.5" };
+                self.deprecated(
+                    first.key,
+                    "operations beside keynames are deprecated: write them below `operations`",
+                    section,
+                );
             }
             operations
         } else {
             self.entries(node, "operations", shape)
         };
-        let operations: Vec<_> = entries.into_iter().map(|named| self.operation(named, &OPERATION)).collect();
+        let operations: Vec<_> =
+            entries.into_iter().map(|named| self.operation(named, &OPERATION)).collect();
         let notifications = self.entries(node, "notifications", shape);
-        let notifications: Vec<_> = notifications.into_iter().map(|named| self.operation(named, &NOTIFICATION)).collect();
+        let notifications: Vec<_> =
+            notifications.into_iter().map(|named| self.operation(named, &NOTIFICATION)).collect();
         self.operation_names(&operations, &notifications);
-        InterfaceDefinition { named, kind: None, inputs: self.inputs(node, shape), operations, notifications }
+        InterfaceDefinition {
+            named,
+            kind: None,
+            inputs: self.inputs(node, shape),
+            operations,
+            notifications,
+        }
     }
 
-    fn operation_names(&mut self, operations: &[OperationDefinition<'_>], notifications: &[OperationDefinition<'_>]) {
-        let names: FxHashMap<_, _> = operations.iter().map(|operation| (operation.named.name, operation.named.key)).collect();
+    fn operation_names(
+        &mut self,
+        operations: &[OperationDefinition<'_>],
+        notifications: &[OperationDefinition<'_>],
+    ) {
+        let names: FxHashMap<_, _> = operations
+            .iter()
+            .map(|operation| (operation.named.name, operation.named.key))
+            .collect();
         if let Some(inputs) = names.get("inputs") {
             self.invalid(*inputs, "`inputs` cannot be the name of an operation", "3.7.5.4");
         }
         for Named { name, key, .. } in notifications.iter().map(|notification| notification.named) {
             if let Some(operation) = names.get(name) {
-                let error = Diagnostic::error(Code::Duplicate, format!("an operation has the name of the notification `{name}`"));
+                let error = Diagnostic::error(
+                    Code::Duplicate,
+                    format!("an operation has the name of the notification `{name}`"),
+                );
                 let error = error.at(key.span()).label(operation.span(), "the operation");
                 self.diagnostics.push(error.section("3.7.5.5"));
             }
@@ -544,14 +721,20 @@ impl Grammar<'_> {
             self.keynames(node, shape);
         }
         let implementation = short.or_else(|| node.get("implementation"));
-        if let Some(implementation) = implementation.filter(|node| node.as_str().is_none() && !node.is_null()) {
+        if let Some(implementation) =
+            implementation.filter(|node| node.as_str().is_none() && !node.is_null())
+        {
             self.implementation(implementation);
         }
         OperationDefinition {
             named,
             description: self.string(node, "description", shape),
             implementation,
-            inputs: if shape.keynames.contains(&"inputs") { self.inputs(node, shape) } else { Vec::new() },
+            inputs: if shape.keynames.contains(&"inputs") {
+                self.inputs(node, shape)
+            } else {
+                Vec::new()
+            },
             outputs: self.entries(node, "outputs", shape),
         }
     }
@@ -562,7 +745,9 @@ impl Grammar<'_> {
             return self.keynames(node, &ARTIFACT);
         }
         self.keynames(node, &IMPLEMENTATION);
-        if let Some(dependencies) = node.get("dependencies").filter(|list| list.kind() != NodeKind::Sequence) {
+        if let Some(dependencies) =
+            node.get("dependencies").filter(|list| list.kind() != NodeKind::Sequence)
+        {
             self.wrong(dependencies, "dependencies", "a list of artifacts", IMPLEMENTATION.section);
         }
     }
@@ -578,7 +763,9 @@ impl Grammar<'_> {
         if short.is_none() {
             self.keynames(node, &ARTIFACT);
         }
-        if let Some(checksum) = node.get("checksum").filter(|_| node.get("checksum_algorithm").is_none()) {
+        if let Some(checksum) =
+            node.get("checksum").filter(|_| node.get("checksum_algorithm").is_none())
+        {
             self.invalid(checksum, "a `checksum` needs its `checksum_algorithm`", ARTIFACT.section);
         }
         ArtifactDefinition {
@@ -592,18 +779,23 @@ impl Grammar<'_> {
     }
 }
 
-/// Whether an interface has its operations beside its keynames. A name close to a keyname is rather that, misspelt.
+/// Whether an interface has its operations beside its keynames. A name close to a keyname is rather
+/// that, misspelt.
 fn lists_operations(node: Node<'_>) -> bool {
     let grouped = ["operations", "notifications"];
-    let misspelt = |(key, _): (Node<'_>, Node<'_>)| key.text().and_then(|text| closest(text, grouped)).is_some();
+    let misspelt = |(key, _): (Node<'_>, Node<'_>)| {
+        key.text().and_then(|text| closest(text, grouped)).is_some()
+    };
     node.kind() == NodeKind::Mapping && !node.entries().any(misspelt)
 }
 
-/// Whether this is meant as a definition rather than as a fixed value: one of its keys is a keyname, or close to one.
+/// Whether this is meant as a definition rather than as a fixed value: one of its keys is a
+/// keyname, or close to one.
 fn is_definition(node: Node<'_>, shape: &Shape) -> bool {
     let keyname = |(key, _): (Node<'_>, Node<'_>)| {
         let text = key.text().unwrap_or_default();
-        shape.keynames.contains(&text) || text.len() > 2 && closest(text, shape.keynames.iter().copied()).is_some()
+        shape.keynames.contains(&text)
+            || text.len() > 2 && closest(text, shape.keynames.iter().copied()).is_some()
     };
     node.entries().any(keyname)
 }

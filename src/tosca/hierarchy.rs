@@ -4,16 +4,17 @@ use super::definition::{Family, TypeDefinition};
 use super::effective::{self, EffectiveType};
 use super::value::Primitive;
 use super::{grammar, profile};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::graph::VARIABILITY_GROUPS;
-use crate::scope::{Links, Scopes};
-use crate::source::{FileId, Span};
-use crate::yaml::{Document, Node};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Document, Node};
+use crate::tosca::scope::{Links, Scopes};
+use crate::variability::graph::VARIABILITY_GROUPS;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// More levels than this are nobody's design; with a limit, no type costs more than its own definitions times a constant.
+/// More levels than this are nobody's design; with a limit, no type costs more than its own
+/// definitions times a constant.
 const LEVELS: usize = 256;
 
 /// A type of [`Types`].
@@ -57,12 +58,14 @@ pub struct Types<'a> {
 impl<'a> Types<'a> {
     /// Reads the types of these documents, which all see each other's.
     ///
-    /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose parent is wrong has none.
+    /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose
+    /// parent is wrong has none.
     pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         Self::linked(documents, &Links::default())
     }
 
-    /// Reads the types of these documents: profile, library, imports, template, which see what they import.
+    /// Reads the types of these documents: profile, library, imports, template, which see what they
+    /// import.
     pub(crate) fn linked(documents: impl IntoIterator<Item = &'a Document>, links: &Links) -> Self {
         let mut types = Self::default();
         let mut files = Vec::new();
@@ -70,7 +73,8 @@ impl<'a> Types<'a> {
             let definitions = grammar::definitions(document, &mut types.diagnostics);
             let built_in = profile::is_built_in(document.file());
             for definition in definitions {
-                let (family, other_names) = (definition.family as usize, profile::other_names(definition.value));
+                let (family, other_names) =
+                    (definition.family as usize, profile::other_names(definition.value));
                 let id = types.define(definition, files.len());
                 other_names.take_while(|_| built_in).for_each(|name| {
                     types.other_names[family].entry(name).or_insert(id);
@@ -88,12 +92,16 @@ impl<'a> Types<'a> {
 
     fn define(&mut self, definition: TypeDefinition<'a>, document: usize) -> TypeId {
         let id = TypeId(self.definitions.len() as u32);
-        self.names[definition.family as usize].entry(definition.name).or_default().push((document, id));
+        self.names[definition.family as usize]
+            .entry(definition.name)
+            .or_default()
+            .push((document, id));
         self.definitions.push(definition);
         id
     }
 
-    /// Judges types of one name: in one namespace, or where they meet without one, they are defined alike (section 3.1.3.1).
+    /// Judges types of one name: in one namespace, or where they meet without one, they are defined
+    /// alike (section 3.1.3.1).
     fn unite(&mut self) {
         let several = self.names.iter().flat_map(FxHashMap::values).filter(|known| known.len() > 1);
         let mut meetings = BTreeSet::new();
@@ -125,10 +133,15 @@ impl<'a> Types<'a> {
         let (known, definition) = (self.definition(first), self.definition(other));
         let is_same = known.value.to_value() == definition.value.to_value();
         if !is_same {
-            let message = format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
-            let error = Diagnostic::error(Code::TypeClash, message).at(definition.key.span()).section("3.1.3");
+            let message =
+                format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
+            let error = Diagnostic::error(Code::TypeClash, message)
+                .at(definition.key.span())
+                .section("3.1.3");
             let error = error.label(known.key.span(), "the other definition");
-            self.diagnostics.push(error.help("rename one of them, or import its file with a `namespace_prefix`"));
+            self.diagnostics.push(
+                error.help("rename one of them, or import its file with a `namespace_prefix`"),
+            );
         }
         // One mistake is enough: what is defined twice counts as defined once.
         self.same.insert(other, self.same.get(&first).copied().unwrap_or(first));
@@ -139,12 +152,17 @@ impl<'a> Types<'a> {
         for index in 0..self.definitions.len() {
             let parent = self.definitions[index].derived_from;
             let family = self.definitions[index].family;
-            let parent =
-                parent.filter(|parent| !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some());
-            // Groups that only carry conditions are of types that nobody defines, and that derive from nothing.
-            let is_variability = |name: &str| family == Family::Group && VARIABILITY_GROUPS.contains(&name);
+            let parent = parent.filter(|parent| {
+                !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some()
+            });
+            // Groups that only carry conditions are of types that nobody defines, and that derive
+            // from nothing.
+            let is_variability =
+                |name: &str| family == Family::Group && VARIABILITY_GROUPS.contains(&name);
             let parent = parent.filter(|parent| !parent.text().is_some_and(is_variability));
-            let found = parent.filter(|parent| parent.text().is_some()).map(|parent| self.reference(&[family], parent));
+            let found = parent
+                .filter(|parent| parent.text().is_some())
+                .map(|parent| self.reference(&[family], parent));
             let found = found.and_then(|found| self.diagnostics.ok(found));
             self.parents.push(found);
         }
@@ -163,7 +181,10 @@ impl<'a> Types<'a> {
                 current = self.parent(next);
             }
             for id in way.into_iter().rev() {
-                let level = self.parent(id).and_then(|parent| levels[parent.index()]).map_or(0, |above| above + 1);
+                let level = self
+                    .parent(id)
+                    .and_then(|parent| levels[parent.index()])
+                    .map_or(0, |above| above + 1);
                 levels[id.index()] = Some(if level < LEVELS { level } else { self.cut_chain(id) });
             }
         }
@@ -173,19 +194,36 @@ impl<'a> Types<'a> {
     fn cut_cycle(&mut self, way: &[TypeId], start: TypeId) {
         let between = way.iter().skip_while(|id| **id != start).skip(1);
         let names: Vec<_> = between.map(|id| format!("`{}`", self.definition(*id).name)).collect();
-        let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(", ")) };
+        let through =
+            if names.is_empty() { String::new() } else { format!(" through {}", names.join(", ")) };
         let definition = self.definition(start);
-        let message = format!("the {} `{}` derives from itself{through}", definition.family.noun(), definition.name);
+        let message = format!(
+            "the {} `{}` derives from itself{through}",
+            definition.family.noun(),
+            definition.name
+        );
         let place = definition.derived_from.unwrap_or(definition.key).span();
-        self.diagnostics.push(Diagnostic::error(Code::CyclicType, message).at(place).section(definition.family.section()));
+        self.diagnostics.push(
+            Diagnostic::error(Code::CyclicType, message)
+                .at(place)
+                .section(definition.family.section()),
+        );
         self.parents[start.index()] = None;
     }
 
     fn cut_chain(&mut self, id: TypeId) -> usize {
         let definition = self.definition(id);
-        let message = format!("the {} `{}` has more than {LEVELS} ancestors", definition.family.noun(), definition.name);
+        let message = format!(
+            "the {} `{}` has more than {LEVELS} ancestors",
+            definition.family.noun(),
+            definition.name
+        );
         let place = definition.derived_from.unwrap_or(definition.key).span();
-        self.diagnostics.push(Diagnostic::error(Code::InvalidDefinition, message).at(place).section(definition.family.section()));
+        self.diagnostics.push(
+            Diagnostic::error(Code::InvalidDefinition, message)
+                .at(place)
+                .section(definition.family.section()),
+        );
         self.parents[id.index()] = None;
         0
     }
@@ -195,7 +233,8 @@ impl<'a> Types<'a> {
         &self.diagnostics
     }
 
-    /// All that is wrong, with what types refer to and how they refine as well, in the order of the files.
+    /// All that is wrong, with what types refer to and how they refine as well, in the order of the
+    /// files.
     pub fn validate(&self) -> Diagnostics {
         let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
         let mut all: Vec<_> = self.diagnostics.0.iter().chain(effective).cloned().collect();
@@ -208,8 +247,8 @@ impl<'a> Types<'a> {
         (0..self.definitions.len() as u32).map(TypeId)
     }
 
-    /// The type of a name in the template: its full name, for normative types their shorthand and qualified names too, and behind the
-    /// namespace prefix of an import what is imported so.
+    /// The type of a name in the template: its full name, for normative types their shorthand and
+    /// qualified names too, and behind the namespace prefix of an import what is imported so.
     pub fn find(&self, family: Family, name: &str) -> Option<TypeId> {
         self.find_in(None, family, name)
     }
@@ -218,8 +257,13 @@ impl<'a> Types<'a> {
     pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
         let names = &self.names[family as usize];
         let known = |name: &str| names.get(name).map_or(&[][..], Vec::as_slice);
-        let found = self.scopes.find(file, name, known).or_else(|| self.other_names[family as usize].get(name).copied());
-        let found = found.or_else(|| self.scopes.find_around(file, known(name))).or_else(|| self.qualified(family, name));
+        let found = self
+            .scopes
+            .find(file, name, known)
+            .or_else(|| self.other_names[family as usize].get(name).copied());
+        let found = found
+            .or_else(|| self.scopes.find_around(file, known(name)))
+            .or_else(|| self.qualified(family, name));
         found.map(|found| self.same.get(&found).copied().unwrap_or(found))
     }
 
@@ -230,8 +274,14 @@ impl<'a> Types<'a> {
             let own = self.namespaces[*document].as_deref();
             own.is_some_and(|own| own.trim_end_matches(['/', '#']) == namespace).then_some(*id)
         };
-        let found = self.names[family as usize].get(local).and_then(|known| known.iter().find_map(is_it));
-        let normative = || self.other_names[family as usize].get(local).copied().filter(|_| namespace == profile::NAMESPACE);
+        let found =
+            self.names[family as usize].get(local).and_then(|known| known.iter().find_map(is_it));
+        let normative = || {
+            self.other_names[family as usize]
+                .get(local)
+                .copied()
+                .filter(|_| namespace == profile::NAMESPACE)
+        };
         found.or_else(normative)
     }
 
@@ -240,8 +290,14 @@ impl<'a> Types<'a> {
         self.resolve(None, Family::Data, name)
     }
 
-    pub(super) fn resolve(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeRef> {
-        let primitive = || profile::primitive(name).filter(|_| family == Family::Data).map(TypeRef::Primitive);
+    pub(super) fn resolve(
+        &self,
+        file: Option<FileId>,
+        family: Family,
+        name: &str,
+    ) -> Option<TypeRef> {
+        let primitive =
+            || profile::primitive(name).filter(|_| family == Family::Data).map(TypeRef::Primitive);
         self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 
@@ -249,9 +305,14 @@ impl<'a> Types<'a> {
     ///
     /// # Errors
     /// `unknown-type`
-    pub(super) fn reference(&self, families: &[Family], node: Node<'_>) -> Result<TypeRef, Diagnostic> {
+    pub(super) fn reference(
+        &self,
+        families: &[Family],
+        node: Node<'_>,
+    ) -> Result<TypeRef, Diagnostic> {
         let name = node.text().unwrap_or_default();
-        let found = families.iter().find_map(|family| self.resolve(Some(file_of(node)), *family, name));
+        let found =
+            families.iter().find_map(|family| self.resolve(Some(file_of(node)), *family, name));
         found.ok_or_else(|| self.unknown(families, name, node.span()))
     }
 
@@ -259,8 +320,14 @@ impl<'a> Types<'a> {
     ///
     /// # Errors
     /// `unknown-type`
-    pub(crate) fn named(&self, family: Family, name: &str, span: Span) -> Result<TypeId, Diagnostic> {
-        self.find_in(Some(span.file), family, name).ok_or_else(|| self.unknown(&[family], name, span))
+    pub(crate) fn named(
+        &self,
+        family: Family,
+        name: &str,
+        span: Span,
+    ) -> Result<TypeId, Diagnostic> {
+        self.find_in(Some(span.file), family, name)
+            .ok_or_else(|| self.unknown(&[family], name, span))
     }
 
     /// What to say of a name that no data type has.
@@ -271,17 +338,26 @@ impl<'a> Types<'a> {
     /// What to say of a name that no type of these families has.
     fn unknown(&self, families: &[Family], name: &str, span: Span) -> Diagnostic {
         let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
-        let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{name}`", wanted.join(" or ")));
-        let error = error.at(span).section(families.first().map_or("3.7", |family| family.section()));
+        let error = Diagnostic::error(
+            Code::UnknownType,
+            format!("there is no {} `{name}`", wanted.join(" or ")),
+        );
+        let error =
+            error.at(span).section(families.first().map_or("3.7", |family| family.section()));
         let file = Some(span.file);
-        if let Some(other) = Family::ALL.into_iter().find(|family| self.resolve(file, *family, name).is_some()) {
+        if let Some(other) =
+            Family::ALL.into_iter().find(|family| self.resolve(file, *family, name).is_some())
+        {
             return error.help(format!("`{name}` is a {}", other.noun()));
         }
         if families.iter().any(|family| profile::is_non_normative(*family, name)) {
             return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
         }
         let known = |family: &Family| self.names[*family as usize].get(name).into_iter().flatten();
-        let prefix = families.iter().flat_map(known).find_map(|(document, _)| self.scopes.prefix_for(file, *document));
+        let prefix = families
+            .iter()
+            .flat_map(known)
+            .find_map(|(document, _)| self.scopes.prefix_for(file, *document));
         if let Some(prefix) = prefix {
             return error.help(format!("it is imported as `{prefix}:{name}`"));
         }
@@ -289,13 +365,21 @@ impl<'a> Types<'a> {
             Some((prefix, _)) if prefix != "tosca" && !self.scopes.has_prefix(file, prefix) => {
                 error.help(format!("nothing is imported with the namespace prefix `{prefix}` here"))
             }
-            _ => error.help_opt(did_you_mean(name, families.iter().flat_map(|family| self.known(file, *family)))),
+            _ => error.help_opt(did_you_mean(
+                name,
+                families.iter().flat_map(|family| self.known(file, *family)),
+            )),
         }
     }
 
     fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
-        let names = self.names[family as usize].keys().filter(move |name| self.find_in(file, family, name).is_some());
-        let primitives = Primitive::ALL.iter().map(|primitive| primitive.name()).filter(move |_| family == Family::Data);
+        let names = self.names[family as usize]
+            .keys()
+            .filter(move |name| self.find_in(file, family, name).is_some());
+        let primitives = Primitive::ALL
+            .iter()
+            .map(|primitive| primitive.name())
+            .filter(move |_| family == Family::Data);
         names.chain(self.other_names[family as usize].keys()).copied().chain(primitives)
     }
 
@@ -331,7 +415,9 @@ impl<'a> Types<'a> {
     /// Whether a type is another, or derives from it.
     pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         match (one, ancestor) {
-            (TypeRef::Defined(one), TypeRef::Defined(ancestor)) => self.chain(one).any(|id| id == ancestor),
+            (TypeRef::Defined(one), TypeRef::Defined(ancestor)) => {
+                self.chain(one).any(|id| id == ancestor)
+            }
             (one, TypeRef::Primitive(ancestor)) => self.primitive(one) == Some(ancestor),
             (TypeRef::Primitive(_), TypeRef::Defined(_)) => false,
         }
@@ -340,7 +426,8 @@ impl<'a> Types<'a> {
     /// What a type has, with all that it inherits. Worked out when it is asked for, and once.
     pub fn effective(&self, id: TypeId) -> &EffectiveType<'a> {
         // Ancestors first, so that no chain is a recursion.
-        let chain: Vec<_> = self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
+        let chain: Vec<_> =
+            self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
         for id in chain.into_iter().rev() {
             let parent = self.parent(id).and_then(|parent| self.effective[parent.index()].get());
             self.effective[id.index()].get_or_init(|| effective::effective(self, id, parent));

@@ -1,7 +1,9 @@
-//! The type system of TOSCA Simple Profile 1.3: definitions, derivation, and what types effectively are.
+//! The type system of TOSCA Simple Profile 1.3: definitions, derivation, and what types effectively
+//! are.
 //!
-//! [`Types::of`] reads the type definitions of documents, of which [`profile::normative`] is usually the first; [`Types::effective`] says
-//! what a type has, with what it inherits. [`validate_types`] reports all that is wrong with the types of a file.
+//! [`Types::of`] reads the type definitions of documents, of which [`profile::normative`] is
+//! usually the first; [`Types::effective`] says what a type has, with what it inherits.
+//! [`validate_types`] reports all that is wrong with the types of a file.
 //!
 //! ```
 //! use cuvee::source::FileId;
@@ -17,30 +19,36 @@
 //! assert_eq!(types.definition(root.refines.as_ref().unwrap().owner).name, "tosca.nodes.WebApplication");
 //! ```
 
+pub mod csar;
 mod definition;
 mod effective;
+pub(crate) mod function;
 mod grammar;
 mod hierarchy;
+pub(crate) mod load;
+pub(crate) mod names;
 pub mod profile;
 mod report;
+pub(crate) mod scope;
 pub(crate) mod shape;
 pub(crate) mod substitution;
 pub mod value;
 pub(crate) mod workflow;
 
 pub use definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named, Occurrences, OperationDefinition,
-    PropertyDefinition, RequirementDefinition, SchemaDefinition, TypeDefinition,
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
+    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    TypeDefinition,
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub use hierarchy::{TypeId, TypeRef, Types};
 pub use report::{
-    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport, RequirementReport, Said,
-    TypeEntry, TypeReport, TypesReport,
+    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport,
+    RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
 };
 
-use crate::diagnostic::Diagnostics;
-use crate::yaml::Document;
+use crate::text::diagnostic::Diagnostics;
+use crate::text::yaml::Document;
 
 /// All that is wrong with the type definitions of these documents, beside the normative types.
 ///

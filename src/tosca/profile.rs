@@ -1,9 +1,10 @@
-//! The profiles that are built in: the normative types, and the non-normative ones for those who ask for them.
+//! The profiles that are built in: the normative types, and the non-normative ones for those who
+//! ask for them.
 
 use super::definition::Family;
 use super::value::Primitive;
-use crate::source::{FileId, SourceFile};
-use crate::yaml::{self, Document, Limits, Node};
+use crate::text::source::{FileId, SourceFile};
+use crate::text::yaml::{self, Document, Limits, Node};
 use std::sync::OnceLock;
 
 /// The namespace of the normative types (section 3.1).
@@ -21,7 +22,8 @@ struct BuiltIn {
     document: OnceLock<Document>,
 }
 
-/// Files that are read have ids from zero up, those that are built in from the end down: a span into one is valid beside any source map.
+/// Files that are read have ids from zero up, those that are built in from the end down: a span
+/// into one is valid beside any source map.
 static NORMATIVE: BuiltIn = BuiltIn {
     id: FileId(u32::MAX),
     name: "tosca_simple_1_3.yaml",
@@ -43,7 +45,8 @@ impl BuiltIn {
         let empty = || yaml::parse(self.id, "".into(), &Limits::default());
         self.document.get_or_init(|| {
             // Its text is fixed, and a test holds that it parses.
-            let parsed = yaml::parse(self.id, self.text.into(), &Limits::default()).or_else(|_| empty());
+            let parsed =
+                yaml::parse(self.id, self.text.into(), &Limits::default()).or_else(|_| empty());
             parsed.unwrap_or_else(|_| unreachable!("an empty text is a document"))
         })
     }
@@ -61,11 +64,15 @@ pub fn non_normative() -> &'static Document {
 
 /// Whether this is a name of a type of chapter 9.
 pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
-    let mut types = non_normative().root().get(family.keyword()).into_iter().flat_map(Node::entries);
-    types.any(|(key, definition)| key.as_str() == Some(name) || other_names(definition).any(|other| other == name))
+    let mut types =
+        non_normative().root().get(family.keyword()).into_iter().flat_map(Node::entries);
+    types.any(|(key, definition)| {
+        key.as_str() == Some(name) || other_names(definition).any(|other| other == name)
+    })
 }
 
-/// The profile of which this is a copy, as it lies beside templates whose other tools know no types without a file.
+/// The profile of which this is a copy, as it lies beside templates whose other tools know no types
+/// without a file.
 pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
     let copied = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.text == text)?;
     Some(copied.document())
@@ -75,7 +82,9 @@ pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
 pub(crate) fn has(family: Family, name: &str) -> bool {
     let types = normative().root().get(family.keyword());
     let mut types = types.into_iter().flat_map(Node::entries);
-    types.any(|(key, definition)| key.text() == Some(name) || other_names(definition).any(|other| other == name))
+    types.any(|(key, definition)| {
+        key.text() == Some(name) || other_names(definition).any(|other| other == name)
+    })
 }
 
 /// Whether a file is one of the profiles.
@@ -94,9 +103,12 @@ pub fn primitive(name: &str) -> Option<&'static str> {
     Primitive::from_name(name).map(Primitive::name)
 }
 
-/// By which names besides its full one a type of a profile goes: its shorthand, its qualified name, and further ones (section 5.2).
+/// By which names besides its full one a type of a profile goes: its shorthand, its qualified name,
+/// and further ones (section 5.2).
 pub(super) fn other_names(definition: Node<'_>) -> impl Iterator<Item = &str> {
     let metadata = definition.get("metadata");
-    let names = ["shorthand", "qualified", "aliases"].into_iter().filter_map(move |key| metadata?.get(key)?.as_str());
+    let names = ["shorthand", "qualified", "aliases"]
+        .into_iter()
+        .filter_map(move |key| metadata?.get(key)?.as_str());
     names.flat_map(|names| names.split(' '))
 }

@@ -2,17 +2,19 @@
 
 use super::ArtifactDefinition;
 use super::definition::{
-    Constraint, Family, Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    Constraint, Family, Occurrences, OperationDefinition, PropertyDefinition,
+    RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, Types};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::Failure;
+use crate::Resolver;
 use crate::explore::Answer;
 use crate::resolver::with_sources;
-use crate::source::SourceMap;
-use crate::value::Value;
-use crate::yaml::Node;
-use crate::{Failure, Resolver};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::SourceMap;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -193,9 +195,11 @@ pub struct ArtifactReport {
 }
 
 impl Resolver {
-    /// All types of the template: the normative ones, and those of its library, its imports and its own.
+    /// All types of the template: the normative ones, and those of its library, its imports and its
+    /// own.
     ///
-    /// What is wrong with definitions is among the warnings of the answer; types are shown as far as they are right.
+    /// What is wrong with definitions is among the warnings of the answer; types are shown as far
+    /// as they are right.
     ///
     /// # Errors
     /// A [`Failure`] where a file cannot be read.
@@ -219,17 +223,22 @@ impl Resolver {
     /// `unknown-type` where there is none, and as [`Resolver::types`].
     pub fn effective_types(&self, name: &str) -> Result<Answer<Vec<TypeReport>>, Failure> {
         self.ask_types(|types, sources| {
-            let found: Vec<_> = Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
+            let found: Vec<_> =
+                Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
             if found.is_empty() {
                 let names = types.ids().map(|id| types.definition(id).name);
-                let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
+                let error =
+                    Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
                 return Err(error.help_opt(did_you_mean(name, names)).into());
             }
             Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
         })
     }
 
-    fn ask_types<T>(&self, ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>) -> Result<Answer<T>, Failure> {
+    fn ask_types<T>(
+        &self,
+        ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
         let ((result, warnings), sources) = with_sources(|sources| {
             let (documents, links) = self.documents(sources)?;
             let types = Types::linked(self.beside_profiles(&documents, sources), &links);
@@ -242,7 +251,9 @@ impl Resolver {
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
     let parent = types.parent(id).map(|parent| types.definition(parent).name);
-    let parent = parent.or_else(|| types.primitive(super::TypeRef::Defined(id)).filter(|_| types.parent(id).is_none()));
+    let parent = parent.or_else(|| {
+        types.primitive(super::TypeRef::Defined(id)).filter(|_| types.parent(id).is_none())
+    });
     TypeEntry {
         family: definition.family,
         name: definition.name.to_owned(),
@@ -260,7 +271,10 @@ fn texts(nodes: Option<&[Node<'_>]>) -> Vec<String> {
 }
 
 fn clauses(constraints: &[Constraint<'_>]) -> Vec<String> {
-    constraints.iter().map(|constraint| format!("{}: {}", constraint.operator, constraint.operand.to_value())).collect()
+    constraints
+        .iter()
+        .map(|constraint| format!("{}: {}", constraint.operator, constraint.operand.to_value()))
+        .collect()
 }
 
 /// `map of list of string`
@@ -286,7 +300,10 @@ impl<'a> Reporting<'_, 'a> {
         TypeReport {
             entry: entry(self.types, id, self.sources),
             description: text(definition.description),
-            ancestors: ancestors.chain(self.types.primitive(super::TypeRef::Defined(id))).map(str::to_owned).collect(),
+            ancestors: ancestors
+                .chain(self.types.primitive(super::TypeRef::Defined(id)))
+                .map(str::to_owned)
+                .collect(),
             properties: self.all(&effective.properties, Self::property),
             attributes: self.all(&effective.attributes, Self::property),
             capabilities: self.all(&effective.capabilities, Self::capability),
@@ -306,12 +323,18 @@ impl<'a> Reporting<'_, 'a> {
     }
 
     fn said<T>(&self, part: &Part<'a, T>) -> Said {
-        Said { kind: self.types.definition(part.owner).name.to_owned(), place: self.sources.place(part.named.key.span()) }
+        Said {
+            kind: self.types.definition(part.owner).name.to_owned(),
+            place: self.sources.place(part.named.key.span()),
+        }
     }
 
     fn origin<T>(&self, part: &Part<'a, T>) -> Origin {
         let refined = std::iter::successors(part.refines.as_ref(), |part| part.refines.as_ref());
-        Origin { said: self.said(part), refines: refined.map(|part: &Arc<_>| self.said(part)).collect() }
+        Origin {
+            said: self.said(part),
+            refines: refined.map(|part: &Arc<_>| self.said(part)).collect(),
+        }
     }
 
     fn property(&self, part: &Part<'a, PropertyDefinition<'a>>) -> PropertyReport {
@@ -368,7 +391,12 @@ impl<'a> Reporting<'_, 'a> {
         OperationReport {
             name: part.named.name.to_owned(),
             implementation: part.definition.implementation.map(Node::to_value),
-            inputs: part.definition.inputs.iter().map(|input| input.named.name.to_owned()).collect(),
+            inputs: part
+                .definition
+                .inputs
+                .iter()
+                .map(|input| input.named.name.to_owned())
+                .collect(),
             from: self.origin(part),
         }
     }

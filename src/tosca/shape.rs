@@ -1,7 +1,7 @@
 //! What may be said of the things that types and templates have in common.
 
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::yaml::Node;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::Node;
 
 /// What may be said of something.
 pub(crate) struct Shape {
@@ -20,8 +20,14 @@ impl Shape {
         if self.keynames.contains(&text) {
             return None;
         }
-        let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyname of {}", self.what));
-        let error = error.at(key.span()).section(self.section).help(format!("known are {}", self.keynames.join(", ")));
+        let error = Diagnostic::error(
+            Code::UnknownKeyword,
+            format!("`{text}` is not a keyname of {}", self.what),
+        );
+        let error = error
+            .at(key.span())
+            .section(self.section)
+            .help(format!("known are {}", self.keynames.join(", ")));
         Some(error.help_opt(did_you_mean(text, self.keynames.iter().copied())))
     }
 }
@@ -49,7 +55,8 @@ pub(crate) const PROPERTY: Shape = Shape {
         "value",
     ],
 };
-pub(crate) const PARAMETER: Shape = Shape { what: "a parameter definition", section: "3.6.14.1", keynames: PROPERTY.keynames };
+pub(crate) const PARAMETER: Shape =
+    Shape { what: "a parameter definition", section: "3.6.14.1", keynames: PROPERTY.keynames };
 pub(crate) const INTERFACE: Shape = Shape {
     what: "an interface definition",
     section: "3.6.20.1",
@@ -60,10 +67,16 @@ pub(crate) const OPERATION: Shape = Shape {
     section: "3.6.17.1",
     keynames: &["description", "implementation", "inputs", "outputs"],
 };
-pub(crate) const NOTIFICATION: Shape =
-    Shape { what: "a notification definition", section: "3.6.19.1", keynames: &["description", "implementation", "outputs"] };
-pub(crate) const IMPLEMENTATION: Shape =
-    Shape { what: "an implementation", section: "3.6.16.1", keynames: &["primary", "dependencies", "timeout", "operation_host"] };
+pub(crate) const NOTIFICATION: Shape = Shape {
+    what: "a notification definition",
+    section: "3.6.19.1",
+    keynames: &["description", "implementation", "outputs"],
+};
+pub(crate) const IMPLEMENTATION: Shape = Shape {
+    what: "an implementation",
+    section: "3.6.16.1",
+    keynames: &["primary", "dependencies", "timeout", "operation_host"],
+};
 /// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`.
 pub(crate) const ARTIFACT: Shape = Shape {
     what: "an artifact definition",
@@ -82,7 +95,8 @@ pub(crate) const ARTIFACT: Shape = Shape {
     ],
 };
 
-pub(crate) const FILTER: Shape = Shape { what: "a node filter", section: "3.6.5.1", keynames: &["properties", "capabilities"] };
+pub(crate) const FILTER: Shape =
+    Shape { what: "a node filter", section: "3.6.5.1", keynames: &["properties", "capabilities"] };
 pub(crate) const CAPABILITY_FILTER: Shape =
     Shape { what: "a filter of a capability", section: "3.6.5.2", keynames: &["properties"] };
 

@@ -4,8 +4,8 @@ use super::definition::Named;
 use super::grammar::Grammar;
 use super::shape::{CAPABILITY_FILTER, FILTER, Shape};
 use super::value::Clause;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
 
 /// A substitution mapping: the topology template implements a node type.
 pub(crate) struct Substitution<'a> {
@@ -42,13 +42,27 @@ pub(crate) struct Mapping<'a> {
 const SUBSTITUTION: Shape = Shape {
     what: "a substitution mapping",
     section: "3.8.13.1",
-    keynames: &["node_type", "substitution_filter", "properties", "attributes", "capabilities", "requirements", "interfaces"],
+    keynames: &[
+        "node_type",
+        "substitution_filter",
+        "properties",
+        "attributes",
+        "capabilities",
+        "requirements",
+        "interfaces",
+    ],
 };
-const PROPERTY: Shape = Shape { what: "a property mapping", section: "3.8.8.1", keynames: &["mapping", "value"] };
-const ATTRIBUTE: Shape = Shape { what: "an attribute mapping", section: "3.8.9.1", keynames: &["mapping"] };
-const CAPABILITY: Shape =
-    Shape { what: "a capability mapping", section: "3.8.10.1", keynames: &["mapping", "properties", "attributes"] };
-const REQUIREMENT: Shape = Shape { what: "a requirement mapping", section: "3.8.11.1", keynames: CAPABILITY.keynames };
+const PROPERTY: Shape =
+    Shape { what: "a property mapping", section: "3.8.8.1", keynames: &["mapping", "value"] };
+const ATTRIBUTE: Shape =
+    Shape { what: "an attribute mapping", section: "3.8.9.1", keynames: &["mapping"] };
+const CAPABILITY: Shape = Shape {
+    what: "a capability mapping",
+    section: "3.8.10.1",
+    keynames: &["mapping", "properties", "attributes"],
+};
+const REQUIREMENT: Shape =
+    Shape { what: "a requirement mapping", section: "3.8.11.1", keynames: CAPABILITY.keynames };
 
 /// Reads the substitution mapping of a topology template.
 pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {
@@ -76,7 +90,9 @@ impl Grammar<'_> {
     fn mappings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Mapping<'a>> {
         let Some(collection) = node.get(keyname) else { return Vec::new() };
         let named = match collection.kind() {
-            NodeKind::Sequence => collection.items().flat_map(|item| self.map(item, keyname, shape.section)).collect(),
+            NodeKind::Sequence => {
+                collection.items().flat_map(|item| self.map(item, keyname, shape.section)).collect()
+            }
             _ => self.map(collection, keyname, shape.section),
         };
         named.into_iter().map(|named| self.mapping(named, shape)).collect()
@@ -84,21 +100,30 @@ impl Grammar<'_> {
 
     fn mapping<'a>(&mut self, named: Named<'a>, shape: &Shape) -> Mapping<'a> {
         let node = named.value;
-        let mut mapping = Mapping { named, path: Vec::new(), value: None, properties: None, attributes: None };
+        let mut mapping =
+            Mapping { named, path: Vec::new(), value: None, properties: None, attributes: None };
         let has_value = shape.keynames.contains(&"value");
-        let is_long = || node.entries().any(|(key, _)| key.text().is_some_and(|text| shape.keynames.contains(&text)));
+        let is_long = || {
+            node.entries()
+                .any(|(key, _)| key.text().is_some_and(|text| shape.keynames.contains(&text)))
+        };
         match node.kind() {
             NodeKind::Sequence => mapping.path = self.path(node, shape),
             NodeKind::Mapping if !has_value || is_long() => {
                 self.keynames(node, shape);
-                mapping.path = node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
+                mapping.path =
+                    node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
                 mapping.value = node.get("value");
                 mapping.properties = node.get("properties");
                 mapping.attributes = node.get("attributes");
                 self.exclusive(node, shape);
             }
             _ if has_value => mapping.value = Some(node),
-            _ => self.invalid(node, format!("{} is a list of names, not {}", shape.what, node.describe()), shape.section),
+            _ => self.invalid(
+                node,
+                format!("{} is a list of names, not {}", shape.what, node.describe()),
+                shape.section,
+            ),
         }
         if let Some(value) = mapping.value {
             let message = "a value in a property mapping is deprecated: map the property, or use a `substitution_filter`";
@@ -109,9 +134,15 @@ impl Grammar<'_> {
 
     /// `mapping` excludes the others.
     fn exclusive(&mut self, node: Node<'_>, shape: &Shape) {
-        let other = node.entries().find(|(key, _)| matches!(key.text(), Some("value" | "properties" | "attributes")));
+        let other = node
+            .entries()
+            .find(|(key, _)| matches!(key.text(), Some("value" | "properties" | "attributes")));
         if let Some((key, _)) = other.filter(|_| node.get("mapping").is_some()) {
-            let message = format!("{} has either `mapping` or `{}`", shape.what, key.text().unwrap_or_default());
+            let message = format!(
+                "{} has either `mapping` or `{}`",
+                shape.what,
+                key.text().unwrap_or_default()
+            );
             self.invalid(key, message, shape.section);
         }
     }
@@ -131,7 +162,8 @@ impl Grammar<'_> {
             return Vec::new();
         }
         if !of_node && node.items().len() == 2 {
-            let message = format!("{} to what a node has is deprecated: name an input or output", shape.what);
+            let message =
+                format!("{} to what a node has is deprecated: name an input or output", shape.what);
             self.deprecated(node, message, shape.section);
         }
         node.items().collect()

@@ -1,8 +1,8 @@
 use super::*;
-use crate::diagnostic::Code;
-use crate::scope::{Link, Links};
-use crate::source::{FileId, Span};
-use crate::yaml::{Limits, parse};
+use crate::text::diagnostic::Code;
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Limits, parse};
+use crate::tosca::scope::{Link, Links};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -16,7 +16,11 @@ fn codes(text: &str) -> Vec<Code> {
 
 #[test]
 fn profiles_are_valid() {
-    assert!(validate_types([profile::normative()]).0.is_empty(), "{:#?}", validate_types([profile::normative()]));
+    assert!(
+        validate_types([profile::normative()]).0.is_empty(),
+        "{:#?}",
+        validate_types([profile::normative()])
+    );
     let both = validate_types([profile::normative(), profile::non_normative()]);
     assert!(both.0.is_empty(), "{both:#?}");
     assert_eq!(Types::of([profile::normative()]).ids().len(), 66);
@@ -28,14 +32,19 @@ fn normative_types_go_by_all_their_names() {
     let types = Types::of([profile::normative()]);
     let storage = types.find(Family::Node, "tosca.nodes.Abstract.Storage");
     assert!(storage.is_some());
-    for name in ["AbstractStorage", "tosca:Abstract.Storage", "Abstract.Storage", "tosca:AbstractStorage"] {
+    for name in
+        ["AbstractStorage", "tosca:Abstract.Storage", "Abstract.Storage", "tosca:AbstractStorage"]
+    {
         assert_eq!(types.find(Family::Node, name), storage, "{name}");
     }
     assert_eq!(types.find(Family::Capability, "AbstractStorage"), None);
     assert_eq!(types.find_data("tosca:version"), Some(TypeRef::Primitive("version")));
     let port = types.find_data("PortDef").unwrap();
     assert_eq!(types.primitive(port), Some("integer"));
-    assert!(types.derives(port, TypeRef::Primitive("integer")) && !types.derives(port, TypeRef::Primitive("string")));
+    assert!(
+        types.derives(port, TypeRef::Primitive("integer"))
+            && !types.derives(port, TypeRef::Primitive("string"))
+    );
 }
 
 #[test]
@@ -48,10 +57,12 @@ fn what_somebody_defines_goes_before_other_names_of_normative_types() {
     assert!(types.diagnostics().0.is_empty());
 }
 
-/// Documents of which the first is the template, and the others those that it imports: file, importing file, prefix.
+/// Documents of which the first is the template, and the others those that it imports: file,
+/// importing file, prefix.
 fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&Types<'_>)) {
-    let parsed =
-        texts.iter().enumerate().map(|(file, text)| parse(FileId(file as u32), (*text).into(), &Limits::default()).unwrap());
+    let parsed = texts.iter().enumerate().map(|(file, text)| {
+        parse(FileId(file as u32), (*text).into(), &Limits::default()).unwrap()
+    });
     let documents: Vec<_> = parsed.collect();
     let link = |&(from, to, prefix): &(u32, u32, Option<&str>)| Link {
         from: FileId(from),
@@ -60,7 +71,11 @@ fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&
         prefix: prefix.map(str::to_owned),
         uri: None,
     };
-    let links = Links { top: Some(FileId(0)), library: Vec::new(), links: links.iter().map(link).collect() };
+    let links = Links {
+        top: Some(FileId(0)),
+        library: Vec::new(),
+        links: links.iter().map(link).collect(),
+    };
     ask(&Types::linked(std::iter::once(profile::normative()).chain(&documents), &links));
 }
 
@@ -73,41 +88,66 @@ fn a_prefix_is_that_of_an_import() {
         "node_types: {Base: {}}",
     ];
     linked(&texts, &[(0, 1, Some("my")), (1, 2, None), (2, 3, Some("far"))], |types| {
-        let find =
-            |file, name| types.find_in(Some(FileId(file)), Family::Node, name).map(|id| types.definition(id).key.span().file);
+        let find = |file, name| {
+            types
+                .find_in(Some(FileId(file)), Family::Node, name)
+                .map(|id| types.definition(id).key.span().file)
+        };
         assert_eq!(types.diagnostics().0, []);
         assert_eq!(find(0, "my:Shop"), Some(FileId(1)));
         assert_eq!(find(0, "my:Base"), Some(FileId(2)));
         assert_eq!(find(1, "Base"), Some(FileId(2)));
         assert_eq!(find(2, "far:Base"), Some(FileId(3)));
-        for (file, name) in
-            [(0, "Shop"), (0, "Base"), (0, "far:Base"), (0, "your:Shop"), (1, "my:Shop"), (1, "far:Base"), (3, "Store")]
-        {
+        for (file, name) in [
+            (0, "Shop"),
+            (0, "Base"),
+            (0, "far:Base"),
+            (0, "your:Shop"),
+            (1, "my:Shop"),
+            (1, "far:Base"),
+            (3, "Store"),
+        ] {
             assert_eq!(find(file, name), None, "{name} in {file}");
         }
         assert_eq!(find(0, "my:my:Shop"), None);
-        assert_eq!(types.find(Family::Node, "my:Shop"), types.find_in(Some(FileId(1)), Family::Node, "Shop"));
+        assert_eq!(
+            types.find(Family::Node, "my:Shop"),
+            types.find_in(Some(FileId(1)), Family::Node, "Shop")
+        );
     });
 }
 
 #[test]
 fn what_is_imported_twice_or_in_a_circle_is_one() {
-    let texts =
-        ["imports: []", "node_types: {A: {derived_from: C}}", "node_types: {B: {derived_from: C}}", "node_types: {C: {}}"];
-    linked(&texts, &[(0, 1, None), (0, 2, Some("b")), (1, 3, None), (2, 3, None), (3, 0, None)], |types| {
-        assert_eq!(types.diagnostics().0, []);
-        let [a, b] = ["A", "b:B"].map(|name| types.find(Family::Node, name).unwrap());
-        assert_eq!(types.parent(a), types.parent(b));
-        assert!(types.parent(a).is_some());
-    });
+    let texts = [
+        "imports: []",
+        "node_types: {A: {derived_from: C}}",
+        "node_types: {B: {derived_from: C}}",
+        "node_types: {C: {}}",
+    ];
+    linked(
+        &texts,
+        &[(0, 1, None), (0, 2, Some("b")), (1, 3, None), (2, 3, None), (3, 0, None)],
+        |types| {
+            assert_eq!(types.diagnostics().0, []);
+            let [a, b] = ["A", "b:B"].map(|name| types.find(Family::Node, name).unwrap());
+            assert_eq!(types.parent(a), types.parent(b));
+            assert!(types.parent(a).is_some());
+        },
+    );
 }
 
 #[test]
 fn names_clash_where_they_meet() {
-    let shop = |property: &str| format!("node_types: {{Shop: {{properties: {{{property}: {{type: string}}}}}}}}");
+    let shop = |property: &str| {
+        format!("node_types: {{Shop: {{properties: {{{property}: {{type: string}}}}}}}}")
+    };
     let (x, y) = (shop("x"), shop("y"));
     let of_x = format!("namespace: https://x.example\n{x}");
-    let (also_of_x, of_y) = (format!("namespace: https://x.example\n{y}"), format!("namespace: https://y.example\n{y}"));
+    let (also_of_x, of_y) = (
+        format!("namespace: https://x.example\n{y}"),
+        format!("namespace: https://y.example\n{y}"),
+    );
     for (one, other, prefix, clashes) in [
         (&x, &y, None, true),
         (&x, &x, None, false),
@@ -120,7 +160,11 @@ fn names_clash_where_they_meet() {
     ] {
         linked(&["imports: []", one, other], &[(0, 1, None), (0, 2, prefix)], |types| {
             let codes: Vec<_> = types.validate().0.iter().map(|found| found.code).collect();
-            assert_eq!(codes, if clashes { vec![Code::TypeClash] } else { Vec::new() }, "{one} {other} {prefix:?}");
+            assert_eq!(
+                codes,
+                if clashes { vec![Code::TypeClash] } else { Vec::new() },
+                "{one} {other} {prefix:?}"
+            );
         });
         linked(&[one, other], &[(0, 1, prefix)], |types| {
             assert_eq!(types.diagnostics().has_errors(), clashes, "{one} {other} {prefix:?}");
@@ -139,7 +183,10 @@ fn a_namespace_may_stand_in_front_of_a_name() {
         assert_eq!(types.find(Family::Node, "https://x.example/Shop"), shop);
         assert_eq!(types.find(Family::Node, "https://y.example/Shop"), None);
         for name in ["Compute", "tosca.nodes.Compute"] {
-            assert_eq!(types.find(Family::Node, &format!("{}/{name}", profile::NAMESPACE)), types.find(Family::Node, "Compute"));
+            assert_eq!(
+                types.find(Family::Node, &format!("{}/{name}", profile::NAMESPACE)),
+                types.find(Family::Node, "Compute")
+            );
         }
     });
 }
@@ -149,7 +196,8 @@ fn parts_know_where_they_come_from() {
     let types = Types::of([profile::normative(), profile::non_normative()]);
     let server = types.effective(types.find(Family::Node, "WebServer").unwrap());
     let name = |id: TypeId| types.definition(id).name;
-    let capabilities: Vec<_> = server.capabilities.values().map(|part| (part.named.name, name(part.owner))).collect();
+    let capabilities: Vec<_> =
+        server.capabilities.values().map(|part| (part.named.name, name(part.owner))).collect();
     assert_eq!(
         capabilities,
         [
@@ -163,7 +211,10 @@ fn parts_know_where_they_come_from() {
     assert_eq!(name(secure.owner), "tosca.capabilities.Endpoint.Admin");
     assert_eq!(name(secure.refines.as_ref().unwrap().owner), "tosca.capabilities.Endpoint");
     let standard = &server.interfaces["Standard"].definition.operations;
-    assert_eq!(standard.keys().copied().collect::<Vec<_>>(), ["create", "configure", "start", "stop", "delete"]);
+    assert_eq!(
+        standard.keys().copied().collect::<Vec<_>>(),
+        ["create", "configure", "start", "stop", "delete"]
+    );
     let host = &server.requirements["host"];
     assert_eq!(name(host.owner), "tosca.nodes.SoftwareComponent");
 }
@@ -180,13 +231,17 @@ node_types:
     assert!(types.validate().0.is_empty(), "{:#?}", types.validate());
     let c = &types.effective(types.find(Family::Node, "M").unwrap()).capabilities["c"].definition;
     assert_eq!(c.properties["x"].definition.value.and_then(|value| value.text()), Some("1"));
-    assert_eq!(c.properties["x"].definition.schema.kind.and_then(|kind| kind.as_str()), Some("integer"));
+    assert_eq!(
+        c.properties["x"].definition.schema.kind.and_then(|kind| kind.as_str()),
+        Some("integer")
+    );
     assert_eq!(c.properties["y"].definition.default.and_then(|value| value.text()), Some("z"));
 }
 
 #[test]
 fn types_that_add_nothing_share_what_they_inherit() {
-    let document = document("node_types: {A: {properties: {x: {type: string}}}, B: {derived_from: A}}");
+    let document =
+        document("node_types: {A: {properties: {x: {type: string}}}, B: {derived_from: A}}");
     let types = Types::of([&document]);
     let [a, b] = ["A", "B"].map(|name| types.effective(types.find(Family::Node, name).unwrap()));
     assert!(std::sync::Arc::ptr_eq(&a.properties, &b.properties));
@@ -195,7 +250,10 @@ fn types_that_add_nothing_share_what_they_inherit() {
 #[test]
 fn cycles_and_long_chains_are_cut() {
     assert_eq!(codes("node_types: {A: {derived_from: A}}"), [Code::CyclicType]);
-    assert_eq!(codes("node_types: {A: {derived_from: B}, B: {derived_from: C}, C: {derived_from: B}}"), [Code::CyclicType]);
+    assert_eq!(
+        codes("node_types: {A: {derived_from: B}, B: {derived_from: C}, C: {derived_from: B}}"),
+        [Code::CyclicType]
+    );
     let mut chain = "node_types:\n  T0: {}\n".to_owned();
     for index in 1..1000 {
         writeln!(chain, "  T{index}: {{derived_from: T{}}}", index - 1).unwrap();
@@ -206,7 +264,17 @@ fn cycles_and_long_chains_are_cut() {
 /// Whatever stands where a definition should, something is said or nothing, but nothing panics.
 #[test]
 fn any_shape_anywhere_is_survived() {
-    let wrong = ["x", "1", "null", "[]", "{}", "[1, {a: b}]", "{a: {b: c}}", "[[]]", "{derived_from: None}"];
+    let wrong = [
+        "x",
+        "1",
+        "null",
+        "[]",
+        "{}",
+        "[1, {a: b}]",
+        "{a: {b: c}}",
+        "[[]]",
+        "{derived_from: None}",
+    ];
     let keynames = [
         "derived_from",
         "version",
@@ -248,12 +316,32 @@ fn any_shape_anywhere_is_survived() {
 /// As above, of what templates say in the same grammar.
 #[test]
 fn any_shape_of_workflows_and_mappings_is_survived() {
-    let wrong = ["x", "1", "null", "[]", "{}", "[1, {a: b}]", "{a: {b: c}}", "[[]]", "{and: [{or: 1}]}", "[{equal: [1]}]"];
+    let wrong = [
+        "x",
+        "1",
+        "null",
+        "[]",
+        "{}",
+        "[1, {a: b}]",
+        "{a: {b: c}}",
+        "[[]]",
+        "{and: [{or: 1}]}",
+        "[{equal: [1]}]",
+    ];
     let workflow = ["inputs", "preconditions", "steps", "implementation", "outputs"];
     let step = ["target", "filter", "activities", "on_success", "on_failure"];
-    let activity = ["delegate", "set_state", "call_operation", "inline", "workflow", "operation", "inputs"];
+    let activity =
+        ["delegate", "set_state", "call_operation", "inline", "workflow", "operation", "inputs"];
     let trigger = ["event", "event_type", "schedule", "target_filter", "condition", "action"];
-    let mapping = ["node_type", "substitution_filter", "properties", "attributes", "capabilities", "requirements", "interfaces"];
+    let mapping = [
+        "node_type",
+        "substitution_filter",
+        "properties",
+        "attributes",
+        "capabilities",
+        "requirements",
+        "interfaces",
+    ];
     for shape in wrong {
         let said = |keynames: &[&str], around: &dyn Fn(String) -> String| -> Vec<_> {
             keynames.iter().map(|keyname| around(format!("{{{keyname}: {shape}}}"))).collect()
@@ -264,7 +352,10 @@ fn any_shape_of_workflows_and_mappings_is_survived() {
             said(&activity, &|body| format!("{{w: {{steps: {{s: {{activities: [{body}]}}}}}}}}")),
             vec![shape.to_owned(), format!("{{w: {shape}}}")],
         ];
-        let triggers = [said(&trigger, &|body| format!("{{t: {body}}}")), vec![shape.to_owned(), format!("{{t: {shape}}}")]];
+        let triggers = [
+            said(&trigger, &|body| format!("{{t: {body}}}")),
+            vec![shape.to_owned(), format!("{{t: {shape}}}")],
+        ];
         let mappings = [
             said(&mapping, &|body| body),
             mapping.iter().map(|keyname| format!("{{{keyname}: {{m: {shape}}}}}")).collect(),
@@ -293,7 +384,8 @@ proptest! {
     /// What is effective is what the nearest ancestor says, whatever the order of definitions.
     #[test]
     fn the_nearest_ancestor_decides(types in prop::collection::vec((any::<prop::sample::Index>(), 0u8..16), 1..24), reverse: bool) {
-        // Each type derives from an earlier one or from none; bit `b` of its mask says whether it gives the property `pb` a default.
+        // Each type derives from an earlier one or from none; bit `b` of its mask says whether it
+        // gives the property `pb` a default.
         let parents: Vec<_> = types.iter().enumerate().map(|(index, (parent, _))| parent.index(index + 1).checked_sub(1)).collect();
         let define = |index: usize| {
             let parent = parents[index].map(|parent| format!("derived_from: T{parent}, ")).unwrap_or_default();

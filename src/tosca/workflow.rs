@@ -1,12 +1,12 @@
-//! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies (3.6.22), and the conditions (3.6.25) and
-//! activities (3.6.23) of both.
+//! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies
+//! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
 use super::definition::{Named, PropertyDefinition};
 use super::grammar::Grammar;
 use super::shape::Shape;
 use super::value::Clause;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
 
 /// A trigger of a policy (section 3.6.22).
 pub(crate) struct Trigger<'a> {
@@ -34,7 +34,8 @@ pub(crate) struct EventFilter<'a> {
     pub capability: Option<Node<'a>>,
 }
 
-/// An assertion (section 3.6.24). How assertions are combined to a condition does not matter to whether they make sense.
+/// An assertion (section 3.6.24). How assertions are combined to a condition does not matter to
+/// whether they make sense.
 pub(crate) struct Assertion<'a> {
     /// The name of an attribute.
     pub attribute: Node<'a>,
@@ -92,15 +93,26 @@ pub(crate) struct Workflow<'a> {
 const TRIGGER: Shape = Shape {
     what: "a trigger definition",
     section: "3.6.22.1",
-    keynames: &["description", "event", "event_type", "schedule", "target_filter", "condition", "action"],
+    keynames: &[
+        "description",
+        "event",
+        "event_type",
+        "schedule",
+        "target_filter",
+        "condition",
+        "action",
+    ],
 };
 const CONDITION: Shape = Shape {
     what: "the condition of a trigger",
     section: "3.6.22.2",
     keynames: &["constraint", "period", "evaluations", "method"],
 };
-const EVENT_FILTER: Shape =
-    Shape { what: "an event filter", section: "3.6.21.1", keynames: &["node", "requirement", "capability"] };
+const EVENT_FILTER: Shape = Shape {
+    what: "an event filter",
+    section: "3.6.21.1",
+    keynames: &["node", "requirement", "capability"],
+};
 /// With `valid_states` and `attributes`, which only the listing of section 7.3.6.1 has.
 const PRECONDITION: Shape = Shape {
     what: "a precondition",
@@ -110,15 +122,34 @@ const PRECONDITION: Shape = Shape {
 const STEP: Shape = Shape {
     what: "a step",
     section: "3.6.27.1",
-    keynames: &["target", "target_relationship", "operation_host", "filter", "activities", "on_success", "on_failure"],
+    keynames: &[
+        "target",
+        "target_relationship",
+        "operation_host",
+        "filter",
+        "activities",
+        "on_success",
+        "on_failure",
+    ],
 };
 const WORKFLOW: Shape = Shape {
     what: "a workflow",
     section: "3.8.7.1",
-    keynames: &["description", "metadata", "inputs", "preconditions", "steps", "implementation", "outputs"],
+    keynames: &[
+        "description",
+        "metadata",
+        "inputs",
+        "preconditions",
+        "steps",
+        "implementation",
+        "outputs",
+    ],
 };
-const ACTIVITY: Shape =
-    Shape { what: "an activity", section: "3.6.23", keynames: &["delegate", "set_state", "call_operation", "inline"] };
+const ACTIVITY: Shape = Shape {
+    what: "an activity",
+    section: "3.6.23",
+    keynames: &["delegate", "set_state", "call_operation", "inline"],
+};
 
 impl ActivityKind {
     const ALL: [Self; 4] = [Self::Delegate, Self::SetState, Self::CallOperation, Self::Inline];
@@ -182,7 +213,9 @@ impl Grammar<'_> {
 
     /// A list, or the only item of one.
     fn listed<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Node<'a>> {
-        let Some(list) = node.get(keyname).filter(|list| !list.is_null()) else { return Vec::new() };
+        let Some(list) = node.get(keyname).filter(|list| !list.is_null()) else {
+            return Vec::new();
+        };
         if list.kind() != NodeKind::Sequence {
             self.wrong(list, keyname, "a list", shape.section);
         }
@@ -206,7 +239,9 @@ impl Grammar<'_> {
         self.string(node, "event", &TRIGGER);
         self.required(named, "action", &TRIGGER);
         let extended = node.get("condition").filter(|condition| {
-            condition.entries().any(|(key, _)| key.text().is_some_and(|text| CONDITION.keynames.contains(&text)))
+            condition
+                .entries()
+                .any(|(key, _)| key.text().is_some_and(|text| CONDITION.keynames.contains(&text)))
         });
         if let Some(extended) = extended {
             self.keynames(extended, &CONDITION);
@@ -251,7 +286,9 @@ impl Grammar<'_> {
 
     fn clauses<'a>(&mut self, node: Node<'a>, keyname: &str, assertions: &mut Vec<Assertion<'a>>) {
         match node.kind() {
-            NodeKind::Sequence => node.items().for_each(|clause| self.clause(clause, keyname, assertions)),
+            NodeKind::Sequence => {
+                node.items().for_each(|clause| self.clause(clause, keyname, assertions))
+            }
             _ => self.clause(node, keyname, assertions),
         }
     }
@@ -269,7 +306,9 @@ impl Grammar<'_> {
                 continue;
             }
             if let Some(first) = operator.replace(text) {
-                let message = format!("a condition clause has only one of `and`, `or` and `not`, and `{first}` is there already");
+                let message = format!(
+                    "a condition clause has only one of `and`, `or` and `not`, and `{first}` is there already"
+                );
                 self.invalid(key, message, "3.6.25.4");
             }
             if text == "assert" {
@@ -290,9 +329,15 @@ impl Grammar<'_> {
     /// A list of activities; only earlier versions had one alone.
     fn activities<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Activity<'a>> {
         match node.get(keyname) {
-            Some(list) if list.kind() == NodeKind::Sequence => list.items().filter_map(|item| self.activity(item)).collect(),
+            Some(list) if list.kind() == NodeKind::Sequence => {
+                list.items().filter_map(|item| self.activity(item)).collect()
+            }
             Some(only) if only.kind() == NodeKind::Mapping => {
-                self.deprecated(only, format!("`{keyname}` is a list of activities"), ACTIVITY.section);
+                self.deprecated(
+                    only,
+                    format!("`{keyname}` is a list of activities"),
+                    ACTIVITY.section,
+                );
                 self.activity(only).into_iter().collect()
             }
             Some(other) => {
@@ -304,10 +349,18 @@ impl Grammar<'_> {
     }
 
     fn activity<'a>(&mut self, node: Node<'a>) -> Option<Activity<'a>> {
-        let kind_of = |key: Node<'_>| ActivityKind::ALL.into_iter().find(|kind| key.text() == Some(kind.keyname()));
-        let Some((kind, value)) = node.entries().find_map(|(key, value)| Some((kind_of(key)?, value))) else {
+        let kind_of = |key: Node<'_>| {
+            ActivityKind::ALL.into_iter().find(|kind| key.text() == Some(kind.keyname()))
+        };
+        let Some((kind, value)) =
+            node.entries().find_map(|(key, value)| Some((kind_of(key)?, value)))
+        else {
             match node.entries().len() {
-                0 => self.invalid(node, format!("an activity is a map with one of {}", ACTIVITY.keynames.join(", ")), "3.6.23"),
+                0 => self.invalid(
+                    node,
+                    format!("an activity is a map with one of {}", ACTIVITY.keynames.join(", ")),
+                    "3.6.23",
+                ),
                 _ => self.keynames(node, &ACTIVITY),
             }
             return None;
@@ -315,14 +368,23 @@ impl Grammar<'_> {
         let shape = kind.shape();
         self.keynames(node, &shape);
         // The long notation is below the keyname; as it is printed it stands beside it.
-        let long = if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState { value } else { node };
+        let long = if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState {
+            value
+        } else {
+            node
+        };
         if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState {
             self.keynames(value, &shape);
         }
-        let keyname = if long.ptr_eq(value) || value.is_null() { kind.name() } else { kind.keyname() };
+        let keyname =
+            if long.ptr_eq(value) || value.is_null() { kind.name() } else { kind.keyname() };
         let name = self.string(long, keyname, &shape);
         if long.get(keyname).is_none() {
-            self.invalid(long, format!("`{}` needs a name as `{keyname}`", kind.keyname()), shape.section);
+            self.invalid(
+                long,
+                format!("`{}` needs a name as `{keyname}`", kind.keyname()),
+                shape.section,
+            );
         }
         Some(Activity { kind, name: name?, inputs: self.entries(long, "inputs", &shape) })
     }
@@ -335,7 +397,11 @@ impl Grammar<'_> {
         }
         let implementation = node.get("implementation");
         if let Some(both) = implementation.filter(|_| node.get("steps").is_some()) {
-            self.invalid(both, "a workflow has either `steps` or an `implementation`", WORKFLOW.section);
+            self.invalid(
+                both,
+                "a workflow has either `steps` or an `implementation`",
+                WORKFLOW.section,
+            );
         }
         if let Some(implementation) = implementation.filter(|node| node.as_str().is_none()) {
             self.implementation(implementation);

@@ -3,15 +3,16 @@
 use super::checker::Checker;
 use super::condition::{Entity, Subject};
 use super::schemas;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::ElementId;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::ElementId;
 use rustc_hash::FxHashMap;
 
-/// The workflows that every orchestrator has (section 7.1), the names that sections 7.2.1.1 and 7.3.7 use for them included.
+/// The workflows that every orchestrator has (section 7.1), the names that sections 7.2.1.1 and
+/// 7.3.7 use for them included.
 const NORMATIVE: [&str; 4] = ["deploy", "undeploy", "install", "uninstall"];
 
 /// The workflows of a template, by their names.
@@ -22,7 +23,8 @@ pub(super) struct Workflows<'a> {
 
 impl<'a> Workflows<'a> {
     pub fn new(all: Vec<Workflow<'a>>) -> Self {
-        let positions = all.iter().enumerate().map(|(index, workflow)| (workflow.named.name, index)).collect();
+        let positions =
+            all.iter().enumerate().map(|(index, workflow)| (workflow.named.name, index)).collect();
         Self { all, positions }
     }
 
@@ -42,7 +44,9 @@ impl<'a> Workflows<'a> {
     /// There is no workflow of that name.
     pub fn unknown(&self, name: Node<'_>) -> Diagnostic {
         let text = name.text().unwrap_or_default();
-        let error = Diagnostic::error(Code::UnknownElement, format!("there is no workflow `{text}`")).at(name.span());
+        let error =
+            Diagnostic::error(Code::UnknownElement, format!("there is no workflow `{text}`"))
+                .at(name.span());
         error.help_opt(did_you_mean(text, self.all.iter().map(|workflow| workflow.named.name)))
     }
 }
@@ -57,7 +61,12 @@ struct Operation<'n> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks activities on what they are performed on.
-    pub(super) fn activities(&self, activities: &[Activity<'a>], subject: &Subject<'c, 'a>, workflows: &Workflows<'a>) {
+    pub(super) fn activities(
+        &self,
+        activities: &[Activity<'a>],
+        subject: &Subject<'c, 'a>,
+        workflows: &Workflows<'a>,
+    ) {
         for activity in activities {
             match activity.kind {
                 ActivityKind::SetState => {}
@@ -74,7 +83,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.workflow_inputs(activity, workflow, when);
         }
         if !NORMATIVE.contains(&name) {
-            let message = format!("whether there is a workflow `{name}` cannot be decided: an orchestrator may provide it");
+            let message = format!(
+                "whether there is a workflow `{name}` cannot be decided: an orchestrator may provide it"
+            );
             let note = Diagnostic::note(Code::Undecidable, message).at(activity.name.span());
             self.report_when(when, &[], note.section(activity.kind.section()));
         }
@@ -85,17 +96,32 @@ impl<'c, 'a> Checker<'c, 'a> {
         match workflows.find(name) {
             Some(workflow) => self.workflow_inputs(activity, workflow, when),
             None if workflows.has(name) => {}
-            None => self.report_when(when, &[], workflows.unknown(activity.name).section(activity.kind.section())),
+            None => self.report_when(
+                when,
+                &[],
+                workflows.unknown(activity.name).section(activity.kind.section()),
+            ),
         }
     }
 
     /// What is assigned to inputs of a workflow: it has them, and the values fit.
-    fn workflow_inputs(&self, activity: &Activity<'a>, workflow: &Workflow<'a>, when: &[ElementId]) {
+    fn workflow_inputs(
+        &self,
+        activity: &Activity<'a>,
+        workflow: &Workflow<'a>,
+        when: &[ElementId],
+    ) {
         for input in &activity.inputs {
-            let Some(definition) = workflow.inputs.iter().find(|definition| definition.named.name == input.name) else {
-                let message = format!("the workflow `{}` has no input `{}`", workflow.named.name, input.name);
+            let Some(definition) =
+                workflow.inputs.iter().find(|definition| definition.named.name == input.name)
+            else {
+                let message =
+                    format!("the workflow `{}` has no input `{}`", workflow.named.name, input.name);
                 let error = Diagnostic::error(Code::UnknownProperty, message).at(input.key.span());
-                let help = did_you_mean(input.name, workflow.inputs.iter().map(|definition| definition.named.name));
+                let help = did_you_mean(
+                    input.name,
+                    workflow.inputs.iter().map(|definition| definition.named.name),
+                );
                 self.report_when(when, &[], error.section(activity.kind.section()).help_opt(help));
                 continue;
             };
@@ -103,7 +129,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn activity_input(&self, input: Named<'a>, definition: &PropertyDefinition<'_>, when: &[ElementId]) {
+    fn activity_input(
+        &self,
+        input: Named<'a>,
+        definition: &PropertyDefinition<'_>,
+        when: &[ElementId],
+    ) {
         if let Some(schema) = schemas::definition(definition).schema {
             self.report_values(when, check_value(input.value, &schema, &self.schemas));
         }
@@ -125,7 +156,12 @@ impl<'c, 'a> Checker<'c, 'a> {
                 None if self.is_added(entity, operation) => {}
                 None => {
                     let known: Vec<_> = self.operations_of(entity.kind).collect();
-                    let error = self.lacks(entity.kind, "operation", activity.name, known.iter().map(String::as_str));
+                    let error = self.lacks(
+                        entity.kind,
+                        "operation",
+                        activity.name,
+                        known.iter().map(String::as_str),
+                    );
                     self.report_when(&when, &[], error.section(activity.kind.section()));
                 }
             }
@@ -133,15 +169,24 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The interface of a type that has an operation.
-    fn interface_of(&self, kind: TypeId, operation: Operation<'_>) -> Option<&'c EffectiveInterface<'c>> {
+    fn interface_of(
+        &self,
+        kind: TypeId,
+        operation: Operation<'_>,
+    ) -> Option<&'c EffectiveInterface<'c>> {
         let interfaces = self.types.effective(kind).interfaces.values();
-        let named = interfaces.filter(|part| self.is_meant(operation, part.named.name, part.definition.kind));
-        named.map(|part| &part.definition).find(|interface| interface.operations.contains_key(operation.name))
+        let named = interfaces
+            .filter(|part| self.is_meant(operation, part.named.name, part.definition.kind));
+        named
+            .map(|part| &part.definition)
+            .find(|interface| interface.operations.contains_key(operation.name))
     }
 
     /// Whether an interface of this name and type is the one that is meant.
     fn is_meant(&self, operation: Operation<'_>, name: &str, kind: Option<Node<'_>>) -> bool {
-        let Some(wanted) = operation.interface.filter(|&wanted| wanted != name) else { return true };
+        let Some(wanted) = operation.interface.filter(|&wanted| wanted != name) else {
+            return true;
+        };
         let find = |name: &str| self.types.find(Family::Interface, name);
         // What has no type may have one as its name.
         let own = kind.and_then(|kind| find(kind.text()?)).or_else(|| find(name));
@@ -150,21 +195,34 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Whether a template, or the definition of a requirement, adds the operation.
     fn is_added(&self, entity: &Entity<'c, 'a>, operation: Operation<'_>) -> bool {
-        let given = entity.given.iter().filter(|interface| self.is_meant(operation, interface.named.name, interface.kind));
-        let is_given = given.flat_map(|interface| &interface.operations).any(|given| given.named.name == operation.name);
-        let interfaces = entity.body.and_then(|body| body.get("interfaces")).into_iter().flat_map(Node::entries);
+        let given = entity
+            .given
+            .iter()
+            .filter(|interface| self.is_meant(operation, interface.named.name, interface.kind));
+        let is_given = given
+            .flat_map(|interface| &interface.operations)
+            .any(|given| given.named.name == operation.name);
+        let interfaces =
+            entity.body.and_then(|body| body.get("interfaces")).into_iter().flat_map(Node::entries);
         is_given
             || interfaces
-                .filter(|(name, body)| self.is_meant(operation, name.text().unwrap_or_default(), body.get("type")))
-                .any(|(_, body)| body.get("operations").unwrap_or(body).get(operation.name).is_some())
+                .filter(|(name, body)| {
+                    self.is_meant(operation, name.text().unwrap_or_default(), body.get("type"))
+                })
+                .any(|(_, body)| {
+                    body.get("operations").unwrap_or(body).get(operation.name).is_some()
+                })
     }
 
     fn operations_of(&self, kind: TypeId) -> impl Iterator<Item = String> {
         let interfaces = self.types.effective(kind).interfaces.values();
-        interfaces.flat_map(|part| part.definition.operations.keys().map(|name| format!("{}.{name}", part.named.name)))
+        interfaces.flat_map(|part| {
+            part.definition.operations.keys().map(|name| format!("{}.{name}", part.named.name))
+        })
     }
 
-    /// Values for inputs that an operation, or all operations of its interface, define. Others are an operation's own.
+    /// Values for inputs that an operation, or all operations of its interface, define. Others are
+    /// an operation's own.
     fn operation_inputs(
         &self,
         activity: &Activity<'a>,
@@ -172,7 +230,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         operation: Operation<'_>,
         when: &[ElementId],
     ) {
-        let own = interface.operations.get(operation.name).into_iter().flat_map(|part| &part.definition.inputs);
+        let own = interface
+            .operations
+            .get(operation.name)
+            .into_iter()
+            .flat_map(|part| &part.definition.inputs);
         let all = interface.inputs.values().map(|part| &part.definition);
         for definition in own.chain(all) {
             let mut inputs = activity.inputs.iter();
@@ -182,13 +244,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Where a workflow or an operation puts what it returns (section 3.6.15): an attribute of a node or of one of its capabilities.
+    /// Where a workflow or an operation puts what it returns (section 3.6.15): an attribute of a
+    /// node or of one of its capabilities.
     pub(super) fn workflow_output(&self, output: Named<'a>) {
         let mut parts = output.value.items();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {
-            let expected = if output.value.kind() == NodeKind::Sequence { "names of a node and an attribute" } else { "a list" };
-            let message = format!("the output `{}` is mapped to an attribute by {expected}", output.name);
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(output.value.span()).section("3.6.15.1");
+            let expected = if output.value.kind() == NodeKind::Sequence {
+                "names of a node and an attribute"
+            } else {
+                "a list"
+            };
+            let message =
+                format!("the output `{}` is mapped to an attribute by {expected}", output.name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message)
+                .at(output.value.span())
+                .section("3.6.15.1");
             return self.report_when(&[], &[], error.help("write `[ node, attribute ]`"));
         };
         if matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET")) {
@@ -196,9 +266,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         for entity in self.subject(node, None, "3.8.7.1").entities {
             let name = second.text().unwrap_or_default();
-            let in_capability = parts.len() > 0 && self.types.effective(entity.kind).capabilities.contains_key(name);
+            let in_capability = parts.len() > 0
+                && self.types.effective(entity.kind).capabilities.contains_key(name);
             if !in_capability && self.attribute(entity.kind, name).is_none() {
-                let known = self.schemas.of(entity.kind).attributes.iter().map(|definition| definition.name);
+                let known = self
+                    .schemas
+                    .of(entity.kind)
+                    .attributes
+                    .iter()
+                    .map(|definition| definition.name);
                 let error = self.lacks(entity.kind, "attribute", second, known);
                 self.report_when(&entity.when, &[], error.section("3.6.15.1"));
             }

@@ -2,14 +2,14 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ArtifactElement, ElementId};
-use crate::load::normalize;
-use crate::template::DEFAULT_ARTIFACT_TYPE;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::load::normalize;
 use crate::tosca::shape::ARTIFACT;
 use crate::tosca::value::function;
 use crate::tosca::{Family, TypeId};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::{ArtifactElement, ElementId};
+use crate::variability::template::DEFAULT_ARTIFACT_TYPE;
 use std::path::Path;
 
 /// What is the image of a container or a machine is often the name that a registry has for it.
@@ -40,10 +40,16 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The types of an artifact that are defined; one without a type has the default, or refines that of its node's type.
+    /// The types of an artifact that are defined; one without a type has the default, or refines
+    /// that of its node's type.
     fn artifact_types(&self, element: &ArtifactElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
-        let default = || Some((self.types.find(Family::Artifact, DEFAULT_ARTIFACT_TYPE)?, Vec::new()));
-        if element.types.is_empty() { default().into_iter().collect() } else { self.types_of(element.id, Family::Artifact) }
+        let default =
+            || Some((self.types.find(Family::Artifact, DEFAULT_ARTIFACT_TYPE)?, Vec::new()));
+        if element.types.is_empty() {
+            default().into_iter().collect()
+        } else {
+            self.types_of(element.id, Family::Artifact)
+        }
     }
 
     fn is_image(&self, kind: TypeId) -> bool {
@@ -57,7 +63,10 @@ impl<'a> Checker<'_, 'a> {
             let refined = self.types.effective(kind).artifacts.get(artifact.name);
             if refined.is_none_or(|refined| refined.definition.file.is_none()) {
                 when.push(element.id);
-                let error = Diagnostic::error(Code::InvalidTemplate, format!("the artifact `{}` has no `file`", artifact.name));
+                let error = Diagnostic::error(
+                    Code::InvalidTemplate,
+                    format!("the artifact `{}` has no `file`", artifact.name),
+                );
                 self.report_when(&when, &[], error.at(artifact.span).section(ARTIFACT.section));
             }
         }
@@ -66,14 +75,23 @@ impl<'a> Checker<'_, 'a> {
     fn artifact_keynames(&self, when: &[ElementId], body: Node<'_>) {
         self.keynames(when, body, &ARTIFACT);
         self.about(when, body, ARTIFACT.section);
-        for keyname in ["deploy_path", "artifact_version", "version", "checksum", "checksum_algorithm"] {
-            let value = body.get(keyname).filter(|value| value.kind() != NodeKind::Scalar && function(*value).is_none());
+        for keyname in
+            ["deploy_path", "artifact_version", "version", "checksum", "checksum_algorithm"]
+        {
+            let value = body
+                .get(keyname)
+                .filter(|value| value.kind() != NodeKind::Scalar && function(*value).is_none());
             if let Some(value) = value {
                 self.wrong(when, value, keyname, "a string", ARTIFACT.section);
             }
         }
-        if let Some(checksum) = body.get("checksum").filter(|_| body.get("checksum_algorithm").is_none()) {
-            let error = Diagnostic::error(Code::InvalidTemplate, "a `checksum` needs its `checksum_algorithm`");
+        if let Some(checksum) =
+            body.get("checksum").filter(|_| body.get("checksum_algorithm").is_none())
+        {
+            let error = Diagnostic::error(
+                Code::InvalidTemplate,
+                "a `checksum` needs its `checksum_algorithm`",
+            );
             self.report_when(when, &[], error.at(checksum.span()).section(ARTIFACT.section));
         }
         if let Some(repository) = body.get("repository") {
@@ -84,11 +102,18 @@ impl<'a> Checker<'_, 'a> {
     /// The name of a repository is that of one which the template or one of its imports defines.
     fn repository(&self, when: &[ElementId], name: Node<'_>) {
         let text = name.text().unwrap_or_default();
-        let defined = self.documents.iter().filter_map(|document| document.root().get("repositories"));
-        let names: Vec<_> = defined.flat_map(Node::entries).filter_map(|(key, _)| key.text()).collect();
+        let defined =
+            self.documents.iter().filter_map(|document| document.root().get("repositories"));
+        let names: Vec<_> =
+            defined.flat_map(Node::entries).filter_map(|(key, _)| key.text()).collect();
         if !names.contains(&text) && function(name).is_none() {
-            let error = Diagnostic::error(Code::UnknownElement, format!("there is no repository `{text}`"));
-            self.report_when(when, &[], error.at(name.span()).section(ARTIFACT.section).help_opt(did_you_mean(text, names)));
+            let error =
+                Diagnostic::error(Code::UnknownElement, format!("there is no repository `{text}`"));
+            self.report_when(
+                when,
+                &[],
+                error.at(name.span()).section(ARTIFACT.section).help_opt(did_you_mean(text, names)),
+            );
         }
     }
 
@@ -99,7 +124,8 @@ impl<'a> Checker<'_, 'a> {
             self.type_at(of.id, Family::Artifact, kind);
         }
         if body.get("file").is_none() {
-            let error = Diagnostic::error(Code::InvalidTemplate, "an artifact definition has a `file`");
+            let error =
+                Diagnostic::error(Code::InvalidTemplate, "an artifact definition has a `file`");
             self.report_when(of.when, &[], error.at(body.span()).section(ARTIFACT.section));
         }
     }
@@ -109,7 +135,8 @@ impl<'a> Checker<'_, 'a> {
         match file.as_str() {
             Some(name) if self.is_there(file, name) => {}
             Some(name) => {
-                let message = format!("the file `{name}` of {} is not there", self.graph.display(id));
+                let message =
+                    format!("the file `{name}` of {} is not there", self.graph.display(id));
                 self.missing_file(&[id], file, message, ARTIFACT.section);
             }
             None if function(file).is_some() => {}
@@ -117,10 +144,21 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Reports a file that should be there. For a template alone that is a warning: nobody says that all its files are at hand.
-    pub(super) fn missing_file(&self, when: &[ElementId], at: Node<'_>, message: String, section: &'static str) {
+    /// Reports a file that should be there. For a template alone that is a warning: nobody says
+    /// that all its files are at hand.
+    pub(super) fn missing_file(
+        &self,
+        when: &[ElementId],
+        at: Node<'_>,
+        message: String,
+        section: &'static str,
+    ) {
         let whole = self.prepared.package.root().is_some();
-        let diagnostic = if whole { Diagnostic::error(Code::File, message) } else { Diagnostic::warning(Code::File, message) };
+        let diagnostic = if whole {
+            Diagnostic::error(Code::File, message)
+        } else {
+            Diagnostic::warning(Code::File, message)
+        };
         let help = "relative names start at the file that names them, at the template, or at the root of the archive";
         self.report_when(when, &[], diagnostic.at(at.span()).section(section).help(help));
     }
@@ -130,7 +168,8 @@ impl<'a> Checker<'_, 'a> {
         let package = self.prepared.package;
         let naming = self.sources.file(at.span().file).path().parent();
         let bases = naming.into_iter().chain(package.template.parent()).chain(package.root());
-        name.contains("://") || bases.map(|base| normalize(&base.join(name))).any(|path| self.is_file(&path))
+        name.contains("://")
+            || bases.map(|base| normalize(&base.join(name))).any(|path| self.is_file(&path))
     }
 
     fn is_file(&self, path: &Path) -> bool {

@@ -1,17 +1,19 @@
-//! An element as one of its types, and attribute assignments (section 3.6.13) of whatever has a type.
+//! An element as one of its types, and attribute assignments (section 3.6.13) of whatever has a
+//! type.
 
 use super::checker::Checker;
-use crate::graph::ElementId;
+use crate::text::yaml::Node;
 use crate::tosca::TypeId;
 use crate::tosca::value::{Definition, check_assignment};
-use crate::yaml::Node;
+use crate::variability::graph::ElementId;
 
 /// An element as one of its types.
 #[derive(Clone, Copy)]
 pub(super) struct Typed<'o> {
     pub id: ElementId,
     pub kind: TypeId,
-    /// What has to be present for it to be of this type: itself, and that type where it is one of several.
+    /// What has to be present for it to be of this type: itself, and that type where it is one of
+    /// several.
     pub when: &'o [ElementId],
 }
 
@@ -23,8 +25,15 @@ impl Checker<'_, '_> {
         self.attribute_assignments(of.when, body, &owner, [&schema.attributes, &schema.properties]);
     }
 
-    /// Checks attributes against their definitions, and those of properties, each of which is an attribute too (section 3.6.12.4).
-    pub(super) fn attribute_assignments(&self, when: &[ElementId], body: Node<'_>, owner: &str, known: [&[Definition<'_>]; 2]) {
+    /// Checks attributes against their definitions, and those of properties, each of which is an
+    /// attribute too (section 3.6.12.4).
+    pub(super) fn attribute_assignments(
+        &self,
+        when: &[ElementId],
+        body: Node<'_>,
+        owner: &str,
+        known: [&[Definition<'_>]; 2],
+    ) {
         let known = || known.into_iter().flatten();
         for (key, value) in self.map(when, body, "attributes", "3.6.13") {
             let name = key.text().unwrap_or_default();
@@ -32,19 +41,30 @@ impl Checker<'_, '_> {
                 // Properties that are fixed say what is wanted; attributes say what is.
                 Some(definition) => {
                     let attribute = Definition { value: None, ..definition.clone() };
-                    self.report_values(when, check_assignment(assigned(value), &attribute, &self.schemas));
+                    self.report_values(
+                        when,
+                        check_assignment(assigned(value), &attribute, &self.schemas),
+                    );
                 }
                 None => {
                     let names = known().map(|definition| definition.name);
-                    self.undefined(when, key, format!("{owner} has no attribute `{name}`"), names, "3.6.13.2");
+                    self.undefined(
+                        when,
+                        key,
+                        format!("{owner} has no attribute `{name}`"),
+                        names,
+                        "3.6.13.2",
+                    );
                 }
             }
         }
     }
 }
 
-/// The value of an attribute assignment: of the extended notation, what is below `value` (section 3.6.13.2.2).
+/// The value of an attribute assignment: of the extended notation, what is below `value` (section
+/// 3.6.13.2.2).
 fn assigned(value: Node<'_>) -> Node<'_> {
-    let extended = value.entries().all(|(key, _)| matches!(key.text(), Some("description" | "value")));
+    let extended =
+        value.entries().all(|(key, _)| matches!(key.text(), Some("description" | "value")));
     value.get("value").filter(|_| extended).unwrap_or(value)
 }

@@ -3,18 +3,22 @@
 use super::assignment::Typed;
 use super::checker::Checker;
 use super::schemas::definitions;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::graph::{ElementId, NodeElement};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::EffectiveCapability;
 use crate::tosca::shape::Shape;
 use crate::tosca::value::check_assignments;
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::{ElementId, NodeElement};
 
-const CAPABILITY: Shape =
-    Shape { what: "a capability assignment", section: "3.8.1.1", keynames: &["properties", "attributes", "occurrences"] };
+const CAPABILITY: Shape = Shape {
+    what: "a capability assignment",
+    section: "3.8.1.1",
+    keynames: &["properties", "attributes", "occurrences"],
+};
 
 impl<'a> Checker<'_, 'a> {
-    /// Checks what a node assigns to capabilities of one of its types, and that each of those has the values it needs.
+    /// Checks what a node assigns to capabilities of one of its types, and that each of those has
+    /// the values it needs.
     pub(super) fn capabilities(&self, of: Typed<'_>, node: &NodeElement<'a>) {
         let body = node.template.declared.value;
         let defined = &self.types.effective(of.kind).capabilities;
@@ -26,7 +30,10 @@ impl<'a> Checker<'_, 'a> {
                 }
                 Some(part) => self.capability(of.when, name, value, &part.definition),
                 None => {
-                    let message = format!("`{}` has no capability `{name}`", self.types.definition(of.kind).name);
+                    let message = format!(
+                        "`{}` has no capability `{name}`",
+                        self.types.definition(of.kind).name
+                    );
                     self.undefined(of.when, key, message, defined.keys().copied(), "3.8.1");
                 }
             }
@@ -36,45 +43,82 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn capability(&self, when: &[ElementId], name: &str, body: Node<'a>, defined: &EffectiveCapability<'_>) {
+    fn capability(
+        &self,
+        when: &[ElementId],
+        name: &str,
+        body: Node<'a>,
+        defined: &EffectiveCapability<'_>,
+    ) {
         self.keynames(when, body, &CAPABILITY);
-        let (attributes, properties) = (definitions(&defined.attributes), definitions(&defined.properties));
-        self.attribute_assignments(when, body, &format!("the capability `{name}`"), [&attributes, &properties]);
+        let (attributes, properties) =
+            (definitions(&defined.attributes), definitions(&defined.properties));
+        self.attribute_assignments(
+            when,
+            body,
+            &format!("the capability `{name}`"),
+            [&attributes, &properties],
+        );
         let Some(node) = body.get("occurrences") else { return };
         let Some(own) = self.occurrences(when, node, CAPABILITY.section) else { return };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
-            let message = format!("the occurrences {own} of the capability `{name}` are not within {outer}");
-            let error = Diagnostic::error(Code::InvalidRefinement, message).at(node.span()).section(CAPABILITY.section);
-            self.report_when(when, &[], error.label(outer.node.span(), "the occurrences that its type defines"));
+            let message =
+                format!("the occurrences {own} of the capability `{name}` are not within {outer}");
+            let error = Diagnostic::error(Code::InvalidRefinement, message)
+                .at(node.span())
+                .section(CAPABILITY.section);
+            self.report_when(
+                when,
+                &[],
+                error.label(outer.node.span(), "the occurrences that its type defines"),
+            );
         }
     }
 
     /// Checks the values of a capability, whether the node says anything of it or not.
-    fn capability_properties(&self, of: Typed<'_>, node: &NodeElement<'a>, name: &str, defined: &EffectiveCapability<'_>) {
+    fn capability_properties(
+        &self,
+        of: Typed<'_>,
+        node: &NodeElement<'a>,
+        name: &str,
+        defined: &EffectiveCapability<'_>,
+    ) {
         if defined.properties.is_empty() {
             return;
         }
-        let assignment = |node: &NodeElement<'a>| node.template.declared.value.get("capabilities")?.get(name);
+        let assignment =
+            |node: &NodeElement<'a>| node.template.declared.value.get("capabilities")?.get(name);
         let own = assignment(node);
         let is_optional = defined.occurrences.is_some_and(|occurrences| occurrences.min == 0);
         if own.is_none() && (is_optional || is_selected(node)) {
             return;
         }
-        let copied = self.copied(node).and_then(assignment).and_then(|capability| capability.get("properties"));
+        let copied = self
+            .copied(node)
+            .and_then(assignment)
+            .and_then(|capability| capability.get("properties"));
         let mut definitions = definitions(&defined.properties);
         for definition in &mut definitions {
-            definition.required &= copied.is_none_or(|copied| copied.get(definition.name).is_none());
+            definition.required &=
+                copied.is_none_or(|copied| copied.get(definition.name).is_none());
         }
         let owner = format!("the capability `{name}` of {}", self.graph.display(of.id));
         let key = |own: Node<'a>| own.span();
         let at = own.filter(|own| !own.is_null()).map_or(self.graph.element(of.id).span, key);
         let values = own.and_then(|own| own.get("properties"));
-        self.report_values(of.when, check_assignments(values, &definitions, &owner, at, &self.schemas));
+        self.report_values(
+            of.when,
+            check_assignments(values, &definitions, &owner, at, &self.schemas),
+        );
     }
 }
 
-/// Whether a node is one that is there already, so that its template need not say all that it has (section 3.4.3).
+/// Whether a node is one that is there already, so that its template need not say all that it has
+/// (section 3.4.3).
 pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
-    directives.into_iter().flat_map(Node::items).any(|directive| matches!(directive.text(), Some("select" | "selectable")))
+    directives
+        .into_iter()
+        .flat_map(Node::items)
+        .any(|directive| matches!(directive.text(), Some("select" | "selectable")))
 }

@@ -3,16 +3,16 @@
 use super::finding::Finding;
 use super::function::FunctionChecks;
 use super::schemas::Schemas;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::expression::Evaluator;
-use crate::graph::{ElementId, Graph};
-use crate::options::Kind;
-use crate::presence::Presence;
 use crate::resolver::Prepared;
-use crate::source::SourceMap;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
+use crate::text::yaml::{Document, Node};
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
-use crate::yaml::{Document, Node};
+use crate::variability::expression::Evaluator;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::options::Kind;
+use crate::variability::presence::Presence;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -47,7 +47,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         documents: &'c [Document],
     ) -> Self {
         let evaluator = presence.map(|presence| {
-            let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+            let mut evaluator =
+                Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
             evaluator.decide(presence);
             RefCell::new(evaluator)
         });
@@ -87,7 +88,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Those of these that count.
-    pub fn counting<'i>(&self, ids: &'i [ElementId]) -> impl Iterator<Item = ElementId> + use<'i, 'c> {
+    pub fn counting<'i>(
+        &self,
+        ids: &'i [ElementId],
+    ) -> impl Iterator<Item = ElementId> + use<'i, 'c> {
         let presence = self.presence;
         ids.iter().copied().filter(move |&id| presence.is_none_or(|presence| presence.is(id)))
     }
@@ -100,12 +104,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Reports what is wrong wherever all of `when` are present and none of `unless`.
     pub fn report_when(&self, when: &[ElementId], unless: &[ElementId], diagnostic: Diagnostic) {
         if let Some(presence) = self.presence {
-            let happens = when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none();
+            let happens =
+                when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none();
             if !happens {
                 return;
             }
         }
-        self.findings.borrow_mut().push(Finding { diagnostic, when: when.to_vec(), unless: unless.to_vec() });
+        self.findings.borrow_mut().push(Finding {
+            diagnostic,
+            when: when.to_vec(),
+            unless: unless.to_vec(),
+        });
     }
 
     /// Reports all of these wherever all of `when` are present.
@@ -113,7 +122,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
     }
 
-    /// Reports what was found out about values, with what cannot be told; functions are checked later.
+    /// Reports what was found out about values, with what cannot be told; functions are checked
+    /// later.
     pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
         let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
         let undecided = undecided.map(|undecided| undecided.diagnostic());
@@ -122,25 +132,35 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The types of an element that count and are defined, each with the elements on whose presence what it says depends: itself where it is
-    /// one of several. Those that are not defined are reported. A copy without a type has those of the node that it copies.
+    /// The types of an element that count and are defined, each with the elements on whose presence
+    /// what it says depends: itself where it is one of several. Those that are not defined are
+    /// reported. A copy without a type has those of the node that it copies.
     pub fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
         let graph = self.graph;
-        let node = (graph.element(id).kind == Kind::Node).then(|| &graph.nodes[graph.element(id).slot as usize]);
+        let node = (graph.element(id).kind == Kind::Node)
+            .then(|| &graph.nodes[graph.element(id).slot as usize]);
         let copied = node.filter(|node| node.types.is_empty()).and_then(|node| self.copied(node));
-        let assigned: Vec<_> = self.counting(graph.types_of(copied.map_or(id, |copied| copied.id))).collect();
+        let assigned: Vec<_> =
+            self.counting(graph.types_of(copied.map_or(id, |copied| copied.id))).collect();
         let several = assigned.len() > 1;
         let mut found = Vec::new();
         for assignment in assigned {
-            match self.types.named(family, graph.element(assignment).name, graph.element(assignment).span) {
-                Ok(defined) => found.push((defined, several.then_some(assignment).into_iter().collect())),
+            match self.types.named(
+                family,
+                graph.element(assignment).name,
+                graph.element(assignment).span,
+            ) {
+                Ok(defined) => {
+                    found.push((defined, several.then_some(assignment).into_iter().collect()))
+                }
                 Err(error) => self.report(assignment, error),
             }
         }
         found
     }
 
-    /// The type of a name in a definition or an assignment; what is not defined is reported for the element that names it.
+    /// The type of a name in a definition or an assignment; what is not defined is reported for the
+    /// element that names it.
     pub fn type_at(&self, id: ElementId, family: Family, name: Node<'_>) -> Option<TypeId> {
         match self.types.named(family, name.text().unwrap_or_default(), name.span()) {
             Ok(found) => Some(found),
@@ -151,7 +171,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The type that a name stands for in its file; where there is none, that is reported with what names it.
+    /// The type that a name stands for in its file; where there is none, that is reported with what
+    /// names it.
     pub fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
         self.types.find_in(Some(name.span().file), family, name.text()?)

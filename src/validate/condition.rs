@@ -2,13 +2,15 @@
 
 use super::checker::Checker;
 use super::schemas;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ElementId, GroupElement, NodeElement, RelationElement, Step, Target};
-use crate::options::Kind;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::Node;
 use crate::tosca::value::{Definition, check_constraint_definition};
 use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};
-use crate::yaml::Node;
+use crate::variability::graph::{
+    ElementId, GroupElement, NodeElement, RelationElement, Step, Target,
+};
+use crate::variability::options::Kind;
 
 /// Something that attributes are asserted of, or operations are called on.
 pub(super) struct Entity<'c, 'a> {
@@ -66,10 +68,14 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// What a group stands for: its members.
     fn group_subject(&self, group: &GroupElement<'a>) -> Subject<'c, 'a> {
-        let members = group.members.iter().map(|&(_, member)| member).filter(|&member| self.counts(member));
-        let mut subject = members.map(|member| self.member_subject(member)).fold(Subject::default(), Subject::and);
+        let members =
+            group.members.iter().map(|&(_, member)| member).filter(|&member| self.counts(member));
+        let mut subject = members
+            .map(|member| self.member_subject(member))
+            .fold(Subject::default(), Subject::and);
         subject.entities.iter_mut().for_each(|entity| entity.when.push(group.id));
-        subject.groups = self.types_of(group.id, Family::Group).into_iter().map(|(kind, _)| kind).collect();
+        subject.groups =
+            self.types_of(group.id, Family::Group).into_iter().map(|(kind, _)| kind).collect();
         subject
     }
 
@@ -82,7 +88,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What the relationship of a relation is: of the type of its template, else of that which its definition names.
+    /// What the relationship of a relation is: of the type of its template, else of that which its
+    /// definition names.
     fn relation_subject(&self, relation: &RelationElement<'a>) -> Subject<'c, 'a> {
         let source = self.graph.node(relation.source);
         let mut subject = self.requirement_subject(source, relation.requirement.declared.name);
@@ -95,7 +102,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         if own.is_empty() {
             return subject;
         }
-        let given = subject.entities.iter().map(|entity| entity.given).find(|given| !given.is_empty()).unwrap_or_default();
+        let given = subject
+            .entities
+            .iter()
+            .map(|entity| entity.given)
+            .find(|given| !given.is_empty())
+            .unwrap_or_default();
         let body = relation.relationship.map(|template| template.value);
         let entities = own.into_iter().map(|(kind, mut when)| {
             when.push(relation.id);
@@ -107,12 +119,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What the relationships of a requirement are by its definition.
     fn requirement_subject(&self, node: &NodeElement<'a>, name: &str) -> Subject<'c, 'a> {
         let types = self.types;
-        let defined = self.types_of(node.id, Family::Node).into_iter().filter_map(|(kind, mut when)| {
-            let definition = &types.effective(kind).requirements.get(name)?.definition;
-            let kind = self.defined(Family::Relationship, definition.relationship)?;
-            when.push(node.id);
-            Some(Entity { kind, when, body: None, given: &definition.interfaces })
-        });
+        let defined =
+            self.types_of(node.id, Family::Node).into_iter().filter_map(|(kind, mut when)| {
+                let definition = &types.effective(kind).requirements.get(name)?.definition;
+                let kind = self.defined(Family::Relationship, definition.relationship)?;
+                when.push(node.id);
+                Some(Entity { kind, when, body: None, given: &definition.interfaces })
+            });
         Subject::of(defined)
     }
 
@@ -130,26 +143,44 @@ impl<'c, 'a> Checker<'c, 'a> {
         let found = node.or_else(|_| self.graph.find(Step::Root(Kind::Group), name)).ok()?;
         let element = self.graph.element(found);
         Some(match element.kind {
-            Kind::Node => Target::Node(crate::graph::NodeId(element.slot)),
-            _ => Target::Group(crate::graph::GroupId(element.slot)),
+            Kind::Node => Target::Node(crate::variability::graph::NodeId(element.slot)),
+            _ => Target::Group(crate::variability::graph::GroupId(element.slot)),
         })
     }
 
     /// What the target of a step or a precondition stands for; what is wrong with it is reported.
-    pub(super) fn subject(&self, name: Node<'a>, relationship: Option<Node<'a>>, section: &'static str) -> Subject<'c, 'a> {
+    pub(super) fn subject(
+        &self,
+        name: Node<'a>,
+        relationship: Option<Node<'a>>,
+        section: &'static str,
+    ) -> Subject<'c, 'a> {
         let Some(target) = self.target(name) else {
             let text = name.text().unwrap_or_default();
-            let error = Diagnostic::error(Code::UnknownElement, format!("there is neither a node nor a group `{text}`"));
+            let error = Diagnostic::error(
+                Code::UnknownElement,
+                format!("there is neither a node nor a group `{text}`"),
+            );
             let nodes = self.graph.nodes.iter().map(|node| node.template.declared.name);
-            let known = nodes.chain(self.graph.groups.iter().map(|group| group.group.declared.name));
-            self.report_when(&[], &[], error.at(name.span()).section(section).help_opt(did_you_mean(text, known)));
+            let known =
+                nodes.chain(self.graph.groups.iter().map(|group| group.group.declared.name));
+            self.report_when(
+                &[],
+                &[],
+                error.at(name.span()).section(section).help_opt(did_you_mean(text, known)),
+            );
             return Subject::default();
         };
         match (target, relationship) {
             (target, None) => self.target_subject(target),
-            (Target::Node(node), Some(relationship)) => self.related(self.graph.node(node), relationship, section),
+            (Target::Node(node), Some(relationship)) => {
+                self.related(self.graph.node(node), relationship, section)
+            }
             (Target::Group(_), Some(relationship)) => {
-                let error = Diagnostic::error(Code::InvalidTemplate, "only a node has a `target_relationship`, not a group");
+                let error = Diagnostic::error(
+                    Code::InvalidTemplate,
+                    "only a node has a `target_relationship`, not a group",
+                );
                 self.report_when(&[], &[], error.at(relationship.span()).section(section));
                 Subject::default()
             }
@@ -157,25 +188,45 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The relationships of a requirement of a node.
-    fn related(&self, node: &NodeElement<'a>, name: Node<'a>, section: &'static str) -> Subject<'c, 'a> {
+    fn related(
+        &self,
+        node: &NodeElement<'a>,
+        name: Node<'a>,
+        section: &'static str,
+    ) -> Subject<'c, 'a> {
         let text = name.text().unwrap_or_default();
         let relations = node.relations.iter().map(|&id| self.graph.relation(id));
-        let relations: Vec<_> =
-            relations.filter(|relation| relation.requirement.declared.name == text && self.counts(relation.id)).collect();
+        let relations: Vec<_> = relations
+            .filter(|relation| {
+                relation.requirement.declared.name == text && self.counts(relation.id)
+            })
+            .collect();
         if relations.is_empty() {
             self.requirement_exists(node, name, section);
             return self.requirement_subject(node, text);
         }
-        relations.into_iter().map(|relation| self.relation_subject(relation)).fold(Subject::default(), Subject::and)
+        relations
+            .into_iter()
+            .map(|relation| self.relation_subject(relation))
+            .fold(Subject::default(), Subject::and)
     }
 
     /// Reports a requirement that a type of a node does not have.
-    pub(super) fn requirement_exists(&self, node: &NodeElement<'a>, name: Node<'a>, section: &'static str) {
+    pub(super) fn requirement_exists(
+        &self,
+        node: &NodeElement<'a>,
+        name: Node<'a>,
+        section: &'static str,
+    ) {
         for entity in self.node_subject(node).entities {
             let requirements = &self.types.effective(entity.kind).requirements;
             if !requirements.contains_key(name.text().unwrap_or_default()) {
                 let known = requirements.keys().copied();
-                self.report_when(&entity.when, &[], self.lacks(entity.kind, "requirement", name, known).section(section));
+                self.report_when(
+                    &entity.when,
+                    &[],
+                    self.lacks(entity.kind, "requirement", name, known).section(section),
+                );
             }
         }
     }
@@ -189,21 +240,29 @@ impl<'c, 'a> Checker<'c, 'a> {
         known: impl IntoIterator<Item = &'n str>,
     ) -> Diagnostic {
         let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
-        let error = Diagnostic::error(Code::UnknownElement, format!("`{owner}` has no {what} `{text}`"));
+        let error =
+            Diagnostic::error(Code::UnknownElement, format!("`{owner}` has no {what} `{text}`"));
         error.at(name.span()).help_opt(did_you_mean(text, known))
     }
 
     /// The attribute of a type; each property is one as well (section 3.6.10.1).
     pub(super) fn attribute(&self, kind: TypeId, name: &str) -> Option<&Definition<'c>> {
         let schema = self.schemas.of(kind);
-        schema.attributes.iter().chain(&schema.properties).find(|definition| definition.name == name)
+        schema
+            .attributes
+            .iter()
+            .chain(&schema.properties)
+            .find(|definition| definition.name == name)
     }
 
-    /// Checks the assertions of a condition: the attributes exist, and the clauses make sense for them.
+    /// Checks the assertions of a condition: the attributes exist, and the clauses make sense for
+    /// them.
     pub(super) fn assertions(&self, assertions: &[Assertion<'a>], subject: &Subject<'c, 'a>) {
         for assertion in assertions {
             let name = assertion.attribute.text().unwrap_or_default();
-            if let Some(definition) = subject.groups.iter().find_map(|&kind| self.attribute(kind, name)) {
+            if let Some(definition) =
+                subject.groups.iter().find_map(|&kind| self.attribute(kind, name))
+            {
                 self.asserted(assertion, definition, &subject.when);
                 continue;
             }
@@ -219,7 +278,8 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn no_attribute(&self, kind: TypeId, name: Node<'_>, when: &[ElementId]) {
         let schema = self.schemas.of(kind);
-        let known = schema.attributes.iter().chain(&schema.properties).map(|definition| definition.name);
+        let known =
+            schema.attributes.iter().chain(&schema.properties).map(|definition| definition.name);
         self.report_when(when, &[], self.lacks(kind, "attribute", name, known).section("3.6.24.2"));
     }
 
@@ -231,7 +291,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks the assertions about a capability of a type, while `when` are present.
-    pub(super) fn capability_assertions(&self, assertions: &[Assertion<'a>], name: Node<'a>, kind: TypeId, when: &[ElementId]) {
+    pub(super) fn capability_assertions(
+        &self,
+        assertions: &[Assertion<'a>],
+        name: Node<'a>,
+        kind: TypeId,
+        when: &[ElementId],
+    ) {
         let capabilities = &self.types.effective(kind).capabilities;
         let Some(capability) = capabilities.get(name.text().unwrap_or_default()) else {
             let error = self.lacks(kind, "capability", name, capabilities.keys().copied());
@@ -244,10 +310,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             match definitions.iter().find(|definition| definition.name == text) {
                 Some(definition) => self.asserted(assertion, definition, when),
                 None => {
-                    let message = format!("the capability `{}` has no attribute `{text}`", capability.named.name);
-                    let error = Diagnostic::error(Code::UnknownElement, message).at(assertion.attribute.span());
+                    let message = format!(
+                        "the capability `{}` has no attribute `{text}`",
+                        capability.named.name
+                    );
+                    let error = Diagnostic::error(Code::UnknownElement, message)
+                        .at(assertion.attribute.span());
                     let known = definitions.iter().map(|definition| definition.name);
-                    self.report_when(when, &[], error.section("3.6.24.2").help_opt(did_you_mean(text, known)));
+                    self.report_when(
+                        when,
+                        &[],
+                        error.section("3.6.24.2").help_opt(did_you_mean(text, known)),
+                    );
                 }
             }
         }

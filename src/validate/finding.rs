@@ -1,12 +1,14 @@
-//! What is wrong only in some variants: a finding says when, and the variants say whether that happens.
+//! What is wrong only in some variants: a finding says when, and the variants say whether that
+//! happens.
 
-use crate::check;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Assigned, Opened, Space, flags, literal};
-use crate::graph::ElementId;
 use crate::resolver::Prepared;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::variability::check;
+use crate::variability::graph::ElementId;
 
-/// Something that is wrong in the variants in which all of `when` are present and none of `unless` is.
+/// Something that is wrong in the variants in which all of `when` are present and none of `unless`
+/// is.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub diagnostic: Diagnostic,
@@ -15,15 +17,22 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// Whether it takes more than the presence of one element: then it may not happen in any variant.
+    /// Whether it takes more than the presence of one element: then it may not happen in any
+    /// variant.
     fn is_doubtful(&self) -> bool {
         self.when.len() > 1 || !self.unless.is_empty()
     }
 }
 
-/// Reports what is wrong in some variant, and for what depends on how elements come together, in which.
-pub(super) fn in_all_variants(prepared: &Prepared<'_, '_>, findings: Vec<Finding>, diagnostics: &mut Diagnostics) {
-    let (mut doubtful, certain): (Vec<_>, Vec<_>) = findings.into_iter().partition(Finding::is_doubtful);
+/// Reports what is wrong in some variant, and for what depends on how elements come together, in
+/// which.
+pub(super) fn in_all_variants(
+    prepared: &Prepared<'_, '_>,
+    findings: Vec<Finding>,
+    diagnostics: &mut Diagnostics,
+) {
+    let (mut doubtful, certain): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(Finding::is_doubtful);
     diagnostics.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
     check::mentions(prepared.graph, &mut |mention| {
         if let Some(diagnostic) = mention.dangles(prepared.graph) {
@@ -31,14 +40,20 @@ pub(super) fn in_all_variants(prepared: &Prepared<'_, '_>, findings: Vec<Finding
             doubtful.push(Finding { diagnostic, when, unless: mention.targets.to_vec() });
         }
     });
-    let space = Opened::new(prepared, true, &mut ()).and_then(|opened| Space::new(prepared, opened, &mut ()));
+    let space = Opened::new(prepared, true, &mut ())
+        .and_then(|opened| Space::new(prepared, opened, &mut ()));
     match space {
         Ok(space) => ask(prepared, &space, doubtful, diagnostics),
         Err(errors) => undecided(errors, doubtful, diagnostics),
     }
 }
 
-fn ask(prepared: &Prepared<'_, '_>, space: &Space<'_, '_>, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
+fn ask(
+    prepared: &Prepared<'_, '_>,
+    space: &Space<'_, '_>,
+    doubtful: Vec<Finding>,
+    diagnostics: &mut Diagnostics,
+) {
     let happens = |finding: &Finding| {
         let present = finding.when.iter().map(|&id| literal(id));
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
@@ -59,7 +74,8 @@ fn ask(prepared: &Prepared<'_, '_>, space: &Space<'_, '_>, doubtful: Vec<Finding
 /// Says with which inputs it happens; where every input has its default, that goes without saying.
 fn in_variant(mut diagnostic: Diagnostic, inputs: &[Assigned]) -> Diagnostic {
     if inputs.iter().any(|input| !input.default) {
-        diagnostic.message = format!("{}, for example with `{}`", diagnostic.message, flags(inputs));
+        diagnostic.message =
+            format!("{}, for example with `{}`", diagnostic.message, flags(inputs));
     }
     diagnostic
 }
@@ -71,7 +87,10 @@ fn undecided(errors: Diagnostics, doubtful: Vec<Finding>, diagnostics: &mut Diag
         return diagnostics.0.extend(errors.0);
     }
     for finding in doubtful.into_iter().filter(|finding| !finding.when.is_empty()) {
-        let message = format!("whether there is a variant with this cannot be decided: {}", finding.diagnostic.message);
+        let message = format!(
+            "whether there is a variant with this cannot be decided: {}",
+            finding.diagnostic.message
+        );
         let note = Diagnostic::note(Code::Undecidable, message).at(finding.diagnostic.span);
         diagnostics.push(note.help("validate a variant with `--preset` or `--input`"));
     }

@@ -2,18 +2,26 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::graph::{ElementId, GroupElement, NodeElement};
-use crate::options::Kind;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::Node;
 use crate::tosca::shape::Shape;
 use crate::tosca::{Family, TypeId};
-use crate::yaml::Node;
+use crate::variability::graph::{ElementId, GroupElement, NodeElement};
+use crate::variability::options::Kind;
 
 /// With what section 3.8.5.2 has besides, and with `interfaces`, which section 3.8.5.3 deprecates.
 const GROUP: Shape = Shape {
     what: "a group",
     section: "3.8.5.1",
-    keynames: &["type", "description", "metadata", "properties", "attributes", "members", "interfaces"],
+    keynames: &[
+        "type",
+        "description",
+        "metadata",
+        "properties",
+        "attributes",
+        "members",
+        "interfaces",
+    ],
 };
 
 impl<'a> Checker<'_, 'a> {
@@ -28,12 +36,15 @@ impl<'a> Checker<'_, 'a> {
         let body = group.group.declared.value;
         self.keynames(&[group.id], body, &GROUP);
         self.about(&[group.id], body, GROUP.section);
-        // A group that carries the conditions of its members is of a type without a definition, and in no result.
+        // A group that carries the conditions of its members is of a type without a definition, and
+        // in no result.
         if group.variability {
             return;
         }
         if let Some((key, _)) = body.entries().find(|(key, _)| key.text() == Some("interfaces")) {
-            let warning = Diagnostic::warning(Code::Deprecated, "interfaces of groups are deprecated").at(key.span());
+            let warning =
+                Diagnostic::warning(Code::Deprecated, "interfaces of groups are deprecated")
+                    .at(key.span());
             self.report(group.id, warning.section("3.8.5.3").help("give them to the members"));
         }
         for (kind, mut when) in self.types_of(group.id, Family::Group) {
@@ -46,7 +57,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Each member is of one of the types that the type of the group lists, if it lists any (section 3.7.11.1).
+    /// Each member is of one of the types that the type of the group lists, if it lists any
+    /// (section 3.7.11.1).
     fn members(&self, of: Typed<'_>, group: &GroupElement<'a>) {
         let Some(listed) = &self.types.effective(of.kind).valid_types else { return };
         for (member, id) in group.members.iter().filter(|(_, id)| self.counts(*id)) {
@@ -55,10 +67,13 @@ impl<'a> Checker<'_, 'a> {
                 continue;
             }
             let node = &self.graph.nodes[element.slot as usize];
-            for (kind, alternative) in
-                self.types_of(node.id, Family::Node).into_iter().filter(|(kind, _)| !self.admits(listed, *kind))
+            for (kind, alternative) in self
+                .types_of(node.id, Family::Node)
+                .into_iter()
+                .filter(|(kind, _)| !self.admits(listed, *kind))
             {
-                let when: Vec<_> = of.when.iter().copied().chain([*id]).chain(alternative).collect();
+                let when: Vec<_> =
+                    of.when.iter().copied().chain([*id]).chain(alternative).collect();
                 self.not_admitted(&when, member.item, node, kind, of.kind, listed);
             }
         }
@@ -70,7 +85,13 @@ impl<'a> Checker<'_, 'a> {
         let has = |wanted: TypeId| {
             let mut capabilities = self.types.effective(kind).capabilities.values();
             let named = |part: &Node<'_>| find(Family::Capability, part);
-            capabilities.any(|part| part.definition.kind.as_ref().and_then(named).is_some_and(|own| self.derives(own, wanted)))
+            capabilities.any(|part| {
+                part.definition
+                    .kind
+                    .as_ref()
+                    .and_then(named)
+                    .is_some_and(|own| self.derives(own, wanted))
+            })
         };
         listed.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
             (Some(node), _) => self.derives(kind, node),
@@ -90,9 +111,17 @@ impl<'a> Checker<'_, 'a> {
         listed: &[Node<'_>],
     ) {
         let (node, group) = (node.template.declared.name, self.types.definition(group).name);
-        let message = format!("`{node}` of type `{}` cannot be a member of a `{group}`", self.types.definition(kind).name);
+        let message = format!(
+            "`{node}` of type `{}` cannot be a member of a `{group}`",
+            self.types.definition(kind).name
+        );
         let names: Vec<_> = listed.iter().filter_map(|name| name.text()).collect();
-        let error = Diagnostic::error(Code::IncompatibleType, message).at(at.span()).section("3.7.11.1");
-        self.report_when(when, &[], error.help(format!("members are of type `{}`", names.join("`, `"))));
+        let error =
+            Diagnostic::error(Code::IncompatibleType, message).at(at.span()).section("3.7.11.1");
+        self.report_when(
+            when,
+            &[],
+            error.help(format!("members are of type `{}`", names.join("`, `"))),
+        );
     }
 }

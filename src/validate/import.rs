@@ -1,34 +1,42 @@
-//! Repositories, imports and namespaces of the template and of all that it imports (sections 3.1, 3.6.6 and 3.6.8). Whether imports lead
-//! anywhere is said when they are read.
+//! Repositories, imports and namespaces of the template and of all that it imports (sections 3.1,
+//! 3.6.6 and 3.6.8). Whether imports lead anywhere is said when they are read.
 
 use super::checker::Checker;
 use super::schemas::Schemas;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::graph::ElementId;
-use crate::load::is_profile;
-use crate::options::Kind;
-use crate::scope::Link;
-use crate::source::FileId;
-use crate::template::{IMPORT_KEYS, ImportDefinition, is_keyword};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::FileId;
+use crate::text::yaml::{Document, Node, NodeKind};
+use crate::tosca::load::is_profile;
+use crate::tosca::scope::Link;
 use crate::tosca::shape::Shape;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
-use crate::yaml::{Document, Node, NodeKind};
+use crate::variability::graph::ElementId;
+use crate::variability::options::Kind;
+use crate::variability::template::{IMPORT_KEYS, ImportDefinition, is_keyword};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is reserved for TOSCA, with all that is below it.
 const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
 
-const REPOSITORY: Shape =
-    Shape { what: "a repository definition", section: "3.6.6.1", keynames: &["description", "url", "credential"] };
+const REPOSITORY: Shape = Shape {
+    what: "a repository definition",
+    section: "3.6.6.1",
+    keynames: &["description", "url", "credential"],
+};
 
-const IMPORT: Shape = Shape { what: "an import definition", section: "3.6.8.1", keynames: IMPORT_KEYS };
+const IMPORT: Shape =
+    Shape { what: "an import definition", section: "3.6.8.1", keynames: IMPORT_KEYS };
 
 /// The type of what gives access to a repository.
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
 
 /// Checks these documents, of which the last is the template.
-pub(super) fn check<'t>(documents: &[Document], types: &'t Types<'t>, diagnostics: &mut Diagnostics) {
+pub(super) fn check<'t>(
+    documents: &[Document],
+    types: &'t Types<'t>,
+    diagnostics: &mut Diagnostics,
+) {
     let schemas = Schemas::new(types);
     let mut checking = Checking { schemas: &schemas, diagnostics };
     for (index, document) in documents.iter().enumerate() {
@@ -50,19 +58,28 @@ impl Checker<'_, '_> {
         let leading = self.conditional_files();
         for id in self.graph.ids().filter(|_| !leading.is_empty()) {
             let element = self.graph.element(id);
-            let Some((container, family)) = element
-                .container
-                .filter(|_| element.kind == Kind::Type)
-                .and_then(|container| Some((container, family(self.graph.element(container).kind)?)))
+            let Some((container, family)) =
+                element.container.filter(|_| element.kind == Kind::Type).and_then(|container| {
+                    Some((container, family(self.graph.element(container).kind)?))
+                })
             else {
                 continue;
             };
-            let Some(defined) = self.types.find_in(Some(element.span.file), family, element.name) else { continue };
+            let Some(defined) = self.types.find_in(Some(element.span.file), family, element.name)
+            else {
+                continue;
+            };
             if let Some(imports) = leading.get(&self.types.definition(defined).key.span().file) {
-                let error = Diagnostic::error(Code::UnknownType, format!("there is no {} `{}`", family.noun(), element.name));
+                let error = Diagnostic::error(
+                    Code::UnknownType,
+                    format!("there is no {} `{}`", family.noun(), element.name),
+                );
                 let mut error = error.at(element.span).section(family.section());
                 for &import in imports {
-                    error = error.label(self.graph.element(import).span, "its file is imported under a condition");
+                    error = error.label(
+                        self.graph.element(import).span,
+                        "its file is imported under a condition",
+                    );
                 }
                 self.report_when(&[container, id], imports, error);
             }
@@ -74,12 +91,19 @@ impl Checker<'_, '_> {
         let links = self.prepared.links;
         let of_template = |link: &&Link| Some(link.from) == links.top;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
-        let mut always: FxHashSet<_> =
-            links.top.into_iter().chain(links.library.iter().flat_map(|file| links.behind(*file))).collect();
+        let mut always: FxHashSet<_> = links
+            .top
+            .into_iter()
+            .chain(links.library.iter().flat_map(|file| links.behind(*file)))
+            .collect();
         for import in &self.graph.imports {
             let span = import.import.declared.span();
-            let files =
-                links.links.iter().filter(of_template).filter(|link| link.span == span).flat_map(|link| links.behind(link.to));
+            let files = links
+                .links
+                .iter()
+                .filter(of_template)
+                .filter(|link| link.span == span)
+                .flat_map(|link| links.behind(link.to));
             if import.import.declared.conditional.conditions.is_none() {
                 always.extend(files);
             } else {
@@ -119,7 +143,8 @@ impl Checking<'_, '_> {
     }
 
     fn keynames(&mut self, body: Node<'_>, shape: &Shape) {
-        let own = body.entries().map(|(key, _)| key).filter(|key| !key.text().is_some_and(is_keyword));
+        let own =
+            body.entries().map(|(key, _)| key).filter(|key| !key.text().is_some_and(is_keyword));
         self.diagnostics.0.extend(own.filter_map(|key| shape.unknown(key)));
     }
 
@@ -133,14 +158,22 @@ impl Checking<'_, '_> {
         let text = version.as_str().unwrap_or_default();
         if !text.starts_with("tosca_") && !is_reserved(text) {
             let known = format!("`{}` or another version of TOSCA", profile::ALIAS);
-            let message = format!("`tosca_definitions_version` of an imported file is {known}, not {}", version.describe());
+            let message = format!(
+                "`tosca_definitions_version` of an imported file is {known}, not {}",
+                version.describe()
+            );
             self.error(Code::UnsupportedVersion, version, message, SECTION);
         }
     }
 
     fn namespace(&mut self, namespace: Option<Node<'_>>) {
-        if let Some(namespace) = namespace.filter(|namespace| namespace.as_str().is_some_and(is_reserved)) {
-            let message = format!("the namespace `{}` is reserved for TOSCA", namespace.text().unwrap_or_default());
+        if let Some(namespace) =
+            namespace.filter(|namespace| namespace.as_str().is_some_and(is_reserved))
+        {
+            let message = format!(
+                "the namespace `{}` is reserved for TOSCA",
+                namespace.text().unwrap_or_default()
+            );
             self.error(Code::ReservedName, namespace, message, "3.1.3.1");
         }
     }
@@ -158,37 +191,56 @@ impl Checking<'_, '_> {
             return;
         }
         if definition.kind() != NodeKind::Mapping {
-            return self.wrong(definition, "a repository", "a URL, or a map with its `url`", "3.6.6.2");
+            return self.wrong(
+                definition,
+                "a repository",
+                "a URL, or a map with its `url`",
+                "3.6.6.2",
+            );
         }
         self.keynames(definition, &REPOSITORY);
         match definition.get("url") {
             None => {
-                let message = format!("the repository `{}` has no `url`", name.text().unwrap_or_default());
+                let message =
+                    format!("the repository `{}` has no `url`", name.text().unwrap_or_default());
                 self.error(Code::InvalidTemplate, name, message, REPOSITORY.section);
             }
-            Some(url) if url.as_str().is_none() => self.wrong(url, "`url`", "a string", REPOSITORY.section),
+            Some(url) if url.as_str().is_none() => {
+                self.wrong(url, "`url`", "a string", REPOSITORY.section)
+            }
             _ => {}
         }
-        if let Some(description) = definition.get("description").filter(|text| text.as_str().is_none() && !text.is_null()) {
+        if let Some(description) =
+            definition.get("description").filter(|text| text.as_str().is_none() && !text.is_null())
+        {
             self.wrong(description, "`description`", "a string", REPOSITORY.section);
         }
         if let Some(credential) = definition.get("credential") {
             let schema = Schema::of(CREDENTIAL);
             let found = check_value(credential, &schema, self.schemas);
-            self.diagnostics.0.extend(found.undecided.iter().map(|undecided| undecided.diagnostic()));
+            self.diagnostics
+                .0
+                .extend(found.undecided.iter().map(|undecided| undecided.diagnostic()));
             self.diagnostics.0.extend(found.diagnostics);
         }
     }
 
     fn imports(&mut self, root: Node<'_>) {
-        let Some(imports) = root.get("imports").filter(|imports| !imports.is_null()) else { return };
+        let Some(imports) = root.get("imports").filter(|imports| !imports.is_null()) else {
+            return;
+        };
         if imports.kind() != NodeKind::Sequence {
             return self.wrong(imports, "`imports`", "a list", "3.10.1");
         }
         for item in imports.items() {
             match ImportDefinition::read(item) {
                 Some(import) => self.import(import),
-                None => self.wrong(item, "an import", "the name of a file, or a map with its `file`", "3.6.8.2"),
+                None => self.wrong(
+                    item,
+                    "an import",
+                    "the name of a file, or a map with its `file`",
+                    "3.6.8.2",
+                ),
             }
         }
     }
@@ -200,18 +252,28 @@ impl Checking<'_, '_> {
                 self.wrong(value, &format!("`{keyname}`"), "a string", IMPORT.section);
             }
         }
-        if let Some(prefix) = import.body.get("namespace_prefix").filter(|_| import.prefix == Some("tosca")) {
+        if let Some(prefix) =
+            import.body.get("namespace_prefix").filter(|_| import.prefix == Some("tosca"))
+        {
             let message = "the namespace prefix `tosca` is reserved for TOSCA".to_owned();
             self.error(Code::ReservedName, prefix, message, "3.6.8.2.3");
         }
-        if let Some((key, uri)) = import.body.entries().find(|(key, _)| key.text() == Some("namespace_uri")) {
-            let warning = Diagnostic::warning(Code::Deprecated, "`namespace_uri` is deprecated").at(key.span());
-            self.diagnostics.push(warning.section("3.6.8.2.3").help("declare the `namespace` in the file that is imported"));
+        if let Some((key, uri)) =
+            import.body.entries().find(|(key, _)| key.text() == Some("namespace_uri"))
+        {
+            let warning = Diagnostic::warning(Code::Deprecated, "`namespace_uri` is deprecated")
+                .at(key.span());
+            self.diagnostics.push(
+                warning
+                    .section("3.6.8.2.3")
+                    .help("declare the `namespace` in the file that is imported"),
+            );
             self.namespace(Some(uri).filter(|_| !is_profile(import.file)));
         }
     }
 }
 
 fn is_reserved(uri: &str) -> bool {
-    uri.strip_prefix(RESERVED_URI).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
+    uri.strip_prefix(RESERVED_URI)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
 }

@@ -1,14 +1,15 @@
-//! Interfaces in templates (sections 3.6.15 to 3.6.20): what nodes, relationships and groups say of those that their types define.
+//! Interfaces in templates (sections 3.6.15 to 3.6.20): what nodes, relationships and groups say of
+//! those that their types define.
 
 use super::assignment::Typed;
 use super::checker::Checker;
 use super::schemas::definition;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::graph::ElementId;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, Shape};
 use crate::tosca::value::{Definition, check_assignment, check_definition};
 use crate::tosca::{EffectiveInterface, Family, OperationDefinition, Parts, PropertyDefinition};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::ElementId;
 
 /// An operation or a notification that a template says something of.
 #[derive(Clone, Copy)]
@@ -21,11 +22,18 @@ struct Operation<'d, 'c> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks the interfaces of an element as one of its types, whose body this is. Implementations may name `artifacts`.
+    /// Checks the interfaces of an element as one of its types, whose body this is. Implementations
+    /// may name `artifacts`.
     pub(super) fn interfaces(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
         for (key, value) in self.map(of.when, body, "interfaces", INTERFACE.section) {
             if value.kind() != NodeKind::Mapping && !value.is_null() {
-                self.wrong(of.when, value, key.text().unwrap_or_default(), "a map", INTERFACE.section);
+                self.wrong(
+                    of.when,
+                    value,
+                    key.text().unwrap_or_default(),
+                    "a map",
+                    INTERFACE.section,
+                );
             } else if let Some(defined) = self.interface_named(of, key, value) {
                 self.interface(of, value, defined, artifacts);
             }
@@ -33,35 +41,57 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.operations_of_type(of, body, artifacts);
     }
 
-    /// What a type says of an interface: by its name, by the name of its type, or as the type of one that the template adds.
-    fn interface_named(&self, of: Typed<'_>, key: Node<'_>, body: Node<'_>) -> Option<&EffectiveInterface<'c>> {
+    /// What a type says of an interface: by its name, by the name of its type, or as the type of
+    /// one that the template adds.
+    fn interface_named(
+        &self,
+        of: Typed<'_>,
+        key: Node<'_>,
+        body: Node<'_>,
+    ) -> Option<&EffectiveInterface<'c>> {
         let name = key.text().unwrap_or_default();
         let defined = &self.types.effective(of.kind).interfaces;
         if let Some(part) = defined.get(name) {
             return Some(&part.definition);
         }
         if let Some(kind) = body.get("type") {
-            return self.type_at(of.id, Family::Interface, kind).map(|kind| &self.types.effective(kind).interface);
+            return self
+                .type_at(of.id, Family::Interface, kind)
+                .map(|kind| &self.types.effective(kind).interface);
         }
         let find = |name: &str| self.types.find(Family::Interface, name);
         let of_type = find(name).and_then(|kind| {
-            let is_it = |interface: &EffectiveInterface<'_>| interface.kind.and_then(Node::text).and_then(find) == Some(kind);
+            let is_it = |interface: &EffectiveInterface<'_>| {
+                interface.kind.and_then(Node::text).and_then(find) == Some(kind)
+            };
             defined.values().map(|part| &part.definition).find(|interface| is_it(interface))
         });
         if of_type.is_none() {
-            let message = format!("`{}` has no interface `{name}`", self.types.definition(of.kind).name);
+            let message =
+                format!("`{}` has no interface `{name}`", self.types.definition(of.kind).name);
             self.undefined(of.when, key, message, defined.keys().copied(), "3.6.20");
         }
         of_type
     }
 
-    fn interface(&self, of: Typed<'_>, body: Node<'a>, defined: &EffectiveInterface<'c>, artifacts: &[ElementId]) {
+    fn interface(
+        &self,
+        of: Typed<'_>,
+        body: Node<'a>,
+        defined: &EffectiveInterface<'c>,
+        artifacts: &[ElementId],
+    ) {
         let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
         if grouped {
             self.keynames(of.when, body, &INTERFACE);
         }
         for (key, value) in self.map(of.when, body, "inputs", INTERFACE.section) {
-            self.input(of.when, key, value, defined.inputs.get(key.text().unwrap_or_default()).map(|part| &part.definition));
+            self.input(
+                of.when,
+                key,
+                value,
+                defined.inputs.get(key.text().unwrap_or_default()).map(|part| &part.definition),
+            );
         }
         for (key, value) in operations(body) {
             self.operation(of, key, value, &OPERATION, defined, artifacts);
@@ -90,10 +120,20 @@ impl<'c, 'a> Checker<'c, 'a> {
         // Without a type and without operations, an interface says nothing of what it has.
         if defined.is_none() && (interface.kind.is_some() || !known.is_empty()) {
             let names = known.keys().copied().chain(INTERFACE.keynames.iter().copied());
-            self.undefined(of.when, key, format!("the interface has no {noun} `{name}`"), names, shape.section);
+            self.undefined(
+                of.when,
+                key,
+                format!("the interface has no {noun} `{name}`"),
+                names,
+                shape.section,
+            );
         }
         match body.kind() {
-            NodeKind::Mapping => self.operation_body(of, body, Operation { shape, defined, inputs: &interface.inputs }),
+            NodeKind::Mapping => self.operation_body(
+                of,
+                body,
+                Operation { shape, defined, inputs: &interface.inputs },
+            ),
             NodeKind::Scalar if body.as_str().is_some() || body.is_null() => {}
             _ => self.wrong(of.when, body, name, "the name of an artifact or a map", shape.section),
         }
@@ -105,12 +145,16 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn operation_body(&self, of: Typed<'_>, body: Node<'a>, operation: Operation<'_, 'c>) {
         self.keynames(of.when, body, operation.shape);
         self.about(of.when, body, operation.shape.section);
-        if let Some(implementation) = body.get("implementation").filter(|it| it.kind() != NodeKind::Scalar) {
+        if let Some(implementation) =
+            body.get("implementation").filter(|it| it.kind() != NodeKind::Scalar)
+        {
             self.implementation(of, implementation);
         }
         for (key, value) in self.map(of.when, body, "inputs", operation.shape.section) {
             let name = key.text().unwrap_or_default();
-            let own = operation.defined.and_then(|defined| defined.inputs.iter().find(|input| input.named.name == name));
+            let own = operation
+                .defined
+                .and_then(|defined| defined.inputs.iter().find(|input| input.named.name == name));
             let defined = own.or_else(|| operation.inputs.get(name).map(|part| &part.definition));
             self.input(of.when, key, value, defined);
         }
@@ -119,10 +163,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An input is assigned a value, or defined as in a type (section 3.6.17.1); it need not be one that the type has (section 3.6.17.3).
-    fn input(&self, when: &[ElementId], key: Node<'_>, value: Node<'_>, defined: Option<&PropertyDefinition<'_>>) {
+    /// An input is assigned a value, or defined as in a type (section 3.6.17.1); it need not be one
+    /// that the type has (section 3.6.17.3).
+    fn input(
+        &self,
+        when: &[ElementId],
+        key: Node<'_>,
+        value: Node<'_>,
+        defined: Option<&PropertyDefinition<'_>>,
+    ) {
         let expected = defined.map(definition);
-        let found = expected.as_ref().map(|expected| check_assignment(value, expected, &self.schemas));
+        let found =
+            expected.as_ref().map(|expected| check_assignment(value, expected, &self.schemas));
         let fits = found.as_ref().is_some_and(|found| found.diagnostics.is_empty());
         if !fits && self.is_parameter(value) {
             let mut diagnostics = Diagnostics::default();
@@ -136,21 +188,36 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Whether a value is rather the definition of a parameter: it names a type that there is.
     fn is_parameter(&self, value: Node<'_>) -> bool {
-        value.get("type").and_then(Node::text).is_some_and(|name| self.types.find_data(name).is_some())
+        value
+            .get("type")
+            .and_then(Node::text)
+            .is_some_and(|name| self.types.find_data(name).is_some())
     }
 
-    /// An output goes to an attribute of the element or, from a relationship, of one of its ends (section 3.6.15).
+    /// An output goes to an attribute of the element or, from a relationship, of one of its ends
+    /// (section 3.6.15).
     fn output(&self, of: Typed<'_>, key: Node<'_>, value: Node<'_>) {
         let mut path = value.items();
         let (Some(keyword), Some(first)) = (path.next().and_then(Node::as_str), path.next()) else {
             let expected = "a list of a keyword and an attribute, such as `[SELF, state]`";
-            return self.wrong(of.when, value, key.text().unwrap_or_default(), expected, "3.6.15.1");
+            return self.wrong(
+                of.when,
+                value,
+                key.text().unwrap_or_default(),
+                expected,
+                "3.6.15.1",
+            );
         };
         let relationship = self.types.definition(of.kind).family == Family::Relationship;
         let allowed: &[_] = if relationship { &["SELF", "SOURCE", "TARGET"] } else { &["SELF"] };
         if !allowed.contains(&keyword) {
-            let message = format!("an output goes to an attribute of `{}`, not of `{keyword}`", allowed.join("` or `"));
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(value.span()).section("3.6.15.1");
+            let message = format!(
+                "an output goes to an attribute of `{}`, not of `{keyword}`",
+                allowed.join("` or `")
+            );
+            let error = Diagnostic::error(Code::InvalidTemplate, message)
+                .at(value.span())
+                .section("3.6.15.1");
             return self.report_when(of.when, &[], error);
         }
         if keyword == "SELF" {
@@ -165,11 +232,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let Some(capability) = effective.capabilities.get(name) else {
-            let message = format!("`{}` has neither an attribute nor a capability `{name}`", self.types.definition(of.kind).name);
-            let known = effective.attributes.keys().chain(effective.properties.keys()).chain(effective.capabilities.keys());
+            let message = format!(
+                "`{}` has neither an attribute nor a capability `{name}`",
+                self.types.definition(of.kind).name
+            );
+            let known = effective
+                .attributes
+                .keys()
+                .chain(effective.properties.keys())
+                .chain(effective.capabilities.keys());
             return self.undefined(of.when, first, message, known.copied(), "3.6.15.1");
         };
-        let (attributes, properties) = (&capability.definition.attributes, &capability.definition.properties);
+        let (attributes, properties) =
+            (&capability.definition.attributes, &capability.definition.properties);
         let attribute = second.and_then(Node::text).unwrap_or_default();
         if !attributes.contains_key(attribute) && !properties.contains_key(attribute) {
             let message = format!("the capability `{name}` has no attribute `{attribute}`");
@@ -181,7 +256,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// An implementation in its extended notation, or the definition of the one artifact.
     fn implementation(&self, of: Typed<'_>, body: Node<'_>) {
         if body.kind() != NodeKind::Mapping {
-            return self.wrong(of.when, body, "implementation", "the name of an artifact or a map", IMPLEMENTATION.section);
+            return self.wrong(
+                of.when,
+                body,
+                "implementation",
+                "the name of an artifact or a map",
+                IMPLEMENTATION.section,
+            );
         }
         if body.get("file").is_some() {
             return self.inline_artifact(of, body);
@@ -189,9 +270,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.keynames(of.when, body, &IMPLEMENTATION);
         let dependencies = body.get("dependencies").filter(|list| !list.is_null());
         if let Some(list) = dependencies.filter(|list| list.kind() != NodeKind::Sequence) {
-            self.wrong(of.when, list, "dependencies", "a list of artifacts", IMPLEMENTATION.section);
+            self.wrong(
+                of.when,
+                list,
+                "dependencies",
+                "a list of artifacts",
+                IMPLEMENTATION.section,
+            );
         }
-        for artifact in body.get("primary").into_iter().chain(dependencies.into_iter().flat_map(Node::items)) {
+        for artifact in
+            body.get("primary").into_iter().chain(dependencies.into_iter().flat_map(Node::items))
+        {
             match artifact.kind() {
                 NodeKind::Mapping => self.inline_artifact(of, artifact),
                 NodeKind::Scalar if artifact.as_str().is_some() => {}
@@ -204,8 +293,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 ),
             }
         }
-        if let Some(timeout) =
-            body.get("timeout").filter(|timeout| timeout.text().is_none_or(|text| text.parse::<u64>().is_err()))
+        if let Some(timeout) = body
+            .get("timeout")
+            .filter(|timeout| timeout.text().is_none_or(|text| text.parse::<u64>().is_err()))
         {
             self.wrong(of.when, timeout, "timeout", "a number of seconds", IMPLEMENTATION.section);
         }
@@ -216,30 +306,45 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn operation_host(&self, of: Typed<'_>, body: Node<'_>) {
         let Some(host) = body.get("operation_host") else { return };
         let relationship = self.types.definition(of.kind).family == Family::Relationship;
-        let allowed: &[_] =
-            if relationship { &["SELF", "HOST", "SOURCE", "TARGET", "ORCHESTRATOR"] } else { &["SELF", "HOST", "ORCHESTRATOR"] };
+        let allowed: &[_] = if relationship {
+            &["SELF", "HOST", "SOURCE", "TARGET", "ORCHESTRATOR"]
+        } else {
+            &["SELF", "HOST", "ORCHESTRATOR"]
+        };
         if !host.text().is_some_and(|host| allowed.contains(&host)) {
             let message = format!("`operation_host` is one of {}", allowed.join(", "));
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(host.span()).section(IMPLEMENTATION.section);
+            let error = Diagnostic::error(Code::InvalidTemplate, message)
+                .at(host.span())
+                .section(IMPLEMENTATION.section);
             self.report_when(of.when, &[], error);
         }
     }
 
-    /// Checks what a type says of its operations: that what implements them is there, where the template does not implement them itself, and
-    /// that those which are implemented have the inputs that they need.
+    /// Checks what a type says of its operations: that what implements them is there, where the
+    /// template does not implement them itself, and that those which are implemented have the
+    /// inputs that they need.
     fn operations_of_type(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
         let assigned = body.get("interfaces");
         for (name, interface) in self.types.effective(of.kind).interfaces.iter() {
             let own_interface = assigned.and_then(|interfaces| interfaces.get(name));
             for (name, operation) in interface.definition.operations.iter() {
-                let own = own_interface.and_then(|own| operations(own).find(|(key, _)| key.text() == Some(name)));
+                let own = own_interface
+                    .and_then(|own| operations(own).find(|(key, _)| key.text() == Some(name)));
                 let implemented = own.is_some_and(|(_, own)| implementations(own).next().is_some());
                 let by_type = operation.definition.implementation.filter(|_| !implemented);
-                by_type.into_iter().flat_map(named_by).for_each(|file| self.implementing(of, file, artifacts));
+                by_type
+                    .into_iter()
+                    .flat_map(named_by)
+                    .for_each(|file| self.implementing(of, file, artifacts));
                 if (implemented || by_type.is_some()) && !self.is_called_elsewhere() {
                     let inputs = interface.definition.inputs.values().map(|part| &part.definition);
                     let given = [own_interface, own.map(|(_, own)| own)];
-                    self.missing_inputs(of, name, given, operation.definition.inputs.iter().chain(inputs));
+                    self.missing_inputs(
+                        of,
+                        name,
+                        given,
+                        operation.definition.inputs.iter().chain(inputs),
+                    );
                 }
             }
         }
@@ -255,66 +360,97 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) where
         'c: 'd,
     {
-        let is_given =
-            |name: &str| given.into_iter().flatten().any(|body| body.get("inputs").is_some_and(|it| it.get(name).is_some()));
+        let is_given = |name: &str| {
+            given
+                .into_iter()
+                .flatten()
+                .any(|body| body.get("inputs").is_some_and(|it| it.get(name).is_some()))
+        };
         for input in inputs.filter(|input| input.needs_value()) {
             let name = input.named.name;
             if !is_given(name) {
                 let element = self.graph.display(of.id);
-                let message = format!("the operation `{operation}` of {element} needs a value of the input `{name}`");
-                let error = Diagnostic::error(Code::MissingProperty, message).at(self.graph.element(of.id).span);
-                let error = error.label(input.named.key.span(), "the input is defined here").section("3.6.14.3");
+                let message = format!(
+                    "the operation `{operation}` of {element} needs a value of the input `{name}`"
+                );
+                let error = Diagnostic::error(Code::MissingProperty, message)
+                    .at(self.graph.element(of.id).span);
+                let error = error
+                    .label(input.named.key.span(), "the input is defined here")
+                    .section("3.6.14.3");
                 self.report_when(of.when, &[], error);
             }
         }
     }
 
-    /// Whether workflows or the triggers of policies may call operations, and give them inputs as they do.
+    /// Whether workflows or the triggers of policies may call operations, and give them inputs as
+    /// they do.
     fn is_called_elsewhere(&self) -> bool {
         let topology = self.graph.template.root.get("topology_template");
-        topology.is_some_and(|topology| topology.get("workflows").is_some()) || !self.graph.policies.is_empty()
+        topology.is_some_and(|topology| topology.get("workflows").is_some())
+            || !self.graph.policies.is_empty()
     }
 
-    /// What implements an operation is the name of an artifact, of the template or its type, or that of a file (section 3.6.16.2.1).
+    /// What implements an operation is the name of an artifact, of the template or its type, or
+    /// that of a file (section 3.6.16.2.1).
     fn implementing(&self, of: Typed<'_>, name: Node<'_>, artifacts: &[ElementId]) {
         let text = name.text().unwrap_or_default();
-        if self.types.effective(of.kind).artifacts.contains_key(text) || name.as_str().is_some() && self.is_there(name, text) {
+        if self.types.effective(of.kind).artifacts.contains_key(text)
+            || name.as_str().is_some() && self.is_there(name, text)
+        {
             return;
         }
-        let named: Vec<_> = artifacts.iter().copied().filter(|&id| self.graph.element(id).name == text).collect();
+        let named: Vec<_> =
+            artifacts.iter().copied().filter(|&id| self.graph.element(id).name == text).collect();
         if named.is_empty() {
-            let message = format!("what implements an operation, `{text}`, is neither an artifact nor a file that is there");
+            let message = format!(
+                "what implements an operation, `{text}`, is neither an artifact nor a file that is there"
+            );
             return self.missing_file(of.when, name, message, "3.6.16.2.1");
         }
-        let message =
-            format!("an operation of {} is implemented by the artifact `{text}`, which is absent", self.graph.display(of.id));
-        let error = Diagnostic::error(Code::DanglingReference, message).at(name.span()).section("3.6.16.2.1");
+        let message = format!(
+            "an operation of {} is implemented by the artifact `{text}`, which is absent",
+            self.graph.display(of.id)
+        );
+        let error = Diagnostic::error(Code::DanglingReference, message)
+            .at(name.span())
+            .section("3.6.16.2.1");
         self.report_when(of.when, &named, error);
     }
 }
 
-/// The operations of an interface; without `operations` and `notifications`, all that is no keyname (section 3.6.20.3).
+/// The operations of an interface; without `operations` and `notifications`, all that is no keyname
+/// (section 3.6.20.3).
 fn operations<'n>(body: Node<'n>) -> impl Iterator<Item = (Node<'n>, Node<'n>)> {
     let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
     let within = if grouped { body.get("operations") } else { Some(body) };
-    let is_operation = move |key: Node<'_>| grouped || !key.text().is_some_and(|key| INTERFACE.keynames.contains(&key));
+    let is_operation = move |key: Node<'_>| {
+        grouped || !key.text().is_some_and(|key| INTERFACE.keynames.contains(&key))
+    };
     within.into_iter().flat_map(Node::entries).filter(move |(key, _)| is_operation(*key))
 }
 
 /// What implements an operation that a template has.
 fn implementations<'n>(body: Node<'n>) -> impl Iterator<Item = Node<'n>> {
-    let implementation = if body.kind() == NodeKind::Mapping { body.get("implementation") } else { Some(body) };
+    let implementation =
+        if body.kind() == NodeKind::Mapping { body.get("implementation") } else { Some(body) };
     implementation.into_iter().flat_map(named_by)
 }
 
 /// The names of artifacts and files in an implementation, but for those of a repository.
 fn named_by<'n>(implementation: Node<'n>) -> impl Iterator<Item = Node<'n>> {
-    let whole = matches!(implementation.kind(), NodeKind::Scalar) || implementation.get("file").is_some();
+    let whole =
+        matches!(implementation.kind(), NodeKind::Scalar) || implementation.get("file").is_some();
     let dependencies = implementation.get("dependencies").into_iter().flat_map(Node::items);
     let parts = implementation.get("primary").into_iter().chain(dependencies);
     let file = |artifact: Node<'n>| match artifact.kind() {
         NodeKind::Mapping => artifact.get("file").filter(|_| artifact.get("repository").is_none()),
         _ => Some(artifact),
     };
-    whole.then_some(implementation).into_iter().chain(parts).filter_map(file).filter(|name| name.as_str().is_some())
+    whole
+        .then_some(implementation)
+        .into_iter()
+        .chain(parts)
+        .filter_map(file)
+        .filter(|name| name.as_str().is_some())
 }

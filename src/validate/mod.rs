@@ -1,7 +1,9 @@
-//! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a variable template, at once.
+//! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a
+//! variable template, at once.
 //!
-//! A variable template is validated for all its variants: what one alternative says is judged alone, and what is wrong only where elements
-//! come together is asked of the variants (`finding`). With a preset or inputs, only what is present in their variant counts.
+//! A variable template is validated for all its variants: what one alternative says is judged
+//! alone, and what is wrong only where elements come together is asked of the variants (`finding`).
+//! With a preset or inputs, only what is present in their variant counts.
 
 mod activity;
 mod artifact;
@@ -28,15 +30,15 @@ mod syntax;
 mod tests;
 mod workflow;
 
-use crate::check;
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::expression::Evaluator;
-use crate::inputs::Openness;
 use crate::resolver::{Prepared, Resolver};
-use crate::solve::Limit;
-use crate::source::SourceMap;
+use crate::sat::solve::Limit;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::text::source::SourceMap;
+use crate::text::yaml::{self, Document, Limits};
 use crate::tosca::Types;
-use crate::yaml::{self, Document, Limits};
+use crate::variability::check;
+use crate::variability::expression::Evaluator;
+use crate::variability::inputs::Openness;
 use checker::Checker;
 
 pub(crate) use schemas::Schemas;
@@ -59,14 +61,18 @@ impl Validation {
 
     /// Takes warnings for errors; notes stay notes.
     pub fn strict(mut self) -> Self {
-        let warnings = self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+        let warnings = self
+            .diagnostics
+            .iter_mut()
+            .filter(|diagnostic| diagnostic.severity == Severity::Warning);
         warnings.for_each(|warning| warning.severity = Severity::Error);
         self
     }
 }
 
 impl Resolver {
-    /// Validates the template in all its variants; where a preset or inputs are given, their variant alone.
+    /// Validates the template in all its variants; where a preset or inputs are given, their
+    /// variant alone.
     ///
     /// ```
     /// let validation = cuvee::Resolver::new("examples/shop").validate();
@@ -77,25 +83,46 @@ impl Resolver {
         let one = self.chooses();
         let openness = if one { Openness::Closed } else { Openness::Open };
         let resolver = self.clone().tolerant();
-        let validated = resolver.with_prepared(openness, &mut sources, &mut (), |prepared, sources, diagnostics, _| {
-            validate(&resolver, prepared, one, sources, diagnostics);
-            Ok(())
-        });
-        let Diagnostics(mut diagnostics) = validated.map_or_else(|errors| errors, |((), diagnostics)| diagnostics);
+        let validated = resolver.with_prepared(
+            openness,
+            &mut sources,
+            &mut (),
+            |prepared, sources, diagnostics, _| {
+                validate(&resolver, prepared, one, sources, diagnostics);
+                Ok(())
+            },
+        );
+        let Diagnostics(mut diagnostics) =
+            validated.map_or_else(|errors| errors, |((), diagnostics)| diagnostics);
         let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
-        diagnostics.sort_by(|a, b| (place(a), a.section.is_none(), &a.message).cmp(&(place(b), b.section.is_none(), &b.message)));
-        // What resolving and the type system both notice is one mistake, of which the latter knows the section.
+        diagnostics.sort_by(|a, b| {
+            (place(a), a.section.is_none(), &a.message).cmp(&(
+                place(b),
+                b.section.is_none(),
+                &b.message,
+            ))
+        });
+        // What resolving and the type system both notice is one mistake, of which the latter knows
+        // the section.
         diagnostics.dedup_by(|next, kept| {
-            *next == *kept || place(next) == place(kept) && next.section.is_none() && kept.section.is_some()
+            *next == *kept
+                || place(next) == place(kept) && next.section.is_none() && kept.section.is_some()
         });
         Validation { diagnostics, sources }
     }
 }
 
-fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources: &SourceMap, diagnostics: &mut Diagnostics) {
+fn validate(
+    resolver: &Resolver,
+    prepared: &Prepared<'_, '_>,
+    one: bool,
+    sources: &SourceMap,
+    diagnostics: &mut Diagnostics,
+) {
     // Of all but the template only what resolving needs was kept.
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
-    let documents: Vec<Document> = prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
+    let documents: Vec<Document> =
+        prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
     let types = Types::linked(resolver.beside_profiles(&documents, sources), prepared.links);
     diagnostics.0.append(&mut types.validate().0);
     import::check(&documents, &types, diagnostics);
@@ -112,11 +139,17 @@ fn validate(resolver: &Resolver, prepared: &Prepared<'_, '_>, one: bool, sources
     }
 }
 
-/// What is present in the variant of the inputs, with what its checks say; nothing where there is no variant.
-fn variant(prepared: &Prepared<'_, '_>, diagnostics: &mut Diagnostics) -> Option<crate::presence::Presence> {
+/// What is present in the variant of the inputs, with what its checks say; nothing where there is
+/// no variant.
+fn variant(
+    prepared: &Prepared<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<crate::variability::presence::Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
-    let mut evaluator = Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
-    let presence = diagnostics.all_ok(prepared.resolve(&mut evaluator, Limit::default(), &mut ()))?.presence;
+    let mut evaluator =
+        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let presence =
+        diagnostics.all_ok(prepared.resolve(&mut evaluator, Limit::default(), &mut ()))?.presence;
     diagnostics.0.append(&mut check::check(prepared.graph, prepared.options, &presence).0);
     Some(presence)
 }

@@ -3,11 +3,11 @@
 use super::assignment::Typed;
 use super::capability::is_selected;
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ElementId, NodeElement};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Family;
 use crate::tosca::shape::Shape;
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::{ElementId, NodeElement};
 
 /// With `occurrences` and `instance_count`, which templates of section 2.20 have.
 const NODE: Shape = Shape {
@@ -32,8 +32,12 @@ const NODE: Shape = Shape {
 };
 
 /// The directives of section 3.4.3, with what replaces those that are deprecated.
-const DIRECTIVES: [(&str, Option<&str>); 4] =
-    [("substitute", None), ("select", None), ("substitutable", Some("substitute")), ("selectable", Some("select"))];
+const DIRECTIVES: [(&str, Option<&str>); 4] = [
+    ("substitute", None),
+    ("select", None),
+    ("substitutable", Some("substitute")),
+    ("selectable", Some("select")),
+];
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all node templates.
@@ -62,7 +66,8 @@ impl<'a> Checker<'_, 'a> {
             let of = Typed { id: node.id, kind, when: &when };
             if !is_selected(node) {
                 // Where what is copied is absent, that is what is wrong.
-                let when: Vec<_> = when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
+                let when: Vec<_> =
+                    when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
                 self.missing_properties(Typed { when: &when, ..of }, &properties, &[]);
             }
             self.attributes(of, body);
@@ -86,18 +91,30 @@ impl<'a> Checker<'_, 'a> {
         let text = name.text().unwrap_or_default();
         let error = |code, message| Diagnostic::error(code, message).at(name.span());
         let Some(copied) = self.graph.node_named(text) else {
-            let message = format!("{} copies a node template `{text}` that does not exist", self.graph.display(node.id));
+            let message = format!(
+                "{} copies a node template `{text}` that does not exist",
+                self.graph.display(node.id)
+            );
             let names = self.graph.nodes.iter().map(|node| node.template.declared.name);
             let error = error(Code::UnknownElement, message).section(NODE.section);
             return self.report(node.id, error.help_opt(did_you_mean(text, names)));
         };
         if let Some(further) = copied.template.declared.value.get("copy") {
             let message = format!("`{text}` is a copy itself, and cannot be copied");
-            let error = error(Code::InvalidTemplate, message).label(further.span(), "it copies another one here");
+            let error = error(Code::InvalidTemplate, message)
+                .label(further.span(), "it copies another one here");
             self.report(node.id, error.section("3.8.3.3"));
         } else {
-            let message = format!("{} copies {}, which is absent", self.graph.display(node.id), self.graph.display(copied.id));
-            self.report_when(&[node.id], &[copied.id], error(Code::DanglingReference, message).section(NODE.section));
+            let message = format!(
+                "{} copies {}, which is absent",
+                self.graph.display(node.id),
+                self.graph.display(copied.id)
+            );
+            self.report_when(
+                &[node.id],
+                &[copied.id],
+                error(Code::DanglingReference, message).section(NODE.section),
+            );
         }
     }
 
@@ -116,7 +133,10 @@ impl<'a> Checker<'_, 'a> {
                     Diagnostic::warning(Code::Deprecated, message).help(format!("write `{new}`"))
                 }
                 None => {
-                    let error = Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a directive"));
+                    let error = Diagnostic::error(
+                        Code::UnknownKeyword,
+                        format!("`{text}` is not a directive"),
+                    );
                     let help = did_you_mean(text, DIRECTIVES.map(|(name, _)| name));
                     error.help("known are substitute, select").help_opt(help)
                 }

@@ -1,33 +1,49 @@
 //! Topology inputs and outputs: parameter definitions (section 3.6.14).
 
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::graph::ElementId;
-use crate::template::{Parameter, is_keyword};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{PARAMETER, SCHEMA, STATUS};
 use crate::tosca::value::{Definition, check_definition};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::ElementId;
+use crate::variability::template::{Parameter, is_keyword};
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all topology inputs and outputs.
     pub(super) fn parameters(&self) {
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             self.parameter(input.id, input.parameter);
-            let fixed = input.parameter.declared.value.entries().find(|(key, _)| key.text() == Some("value"));
+            let fixed = input
+                .parameter
+                .declared
+                .value
+                .entries()
+                .find(|(key, _)| key.text() == Some("value"));
             if let Some((key, _)) = fixed {
-                let message = format!("{} has a value, which nobody can choose", self.graph.display(input.id));
-                let warning = Diagnostic::warning(Code::InvalidTemplate, message).at(key.span()).section("3.9.2.1");
-                self.report(input.id, warning.help("what an input is where nobody chooses is its `default`"));
+                let message = format!(
+                    "{} has a value, which nobody can choose",
+                    self.graph.display(input.id)
+                );
+                let warning = Diagnostic::warning(Code::InvalidTemplate, message)
+                    .at(key.span())
+                    .section("3.9.2.1");
+                self.report(
+                    input.id,
+                    warning.help("what an input is where nobody chooses is its `default`"),
+                );
             }
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             self.parameter(output.id, output.parameter);
             let body = output.parameter.declared.value;
-            let is_empty = body.is_null() || body.kind() == NodeKind::Mapping && body.entries().len() == 0;
-            let says_nothing = ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none());
+            let is_empty =
+                body.is_null() || body.kind() == NodeKind::Mapping && body.entries().len() == 0;
+            let says_nothing =
+                ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none());
             if is_empty || is_definition(body) && says_nothing {
                 let message = format!("{} has no `value`", self.graph.display(output.id));
-                let error = Diagnostic::error(Code::InvalidTemplate, message).at(self.graph.element(output.id).span);
+                let error = Diagnostic::error(Code::InvalidTemplate, message)
+                    .at(self.graph.element(output.id).span);
                 self.report(output.id, error.section("3.6.14"));
             }
         }
@@ -41,9 +57,14 @@ impl<'a> Checker<'_, 'a> {
         }
         self.keynames(&[id], body, &PARAMETER);
         self.about(&[id], body, PARAMETER.section);
-        let status = body.get("status").filter(|status| !status.text().is_some_and(|status| STATUS.contains(&status)));
+        let status = body
+            .get("status")
+            .filter(|status| !status.text().is_some_and(|status| STATUS.contains(&status)));
         if let Some(status) = status {
-            let error = Diagnostic::error(Code::InvalidTemplate, format!("`status` is one of {}", STATUS.join(", ")));
+            let error = Diagnostic::error(
+                Code::InvalidTemplate,
+                format!("`status` is one of {}", STATUS.join(", ")),
+            );
             self.report(id, error.at(status.span()).section("3.6.10.3"));
         }
         let mut diagnostics = Diagnostics::default();
@@ -54,11 +75,12 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Whether all data types of a schema are defined; those that are not are reported. Recursion follows the schema as it is written, whose
-    /// depth the parser limits.
+    /// Whether all data types of a schema are defined; those that are not are reported. Recursion
+    /// follows the schema as it is written, whose depth the parser limits.
     pub(super) fn schema_types(&self, when: &[ElementId], body: Node<'_>) -> bool {
         let named = if body.kind() == NodeKind::Scalar { Some(body) } else { body.get("type") };
-        let unknown = named.filter(|name| name.text().is_some_and(|name| self.types.find_data(name).is_none()));
+        let unknown = named
+            .filter(|name| name.text().is_some_and(|name| self.types.find_data(name).is_none()));
         if let Some(name) = unknown {
             let error = self.types.unknown_data(name.text().unwrap_or_default(), name.span());
             self.report_when(when, &[], error);
@@ -72,7 +94,10 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// Whether what stands behind the name of a parameter defines it: it has a keyname, or says something of variability alone.
+/// Whether what stands behind the name of a parameter defines it: it has a keyname, or says
+/// something of variability alone.
 fn is_definition(body: Node<'_>) -> bool {
-    body.entries().any(|(key, _)| key.text().is_some_and(|key| PARAMETER.keynames.contains(&key) || is_keyword(key)))
+    body.entries().any(|(key, _)| {
+        key.text().is_some_and(|key| PARAMETER.keynames.contains(&key) || is_keyword(key))
+    })
 }

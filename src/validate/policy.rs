@@ -3,13 +3,13 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::{Entity, Subject};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::graph::{ElementId, GroupElement, PolicyElement, Target};
-use crate::options::Kind;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::yaml::Node;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::workflow::{self, EventFilter, Trigger};
 use crate::tosca::{Family, TypeId};
-use crate::yaml::Node;
+use crate::variability::graph::{ElementId, GroupElement, PolicyElement, Target};
+use crate::variability::options::Kind;
 
 /// What a policy type may be applied to.
 struct Targets {
@@ -38,17 +38,25 @@ impl<'c, 'a> Checker<'c, 'a> {
         let when: Vec<_> = of_type.iter().copied().chain([policy.id]).collect();
         for &(name, target) in &policy.targets {
             match target {
-                Target::Node(node) => self.target_node(name, self.graph.node(node).id, &valid, &when),
-                Target::Group(group) => self.target_group(name, &self.graph.groups[group.0 as usize], &valid, &when),
+                Target::Node(node) => {
+                    self.target_node(name, self.graph.node(node).id, &valid, &when)
+                }
+                Target::Group(group) => {
+                    self.target_group(name, &self.graph.groups[group.0 as usize], &valid, &when)
+                }
             }
         }
     }
 
-    /// The types that a policy type lists; nothing where it lists none, or names one that is not defined.
+    /// The types that a policy type lists; nothing where it lists none, or names one that is not
+    /// defined.
     fn valid_targets(&self, kind: TypeId) -> Option<Targets> {
         let mut valid = Targets { kind, nodes: Vec::new(), groups: Vec::new() };
         for name in self.types.effective(kind).valid_types.iter().flatten() {
-            match (self.defined(Family::Node, Some(*name)), self.defined(Family::Group, Some(*name))) {
+            match (
+                self.defined(Family::Node, Some(*name)),
+                self.defined(Family::Group, Some(*name)),
+            ) {
                 (Some(node), _) => valid.nodes.push(node),
                 (None, Some(group)) => valid.groups.push(group),
                 (None, None) => return None,
@@ -67,7 +75,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// A group is one that is admitted, or all its members are.
-    fn target_group(&self, name: Node<'a>, group: &GroupElement<'a>, valid: &Targets, when: &[ElementId]) {
+    fn target_group(
+        &self,
+        name: Node<'a>,
+        group: &GroupElement<'a>,
+        valid: &Targets,
+        when: &[ElementId],
+    ) {
         for (kind, of_type) in self.types_of(group.id, Family::Group) {
             let when = [when, &of_type, &[group.id]].concat();
             if valid.groups.iter().any(|&valid| self.derives(kind, valid)) {
@@ -78,18 +92,32 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             }
             let members = group.members.iter().map(|&(_, member)| member);
-            for member in members.filter(|&id| self.counts(id) && self.graph.element(id).kind == Kind::Node) {
+            for member in
+                members.filter(|&id| self.counts(id) && self.graph.element(id).kind == Kind::Node)
+            {
                 self.target_node(name, member, valid, &when);
             }
         }
     }
 
-    fn inadmissible(&self, name: Node<'a>, target: ElementId, kind: TypeId, valid: &Targets, when: &[ElementId]) {
+    fn inadmissible(
+        &self,
+        name: Node<'a>,
+        target: ElementId,
+        kind: TypeId,
+        valid: &Targets,
+        when: &[ElementId],
+    ) {
         let type_name = |kind: TypeId| self.types.definition(kind).name;
         let (policy, kind) = (type_name(valid.kind), type_name(kind));
-        let message = format!("`{policy}` does not apply to {}, which is a `{kind}`", self.graph.display(target));
-        let known: Vec<_> = valid.nodes.iter().chain(&valid.groups).map(|&kind| type_name(kind)).collect();
-        let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span()).section("3.7.12.1");
+        let message = format!(
+            "`{policy}` does not apply to {}, which is a `{kind}`",
+            self.graph.display(target)
+        );
+        let known: Vec<_> =
+            valid.nodes.iter().chain(&valid.groups).map(|&kind| type_name(kind)).collect();
+        let error =
+            Diagnostic::error(Code::IncompatibleType, message).at(name.span()).section("3.7.12.1");
         self.report_when(when, &[], error.help(format!("it applies to {}", known.join(", "))));
     }
 
@@ -130,7 +158,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             None => self.assertions(&trigger.condition, &subject),
             Some(capability) => {
                 for entity in &subject.entities {
-                    self.capability_assertions(&trigger.condition, capability, entity.kind, &subject.when(entity));
+                    self.capability_assertions(
+                        &trigger.condition,
+                        capability,
+                        entity.kind,
+                        &subject.when(entity),
+                    );
                 }
             }
         }
@@ -141,15 +174,29 @@ impl<'c, 'a> Checker<'c, 'a> {
         let text = name.text().unwrap_or_default();
         if let Some(target @ Target::Node(node)) = self.target(name) {
             let node = self.graph.node(node).id;
-            let message = format!("{} refers to {}, which is absent", self.graph.display(policy), self.graph.display(node));
-            let warning = Diagnostic::warning(Code::DanglingReference, message).at(name.span()).section("3.6.21.1");
-            self.report_when(&[policy], &[node], warning.label(self.graph.element(node).span, "this is absent"));
+            let message = format!(
+                "{} refers to {}, which is absent",
+                self.graph.display(policy),
+                self.graph.display(node)
+            );
+            let warning = Diagnostic::warning(Code::DanglingReference, message)
+                .at(name.span())
+                .section("3.6.21.1");
+            self.report_when(
+                &[policy],
+                &[node],
+                warning.label(self.graph.element(node).span, "this is absent"),
+            );
             return self.target_subject(target);
         }
         let kind = self.types.find(Family::Node, text);
         if kind.is_none() {
-            let error = Diagnostic::error(Code::UnknownElement, format!("there is neither a node nor a node type `{text}`"));
-            let help = did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
+            let error = Diagnostic::error(
+                Code::UnknownElement,
+                format!("there is neither a node nor a node type `{text}`"),
+            );
+            let help =
+                did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
             self.report(policy, error.at(name.span()).section("3.6.21.1").help_opt(help));
         }
         Subject::of(kind.into_iter().map(Self::entity_of))
@@ -160,7 +207,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What a requirement leads to: where that is not known, nothing.
-    fn filtered_target(&self, name: Node<'a>, requirement: Node<'a>, policy: ElementId) -> Subject<'c, 'a> {
+    fn filtered_target(
+        &self,
+        name: Node<'a>,
+        requirement: Node<'a>,
+        policy: ElementId,
+    ) -> Subject<'c, 'a> {
         let mut found = Subject::default();
         let text = requirement.text().unwrap_or_default();
         let mut by_definition = Vec::new();
@@ -169,7 +221,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             match requirements.get(text) {
                 Some(part) => by_definition.extend(part.definition.node),
                 None => {
-                    let error = self.lacks(entity.kind, "requirement", requirement, requirements.keys().copied());
+                    let error = self.lacks(
+                        entity.kind,
+                        "requirement",
+                        requirement,
+                        requirements.keys().copied(),
+                    );
                     let when: Vec<_> = entity.when.into_iter().chain([policy]).collect();
                     self.report_when(&when, &[], error.section("3.6.21.1"));
                 }
@@ -180,15 +237,21 @@ impl<'c, 'a> Checker<'c, 'a> {
             _ => &[],
         };
         let relations = relations.iter().map(|&id| self.graph.relation(id));
-        for relation in relations.filter(|relation| relation.requirement.declared.name == text && self.counts(relation.id)) {
-            let target = relation.target.map(|node| self.node_subject(self.graph.node(node))).unwrap_or_default();
+        for relation in relations.filter(|relation| {
+            relation.requirement.declared.name == text && self.counts(relation.id)
+        }) {
+            let target = relation
+                .target
+                .map(|node| self.node_subject(self.graph.node(node)))
+                .unwrap_or_default();
             found.entities.extend(target.entities.into_iter().map(|mut entity| {
                 entity.when.push(relation.id);
                 entity
             }));
         }
         if found.entities.is_empty() {
-            let kinds = by_definition.iter().filter_map(|node| self.defined(Family::Node, Some(*node)));
+            let kinds =
+                by_definition.iter().filter_map(|node| self.defined(Family::Node, Some(*node)));
             found.entities.extend(kinds.map(Self::entity_of));
         }
         found

@@ -2,26 +2,37 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::ElementId;
-use crate::source::Span;
-use crate::template::PropertyValue;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{self, Limits};
 use crate::tosca::TypeId;
 use crate::tosca::value::{Definition, check_assignment};
-use crate::value::Value;
-use crate::yaml::{self, Limits};
+use crate::variability::graph::ElementId;
+use crate::variability::template::PropertyValue;
 
 impl<'c> Checker<'c, '_> {
-    /// Checks the properties of an element against one of its types, while `of_type` are present: each alternative is one that the type has and
-    /// fits, and where one is required there is one.
-    pub(super) fn properties(&self, owner: ElementId, properties: &[ElementId], kind: TypeId, of_type: &[ElementId]) {
+    /// Checks the properties of an element against one of its types, while `of_type` are present:
+    /// each alternative is one that the type has and fits, and where one is required there is one.
+    pub(super) fn properties(
+        &self,
+        owner: ElementId,
+        properties: &[ElementId],
+        kind: TypeId,
+        of_type: &[ElementId],
+    ) {
         self.assigned_properties(properties, kind, of_type);
         let when: Vec<_> = of_type.iter().copied().chain([owner]).collect();
         self.missing_properties(Typed { id: owner, kind, when: &when }, properties, &[]);
     }
 
     /// Checks that each alternative is one that the type has and fits, while `of_type` are present.
-    pub(super) fn assigned_properties(&self, properties: &[ElementId], kind: TypeId, of_type: &[ElementId]) {
+    pub(super) fn assigned_properties(
+        &self,
+        properties: &[ElementId],
+        kind: TypeId,
+        of_type: &[ElementId],
+    ) {
         let definitions = &self.schemas.of(kind).properties;
         for id in self.counting(properties) {
             let when: Vec<_> = of_type.iter().copied().chain([id]).collect();
@@ -29,29 +40,63 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Checks that where a property is required, one of these is present, or it is `given` otherwise.
-    pub(super) fn missing_properties(&self, of: Typed<'_>, properties: &[ElementId], given: &[&str]) {
-        let is_missing = |definition: &&Definition<'_>| definition.needs_value() && !given.contains(&definition.name);
+    /// Checks that where a property is required, one of these is present, or it is `given`
+    /// otherwise.
+    pub(super) fn missing_properties(
+        &self,
+        of: Typed<'_>,
+        properties: &[ElementId],
+        given: &[&str],
+    ) {
+        let is_missing = |definition: &&Definition<'_>| {
+            definition.needs_value() && !given.contains(&definition.name)
+        };
         for definition in self.schemas.of(of.kind).properties.iter().filter(is_missing) {
-            let assigned: Vec<_> =
-                properties.iter().copied().filter(|&id| self.graph.element(id).name == definition.name).collect();
-            let message = format!("{} needs a value of the property `{}`", self.graph.display(of.id), definition.name);
-            let error = Diagnostic::error(Code::MissingProperty, message).at(self.graph.element(of.id).span).section("3.6.10.5");
-            self.report_when(of.when, &assigned, error.label(definition.span, "the property is defined here"));
+            let assigned: Vec<_> = properties
+                .iter()
+                .copied()
+                .filter(|&id| self.graph.element(id).name == definition.name)
+                .collect();
+            let message = format!(
+                "{} needs a value of the property `{}`",
+                self.graph.display(of.id),
+                definition.name
+            );
+            let error = Diagnostic::error(Code::MissingProperty, message)
+                .at(self.graph.element(of.id).span)
+                .section("3.6.10.5");
+            self.report_when(
+                of.when,
+                &assigned,
+                error.label(definition.span, "the property is defined here"),
+            );
         }
     }
 
-    fn property(&self, id: ElementId, kind: TypeId, definitions: &[Definition<'c>], when: &[ElementId]) {
+    fn property(
+        &self,
+        id: ElementId,
+        kind: TypeId,
+        definitions: &[Definition<'c>],
+        when: &[ElementId],
+    ) {
         let element = self.graph.element(id);
-        let Some(definition) = definitions.iter().find(|definition| definition.name == element.name) else {
+        let Some(definition) =
+            definitions.iter().find(|definition| definition.name == element.name)
+        else {
             let error = undefined(self.types.definition(kind).name, element.name, definitions);
             return self.report_when(when, &[], error.at(element.span));
         };
         match self.graph.properties[element.slot as usize].property.value {
-            PropertyValue::Value(value) => self.report_values(when, check_assignment(value, definition, &self.schemas)),
+            PropertyValue::Value(value) => {
+                self.report_values(when, check_assignment(value, definition, &self.schemas))
+            }
             PropertyValue::Expression(expression) => {
                 // What it comes to is known in a variant only.
-                let value = self.evaluator.as_ref().map(|evaluator| evaluator.borrow_mut().value(expression, Some(id)));
+                let value = self
+                    .evaluator
+                    .as_ref()
+                    .map(|evaluator| evaluator.borrow_mut().value(expression, Some(id)));
                 match value {
                     None => {}
                     Some(Ok(value)) => self.computed(expression.span(), value, definition, when),
@@ -66,7 +111,8 @@ impl<'c> Checker<'c, '_> {
         let written = yaml::write_json(&yaml::Out::Value(value));
         let Ok(document) = yaml::parse(at.file, written.into(), &Limits::default()) else { return };
         let found = check_assignment(document.root(), definition, &self.schemas);
-        let undecided: Vec<_> = found.undecided.iter().map(|undecided| undecided.diagnostic()).collect();
+        let undecided: Vec<_> =
+            found.undecided.iter().map(|undecided| undecided.diagnostic()).collect();
         for diagnostic in found.diagnostics.into_iter().chain(undecided) {
             self.report_when(when, &[], diagnostic.at(at));
         }
@@ -76,6 +122,8 @@ impl<'c> Checker<'c, '_> {
 /// A property that a type does not have.
 pub(super) fn undefined(owner: &str, name: &str, known: &[Definition<'_>]) -> Diagnostic {
     let names = known.iter().map(|definition| definition.name);
-    let error = Diagnostic::error(Code::UnknownProperty, format!("`{owner}` has no property `{name}`")).section("3.6.11");
+    let error =
+        Diagnostic::error(Code::UnknownProperty, format!("`{owner}` has no property `{name}`"))
+            .section("3.6.11");
     error.help_opt(did_you_mean(name, names))
 }

@@ -1,9 +1,11 @@
 //! From definitions of the type system to what values are checked against.
 
-use crate::source::FileId;
+use crate::text::source::FileId;
+use crate::text::yaml::Node;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
-use crate::tosca::{Constraint, Family, Parts, PropertyDefinition, SchemaDefinition, TypeId, TypeRef, Types};
-use crate::yaml::Node;
+use crate::tosca::{
+    Constraint, Family, Parts, PropertyDefinition, SchemaDefinition, TypeId, TypeRef, Types,
+};
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
@@ -64,7 +66,8 @@ pub(super) fn definitions<'t>(parts: &Parts<'t, PropertyDefinition<'t>>) -> Vec<
     parts.values().map(|part| definition(&part.definition)).collect()
 }
 
-/// What a property, an attribute or a parameter has to be; what is wrong with its definition has been reported with it.
+/// What a property, an attribute or a parameter has to be; what is wrong with its definition has
+/// been reported with it.
 pub(super) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<'t> {
     Definition {
         name: definition.named.name,
@@ -77,7 +80,9 @@ pub(super) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<
 }
 
 fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
-    let part = |part: &Option<Box<SchemaDefinition<'t>>>| part.as_deref().map(|part| Box::new(schema(part)));
+    let part = |part: &Option<Box<SchemaDefinition<'t>>>| {
+        part.as_deref().map(|part| Box::new(schema(part)))
+    };
     Schema {
         type_name: definition.kind.and_then(Node::text).unwrap_or(Primitive::String.name()),
         file: definition.kind.map(|kind| kind.document().file()),

@@ -1,9 +1,10 @@
-//! The service template (section 3.10) and its topology template (section 3.9), as far as they are not elements.
+//! The service template (section 3.10) and its topology template (section 3.9), as far as they are
+//! not elements.
 
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::Shape;
-use crate::yaml::{Node, NodeKind};
 
 /// With what earlier versions had beside `metadata`.
 const SERVICE: Shape = Shape {
@@ -49,8 +50,11 @@ const TOPOLOGY: Shape = Shape {
 };
 
 /// What belongs to `metadata`, each with its section.
-const METADATA: [(&str, &str); 3] =
-    [("template_name", "3.10.3.3"), ("template_author", "3.10.3.4"), ("template_version", "3.10.3.5")];
+const METADATA: [(&str, &str); 3] = [
+    ("template_name", "3.10.3.3"),
+    ("template_author", "3.10.3.4"),
+    ("template_version", "3.10.3.5"),
+];
 
 impl Checker<'_, '_> {
     /// Checks the template and all that it imports.
@@ -63,14 +67,23 @@ impl Checker<'_, '_> {
     fn service_template(&self, root: Node<'_>) {
         self.keynames(&[], root, &SERVICE);
         self.about(&[], root, "3.10.3.2");
-        if let Some(namespace) = root.get("namespace").filter(|namespace| namespace.as_str().is_none()) {
+        if let Some(namespace) =
+            root.get("namespace").filter(|namespace| namespace.as_str().is_none())
+        {
             self.wrong(&[], namespace, "namespace", "a URI", SERVICE.section);
         }
         self.map(&[], root, "dsl_definitions", "3.10.3.7").for_each(drop);
         for (name, section) in METADATA {
             if let Some((key, value)) = root.entries().find(|(key, _)| key.text() == Some(name)) {
-                let warning = Diagnostic::warning(Code::Deprecated, format!("`{name}` is deprecated beside `metadata`"));
-                self.report_when(&[], &[], warning.at(key.span()).section(section).help("move it into `metadata`"));
+                let warning = Diagnostic::warning(
+                    Code::Deprecated,
+                    format!("`{name}` is deprecated beside `metadata`"),
+                );
+                self.report_when(
+                    &[],
+                    &[],
+                    warning.at(key.span()).section(section).help("move it into `metadata`"),
+                );
                 if value.kind() != NodeKind::Scalar {
                     self.wrong(&[], value, name, "a string", section);
                 }

@@ -3,18 +3,20 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::schemas;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::graph::{ElementId, NodeElement, Target};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::substitution::{self, Mapping, Substitution};
 use crate::tosca::value::{Definition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::{ElementId, NodeElement, Target};
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the substitution mapping, where there is one.
     pub(super) fn substitution(&self, workflows: &Workflows<'a>) {
         let topology = self.graph.template.root.get("topology_template");
-        let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else { return };
+        let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else {
+            return;
+        };
         let mut diagnostics = Diagnostics::default();
         let substitution = substitution::substitution(node, &mut diagnostics);
         self.report_all(&[], diagnostics);
@@ -25,7 +27,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn substitutes(&self, substitution: &Substitution<'a>, kind: TypeId, workflows: &Workflows<'a>) {
+    fn substitutes(
+        &self,
+        substitution: &Substitution<'a>,
+        kind: TypeId,
+        workflows: &Workflows<'a>,
+    ) {
         let schema = self.schemas.of(kind);
         for mapping in &substitution.properties {
             match self.mapped(mapping, &schema.properties, kind, "property", "3.8.8.1") {
@@ -41,9 +48,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.attribute_mapping(mapping);
         }
         let effective = self.types.effective(kind);
-        substitution.capabilities.iter().for_each(|mapping| self.capability_mapping(mapping, kind, effective));
-        substitution.requirements.iter().for_each(|mapping| self.requirement_mapping(mapping, kind, effective));
-        substitution.interfaces.iter().for_each(|named| self.interface_mapping(*named, kind, effective, workflows));
+        substitution
+            .capabilities
+            .iter()
+            .for_each(|mapping| self.capability_mapping(mapping, kind, effective));
+        substitution
+            .requirements
+            .iter()
+            .for_each(|mapping| self.requirement_mapping(mapping, kind, effective));
+        substitution
+            .interfaces
+            .iter()
+            .for_each(|named| self.interface_mapping(*named, kind, effective, workflows));
         self.unmapped(substitution, kind);
     }
 
@@ -59,7 +75,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         let found = definitions.iter().find(|definition| definition.name == mapping.named.name);
         if found.is_none() {
             let known = definitions.iter().map(|definition| definition.name);
-            self.report_when(&[], &[], self.lacks(kind, what, mapping.named.key, known).section(section));
+            self.report_when(
+                &[],
+                &[],
+                self.lacks(kind, what, mapping.named.key, known).section(section),
+            );
         }
         found
     }
@@ -68,10 +88,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         match (mapping.path.as_slice(), mapping.value.zip(definition.schema.as_ref())) {
             ([name], _) => self.input_mapping(*name, definition),
             ([node, name], _) => {
-                let has = |kind: TypeId| self.schemas.of(kind).properties.iter().any(|own| Some(own.name) == name.text());
+                let has = |kind: TypeId| {
+                    self.schemas.of(kind).properties.iter().any(|own| Some(own.name) == name.text())
+                };
                 self.of_node(*node, *name, "property", "3.8.8.3", has);
             }
-            (_, Some((value, schema))) => self.report_values(&[], check_value(value, schema, &self.schemas)),
+            (_, Some((value, schema))) => {
+                self.report_values(&[], check_value(value, schema, &self.schemas))
+            }
             _ => {}
         }
     }
@@ -79,18 +103,33 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// A property gives an input its value: the input is there, and of a type that takes it.
     fn input_mapping(&self, name: Node<'a>, definition: &Definition<'c>) {
         let text = name.text().unwrap_or_default();
-        let inputs: Vec<_> = self.graph.inputs.iter().filter(|input| input.parameter.declared.name == text).collect();
+        let inputs: Vec<_> = self
+            .graph
+            .inputs
+            .iter()
+            .filter(|input| input.parameter.declared.name == text)
+            .collect();
         let ids: Vec<_> = inputs.iter().map(|input| input.id).collect();
         let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
         self.mapped_to(name, &ids, "input", known, "3.8.8.1");
         let Some(schema) = &definition.schema else { return };
         for input in inputs.into_iter().filter(|input| self.counts(input.id)) {
-            let Some(kind) = input.parameter.declared.value.get("type").and_then(Node::text) else { continue };
+            let Some(kind) = input.parameter.declared.value.get("type").and_then(Node::text) else {
+                continue;
+            };
             if !self.alike(self.types.find_data(kind), self.types.find_data(schema.type_name)) {
-                let message =
-                    format!("the input `{text}` is a `{kind}`, and the property `{}` a `{}`", definition.name, schema.type_name);
-                let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span()).section("3.8.8.1");
-                self.report_when(&[input.id], &[], error.label(definition.span, "the property is defined here"));
+                let message = format!(
+                    "the input `{text}` is a `{kind}`, and the property `{}` a `{}`",
+                    definition.name, schema.type_name
+                );
+                let error = Diagnostic::error(Code::IncompatibleType, message)
+                    .at(name.span())
+                    .section("3.8.8.1");
+                self.report_when(
+                    &[input.id],
+                    &[],
+                    error.label(definition.span, "the property is defined here"),
+                );
             }
         }
     }
@@ -98,13 +137,19 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn attribute_mapping(&self, mapping: &Mapping<'a>) {
         match mapping.path.as_slice() {
             [name] => {
-                let outputs = || self.graph.outputs.iter().map(|output| (output.id, output.parameter.declared.name));
+                let outputs = || {
+                    self.graph
+                        .outputs
+                        .iter()
+                        .map(|output| (output.id, output.parameter.declared.name))
+                };
                 let meant = outputs().filter(|&(_, output)| Some(output) == name.text());
                 let ids: Vec<_> = meant.map(|(id, _)| id).collect();
                 self.mapped_to(*name, &ids, "output", outputs().map(|(_, name)| name), "3.8.9.1");
             }
             [node, name] => {
-                let has = |kind: TypeId| self.attribute(kind, name.text().unwrap_or_default()).is_some();
+                let has =
+                    |kind: TypeId| self.attribute(kind, name.text().unwrap_or_default()).is_some();
                 self.of_node(*node, *name, "attribute", "3.8.9.1", has);
             }
             _ => {}
@@ -138,21 +183,41 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Some(self.graph.node(node));
         }
         let text = name.text().unwrap_or_default();
-        let error = Diagnostic::error(Code::UnknownElement, format!("there is no node `{text}`")).at(name.span());
-        let help = did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
+        let error = Diagnostic::error(Code::UnknownElement, format!("there is no node `{text}`"))
+            .at(name.span());
+        let help =
+            did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
         self.report_when(&[], &[], error.section(section).help_opt(help));
         None
     }
 
     /// Every type of a node has something.
-    fn of_node(&self, node: Node<'a>, name: Node<'a>, what: &str, section: &'static str, has: impl Fn(TypeId) -> bool) {
+    fn of_node(
+        &self,
+        node: Node<'a>,
+        name: Node<'a>,
+        what: &str,
+        section: &'static str,
+        has: impl Fn(TypeId) -> bool,
+    ) {
         let Some(node) = self.mapped_node(node, section) else { return };
-        for entity in self.node_subject(node).entities.into_iter().filter(|entity| !has(entity.kind)) {
-            self.report_when(&entity.when, &[], self.lacks(entity.kind, what, name, []).section(section));
+        for entity in
+            self.node_subject(node).entities.into_iter().filter(|entity| !has(entity.kind))
+        {
+            self.report_when(
+                &entity.when,
+                &[],
+                self.lacks(entity.kind, what, name, []).section(section),
+            );
         }
     }
 
-    fn capability_mapping(&self, mapping: &Mapping<'a>, kind: TypeId, effective: &'c EffectiveType<'c>) {
+    fn capability_mapping(
+        &self,
+        mapping: &Mapping<'a>,
+        kind: TypeId,
+        effective: &'c EffectiveType<'c>,
+    ) {
         const SECTION: &str = "3.8.10.1";
         let Some(outer) = effective.capabilities.get(mapping.named.name) else {
             let known = effective.capabilities.keys().copied();
@@ -165,12 +230,15 @@ impl<'c, 'a> Checker<'c, 'a> {
             for entity in self.node_subject(node).entities {
                 let capabilities = &self.types.effective(entity.kind).capabilities;
                 let Some(inner) = capabilities.get(name.text().unwrap_or_default()) else {
-                    let error = self.lacks(entity.kind, "capability", *name, capabilities.keys().copied());
+                    let error =
+                        self.lacks(entity.kind, "capability", *name, capabilities.keys().copied());
                     self.report_when(&entity.when, &[], error.section(SECTION));
                     continue;
                 };
                 let found = self.defined(Family::Capability, inner.definition.kind);
-                if let Some((found, wanted)) = found.zip(wanted).filter(|&(found, wanted)| !self.derives(found, wanted)) {
+                if let Some((found, wanted)) =
+                    found.zip(wanted).filter(|&(found, wanted)| !self.derives(found, wanted))
+                {
                     self.unlike(*name, [found, wanted], "capability", &entity.when, SECTION);
                 }
             }
@@ -185,24 +253,40 @@ impl<'c, 'a> Checker<'c, 'a> {
         kind: Option<(Node<'_>, TypeId)>,
         capability: &crate::tosca::EffectiveCapability<'c>,
     ) {
-        let (owner, at) = (format!("the capability `{}`", mapping.named.name), mapping.named.key.span());
-        let parts = [(mapping.properties, &capability.properties), (mapping.attributes, &capability.attributes)];
-        for (values, definitions) in parts.into_iter().filter_map(|(values, parts)| Some((values?, schemas::definitions(parts))))
+        let (owner, at) =
+            (format!("the capability `{}`", mapping.named.name), mapping.named.key.span());
+        let parts = [
+            (mapping.properties, &capability.properties),
+            (mapping.attributes, &capability.attributes),
+        ];
+        for (values, definitions) in parts
+            .into_iter()
+            .filter_map(|(values, parts)| Some((values?, schemas::definitions(parts))))
         {
-            self.report_values(&[], check_assignments(Some(values), &definitions, &owner, at, &self.schemas));
+            self.report_values(
+                &[],
+                check_assignments(Some(values), &definitions, &owner, at, &self.schemas),
+            );
         }
         let endpoint = self.types.find(Family::Capability, "tosca.capabilities.Endpoint");
         let assigns = mapping.properties.is_some() || mapping.attributes.is_some();
         if let Some((kind, endpoint)) = kind.map(|(_, kind)| kind).zip(endpoint).filter(|_| assigns)
             && self.derives(kind, endpoint)
         {
-            let message = format!("{owner} is for connections, and should be mapped instead of being assigned");
+            let message = format!(
+                "{owner} is for connections, and should be mapped instead of being assigned"
+            );
             let warning = Diagnostic::warning(Code::InvalidTemplate, message).at(at);
             self.report_when(&[], &[], warning.section("3.8.10.3"));
         }
     }
 
-    fn requirement_mapping(&self, mapping: &Mapping<'a>, kind: TypeId, effective: &'c EffectiveType<'c>) {
+    fn requirement_mapping(
+        &self,
+        mapping: &Mapping<'a>,
+        kind: TypeId,
+        effective: &'c EffectiveType<'c>,
+    ) {
         const SECTION: &str = "3.8.11.1";
         let Some(outer) = effective.requirements.get(mapping.named.name) else {
             let known = effective.requirements.keys().copied();
@@ -216,38 +300,65 @@ impl<'c, 'a> Checker<'c, 'a> {
         for entity in self.node_subject(node).entities {
             let requirements = &self.types.effective(entity.kind).requirements;
             let inner = requirements.get(name.text().unwrap_or_default());
-            let wanted = inner.and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
-            // What fulfils the outer one may still turn out to fulfil the inner one where it is the narrower.
-            let fits = |one: TypeId, other: TypeId| self.derives(one, other) || self.derives(other, one);
-            if let Some((wanted, given)) = wanted.zip(given).filter(|&(wanted, given)| !fits(wanted, given)) {
+            let wanted = inner
+                .and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
+            // What fulfils the outer one may still turn out to fulfil the inner one where it is the
+            // narrower.
+            let fits =
+                |one: TypeId, other: TypeId| self.derives(one, other) || self.derives(other, one);
+            if let Some((wanted, given)) =
+                wanted.zip(given).filter(|&(wanted, given)| !fits(wanted, given))
+            {
                 self.unlike(*name, [wanted, given], "requirement", &entity.when, SECTION);
             }
         }
     }
 
-    fn unlike(&self, at: Node<'a>, [found, wanted]: [TypeId; 2], what: &str, when: &[ElementId], section: &'static str) {
+    fn unlike(
+        &self,
+        at: Node<'a>,
+        [found, wanted]: [TypeId; 2],
+        what: &str,
+        when: &[ElementId],
+        section: &'static str,
+    ) {
         let name = |kind: TypeId| self.types.definition(kind).name;
         let (text, found, wanted) = (at.text().unwrap_or_default(), name(found), name(wanted));
         let message = match what {
-            "requirement" => format!("the requirement `{text}` asks for a `{found}`, and what is mapped to it for a `{wanted}`"),
-            _ => format!("the {what} `{text}` is a `{found}`, and what is mapped to it a `{wanted}`"),
+            "requirement" => format!(
+                "the requirement `{text}` asks for a `{found}`, and what is mapped to it for a `{wanted}`"
+            ),
+            _ => {
+                format!("the {what} `{text}` is a `{found}`, and what is mapped to it a `{wanted}`")
+            }
         };
         let error = Diagnostic::error(Code::IncompatibleType, message).at(at.span());
         self.report_when(when, &[], error.section(section));
     }
 
     /// An interface of the node type, or a new one: its operations are workflows.
-    fn interface_mapping(&self, named: Named<'a>, kind: TypeId, effective: &EffectiveType<'_>, workflows: &Workflows<'a>) {
+    fn interface_mapping(
+        &self,
+        named: Named<'a>,
+        kind: TypeId,
+        effective: &EffectiveType<'_>,
+        workflows: &Workflows<'a>,
+    ) {
         const SECTION: &str = "3.8.12.1";
-        let operations = effective.interfaces.get(named.name).map(|interface| &interface.definition.operations);
+        let operations =
+            effective.interfaces.get(named.name).map(|interface| &interface.definition.operations);
         if named.value.kind() != NodeKind::Mapping {
-            let message = format!("the interface `{}` is mapped by a map of operations", named.name);
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(named.value.span()).section(SECTION);
+            let message =
+                format!("the interface `{}` is mapped by a map of operations", named.name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message)
+                .at(named.value.span())
+                .section(SECTION);
             return self.report_when(&[], &[], error);
         }
         for (operation, target) in named.value.entries() {
             let name = operation.text().unwrap_or_default();
-            if let Some(operations) = operations.filter(|operations| !operations.contains_key(name)) {
+            if let Some(operations) = operations.filter(|operations| !operations.contains_key(name))
+            {
                 let error = self.lacks(kind, "operation", operation, operations.keys().copied());
                 self.report_when(&[], &[], error.section(SECTION));
             }
@@ -260,22 +371,38 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Properties that the node type requires and nothing takes. Section 2.10 takes inputs of their names without saying so.
+    /// Properties that the node type requires and nothing takes. Section 2.10 takes inputs of their
+    /// names without saying so.
     fn unmapped(&self, substitution: &Substitution<'a>, kind: TypeId) {
-        let is_mapped = |name: &str| substitution.properties.iter().any(|mapping| mapping.named.name == name);
-        let needed = self.schemas.of(kind).properties.iter().filter(|definition| definition.needs_value());
+        let is_mapped =
+            |name: &str| substitution.properties.iter().any(|mapping| mapping.named.name == name);
+        let needed =
+            self.schemas.of(kind).properties.iter().filter(|definition| definition.needs_value());
         for definition in needed.filter(|definition| !is_mapped(definition.name)) {
-            let inputs = self.graph.inputs.iter().filter(|input| input.parameter.declared.name == definition.name);
+            let inputs = self
+                .graph
+                .inputs
+                .iter()
+                .filter(|input| input.parameter.declared.name == definition.name);
             let inputs: Vec<_> = inputs.map(|input| input.id).collect();
             let owner = self.types.definition(kind).name;
-            let message = format!("the property `{}` of `{owner}` is not mapped to an input", definition.name);
+            let message = format!(
+                "the property `{}` of `{owner}` is not mapped to an input",
+                definition.name
+            );
             let place = substitution.node_type.unwrap_or(substitution.node).span();
-            let warning = Diagnostic::warning(Code::MissingProperty, message).at(place).section("3.8.13.4");
-            self.report_when(&[], &inputs, warning.label(definition.span, "the property is defined here"));
+            let warning =
+                Diagnostic::warning(Code::MissingProperty, message).at(place).section("3.8.13.4");
+            self.report_when(
+                &[],
+                &inputs,
+                warning.label(definition.span, "the property is defined here"),
+            );
         }
     }
 
-    /// Whether values of one data type may be values of the other; one that is not known is reported where it is named.
+    /// Whether values of one data type may be values of the other; one that is not known is
+    /// reported where it is named.
     fn alike(&self, one: Option<TypeRef>, other: Option<TypeRef>) -> bool {
         let (Some(one), Some(other)) = (one, other) else { return true };
         self.types.derives(one, other) || self.types.derives(other, one)

@@ -1,12 +1,12 @@
 //! The shape of what variability does not touch, which is still as it is written.
 
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::ElementId;
-use crate::template::is_keyword;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Occurrences;
 use crate::tosca::shape::Shape;
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::ElementId;
+use crate::variability::template::is_keyword;
 
 impl Checker<'_, '_> {
     /// Reports each key of a map that is neither a keyname nor a keyword of variability.
@@ -19,9 +19,12 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks what is there for people: a description, and metadata, whose values may be written without quotes as section 3.10.3.2 does.
+    /// Checks what is there for people: a description, and metadata, whose values may be written
+    /// without quotes as section 3.10.3.2 does.
     pub(super) fn about(&self, when: &[ElementId], body: Node<'_>, section: &'static str) {
-        if let Some(description) = body.get("description").filter(|text| text.as_str().is_none() && !text.is_null()) {
+        if let Some(description) =
+            body.get("description").filter(|text| text.as_str().is_none() && !text.is_null())
+        {
             self.wrong(when, description, "description", "a string", section);
         }
         for (key, value) in self.map(when, body, "metadata", section) {
@@ -40,25 +43,43 @@ impl Checker<'_, '_> {
         section: &'static str,
     ) -> impl Iterator<Item = (Node<'n>, Node<'n>)> + use<'n> {
         let value = body.get(keyname);
-        if let Some(value) = value.filter(|value| value.kind() != NodeKind::Mapping && !value.is_null()) {
+        if let Some(value) =
+            value.filter(|value| value.kind() != NodeKind::Mapping && !value.is_null())
+        {
             self.wrong(when, value, keyname, "a map", section);
         }
         value.into_iter().flat_map(Node::entries)
     }
 
     /// Reads a lower and an upper bound.
-    pub(super) fn occurrences<'n>(&self, when: &[ElementId], node: Node<'n>, section: &'static str) -> Option<Occurrences<'n>> {
+    pub(super) fn occurrences<'n>(
+        &self,
+        when: &[ElementId],
+        node: Node<'n>,
+        section: &'static str,
+    ) -> Option<Occurrences<'n>> {
         let occurrences = Occurrences::read(node);
         if occurrences.is_none() {
-            let error = Diagnostic::error(Code::InvalidTemplate, Occurrences::EXPECTED).at(node.span());
+            let error =
+                Diagnostic::error(Code::InvalidTemplate, Occurrences::EXPECTED).at(node.span());
             self.report_when(when, &[], error.section(section));
         }
         occurrences
     }
 
     /// Reports what does not have its shape.
-    pub(super) fn wrong(&self, when: &[ElementId], at: Node<'_>, what: &str, expected: &str, section: &'static str) {
-        let error = Diagnostic::error(Code::InvalidTemplate, format!("`{what}` is {expected}, not {}", at.describe()));
+    pub(super) fn wrong(
+        &self,
+        when: &[ElementId],
+        at: Node<'_>,
+        what: &str,
+        expected: &str,
+        section: &'static str,
+    ) {
+        let error = Diagnostic::error(
+            Code::InvalidTemplate,
+            format!("`{what}` is {expected}, not {}", at.describe()),
+        );
         self.report_when(when, &[], error.at(at.span()).section(section));
     }
 
@@ -71,7 +92,12 @@ impl Checker<'_, '_> {
         known: impl IntoIterator<Item = &'n str>,
         section: &'static str,
     ) {
-        let error = Diagnostic::error(Code::UnknownDefinition, message).at(key.span()).section(section);
-        self.report_when(when, &[], error.help_opt(did_you_mean(key.text().unwrap_or_default(), known)));
+        let error =
+            Diagnostic::error(Code::UnknownDefinition, message).at(key.span()).section(section);
+        self.report_when(
+            when,
+            &[],
+            error.help_opt(did_you_mean(key.text().unwrap_or_default(), known)),
+        );
     }
 }

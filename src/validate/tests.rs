@@ -1,7 +1,7 @@
 //! What a fixture cannot show: variants that are chosen, and packages.
 
 use crate::Resolver;
-use crate::source::MemoryFiles;
+use crate::text::source::MemoryFiles;
 
 const TEMPLATE: &str = "\
 tosca_definitions_version: tosca_variability_1_0
@@ -33,13 +33,17 @@ fn variant(size: i64) -> Vec<String> {
 #[test]
 fn a_computed_value_fits_its_definition_in_a_variant() {
     assert_eq!(variant(2), [""; 0]);
-    assert_eq!(variant(3), ["t.yaml:13:31: error[violated-constraint]: `6` violates `less_than: 5`"]);
+    assert_eq!(
+        variant(3),
+        ["t.yaml:13:31: error[violated-constraint]: `6` violates `less_than: 5`"]
+    );
 }
 
 #[test]
 fn a_missing_file_is_an_error_where_all_files_are_at_hand() {
     let alone = Resolver::from_text("t.yaml", TEMPLATE).files(MemoryFiles::default());
-    let message = "the file `scripts/start.sh` of artifact \"script@0\" of node \"machine\" is not there";
+    let message =
+        "the file `scripts/start.sh` of artifact \"script@0\" of node \"machine\" is not there";
     assert_eq!(found(&alone), [format!("t.yaml:14:28: warning[file]: {message}")]);
     let files = |with: &[(&'static str, &'static str)]| {
         let template = [("shop/service-template.yaml", TEMPLATE)];

@@ -4,13 +4,13 @@ use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
 use super::schemas;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::graph::Target;
-use crate::source::Span;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::Node;
 use crate::tosca::Family;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
-use crate::yaml::Node;
+use crate::variability::graph::Target;
 use rustc_hash::FxHashMap;
 
 /// What follows what: where it leads, and where that is said.
@@ -35,15 +35,25 @@ impl<'a> Checker<'_, 'a> {
     fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
         for input in &workflow.inputs {
             if self.schema_types(&[], input.named.value) {
-                self.report_values(&[], check_definition(&schemas::definition(input), &self.schemas));
+                self.report_values(
+                    &[],
+                    check_definition(&schemas::definition(input), &self.schemas),
+                );
             }
         }
         for precondition in &workflow.preconditions {
-            let target = precondition.target.map(|target| self.subject(target, precondition.relationship, "3.6.26.1"));
-            target.into_iter().for_each(|subject| self.assertions(&precondition.condition, &subject));
+            let target = precondition
+                .target
+                .map(|target| self.subject(target, precondition.relationship, "3.6.26.1"));
+            target
+                .into_iter()
+                .for_each(|subject| self.assertions(&precondition.condition, &subject));
         }
         for step in &workflow.steps {
-            let subject = step.target.map(|target| self.subject(target, step.relationship, "3.6.27.1")).unwrap_or_default();
+            let subject = step
+                .target
+                .map(|target| self.subject(target, step.relationship, "3.6.27.1"))
+                .unwrap_or_default();
             self.assertions(&step.filter, &subject);
             self.activities(&step.activities, &subject, workflows);
             self.step_host(step, &subject);
@@ -54,25 +64,41 @@ impl<'a> Checker<'_, 'a> {
 
     /// Of a relationship the source or the target, of a group a node or a node type.
     fn step_host(&self, step: &Step<'a>, subject: &Subject<'_, 'a>) {
-        let calls = step.activities.iter().any(|activity| activity.kind == ActivityKind::CallOperation);
+        let calls =
+            step.activities.iter().any(|activity| activity.kind == ActivityKind::CallOperation);
         let related = step.relationship.is_some();
         let error = |at: Node<'_>, message: String| {
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).section("3.6.27.1");
+            let error =
+                Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).section("3.6.27.1");
             self.report_when(&subject.when, &[], error);
         };
         match step.host {
             None if related && calls => {
-                error(step.named.key, "a step that calls operations of a relationship has `operation_host`".into());
+                error(
+                    step.named.key,
+                    "a step that calls operations of a relationship has `operation_host`".into(),
+                );
             }
             // Section 3.6.16.1 has the orchestrator as well.
-            Some(host) if related && !matches!(host.text(), Some("SOURCE" | "TARGET" | "ORCHESTRATOR")) => {
-                error(host, "the `operation_host` of a relationship is `SOURCE` or `TARGET`".into());
+            Some(host)
+                if related
+                    && !matches!(host.text(), Some("SOURCE" | "TARGET" | "ORCHESTRATOR")) =>
+            {
+                error(
+                    host,
+                    "the `operation_host` of a relationship is `SOURCE` or `TARGET`".into(),
+                );
             }
-            Some(host) if !related && step.target.and_then(|name| self.target(name)).is_some_and(is_group) => {
+            Some(host)
+                if !related
+                    && step.target.and_then(|name| self.target(name)).is_some_and(is_group) =>
+            {
                 let name = host.text().unwrap_or_default();
                 let is_node = matches!(self.target(host), Some(Target::Node(_)));
                 if !is_node && self.types.find(Family::Node, name).is_none() {
-                    let message = format!("the `operation_host` of a group is a node or a node type, and `{name}` is neither");
+                    let message = format!(
+                        "the `operation_host` of a group is a node or a node type, and `{name}` is neither"
+                    );
                     error(host, message);
                 }
             }
@@ -82,13 +108,18 @@ impl<'a> Checker<'_, 'a> {
 
     /// Which steps follow which: those that are named exist, and none follows itself.
     fn order(&self, steps: &[Step<'a>]) {
-        let positions: FxHashMap<_, _> = steps.iter().enumerate().map(|(index, step)| (step.named.name, index)).collect();
+        let positions: FxHashMap<_, _> =
+            steps.iter().enumerate().map(|(index, step)| (step.named.name, index)).collect();
         let follow = |names: &[Node<'a>]| -> Vec<Edge> {
             let known = |name: &Node<'a>| {
                 let text = name.text().unwrap_or_default();
                 let found = positions.get(text).map(|&index| (index, name.span()));
                 if found.is_none() {
-                    let error = Diagnostic::error(Code::UnknownElement, format!("there is no step `{text}`")).at(name.span());
+                    let error = Diagnostic::error(
+                        Code::UnknownElement,
+                        format!("there is no step `{text}`"),
+                    )
+                    .at(name.span());
                     let help = did_you_mean(text, steps.iter().map(|step| step.named.name));
                     self.report_when(&[], &[], error.section("3.6.27.1").help_opt(help));
                 }
@@ -104,7 +135,8 @@ impl<'a> Checker<'_, 'a> {
                 [_] => format!("the step {} waits for itself", names(steps, &cycle)),
                 _ => format!("the steps {} wait for each other", names(steps, &cycle)),
             };
-            let error = Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("7.3.1.1");
+            let error =
+                Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("7.3.1.1");
             self.report_when(&[], &[], error);
         }
         for (step, edges) in steps.iter().zip(&mut edges) {
@@ -113,9 +145,12 @@ impl<'a> Checker<'_, 'a> {
         for (cycle, span) in cycles(&edges).into_iter().filter(|_| !deadlocks) {
             let message = match cycle.as_slice() {
                 [_] => format!("the step {} may follow itself without end", names(steps, &cycle)),
-                _ => format!("the steps {} may follow each other without end", names(steps, &cycle)),
+                _ => {
+                    format!("the steps {} may follow each other without end", names(steps, &cycle))
+                }
             };
-            let warning = Diagnostic::warning(Code::CyclicWorkflow, message).at(span).section("7.3.7");
+            let warning =
+                Diagnostic::warning(Code::CyclicWorkflow, message).at(span).section("7.3.7");
             self.report_when(&[], &[], warning);
         }
     }
@@ -125,16 +160,27 @@ impl<'a> Checker<'_, 'a> {
         let inlined = |workflow: &Workflow<'a>| -> Vec<Edge> {
             let activities = workflow.steps.iter().flat_map(|step| &step.activities);
             let inline = activities.filter(|activity| activity.kind == ActivityKind::Inline);
-            inline.filter_map(|activity| Some((workflows.position(activity.name.text()?)?, activity.name.span()))).collect()
+            inline
+                .filter_map(|activity| {
+                    Some((workflows.position(activity.name.text()?)?, activity.name.span()))
+                })
+                .collect()
         };
         let edges: Vec<_> = workflows.all.iter().map(inlined).collect();
         for (cycle, span) in cycles(&edges) {
-            let name = |index: usize| workflows.all.get(index).map_or("", |workflow| workflow.named.name);
-            let between: Vec<_> = cycle.iter().skip(1).map(|&index| format!("`{}`", name(index))).collect();
-            let through = if between.is_empty() { String::new() } else { format!(" through {}", between.join(", ")) };
+            let name =
+                |index: usize| workflows.all.get(index).map_or("", |workflow| workflow.named.name);
+            let between: Vec<_> =
+                cycle.iter().skip(1).map(|&index| format!("`{}`", name(index))).collect();
+            let through = if between.is_empty() {
+                String::new()
+            } else {
+                format!(" through {}", between.join(", "))
+            };
             let first = cycle.first().map_or("", |&index| name(index));
             let message = format!("the workflow `{first}` inlines itself{through}");
-            let error = Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("3.6.23.4");
+            let error =
+                Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("3.6.23.4");
             self.report_when(&[], &[], error);
         }
     }
@@ -145,11 +191,15 @@ fn is_group(target: Target) -> bool {
 }
 
 fn names(steps: &[Step<'_>], cycle: &[usize]) -> String {
-    let names = cycle.iter().filter_map(|&index| steps.get(index)).map(|step| format!("`{}`", step.named.name));
+    let names = cycle
+        .iter()
+        .filter_map(|&index| steps.get(index))
+        .map(|step| format!("`{}`", step.named.name));
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Cycles that share no part, at least one where there is any, each with the place of the edge that closes it.
+/// Cycles that share no part, at least one where there is any, each with the place of the edge that
+/// closes it.
 ///
 /// Each edge is followed once, and of each cycle that is found no part is looked at again.
 fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
@@ -162,7 +212,8 @@ fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
     let mut states = vec![State::New; edges.len()];
     let mut found = Vec::new();
     for start in 0..edges.len() {
-        // The way from the start, with the edges that are still to be followed; below `free` it belongs to no cycle yet.
+        // The way from the start, with the edges that are still to be followed; below `free` it
+        // belongs to no cycle yet.
         let mut way: Vec<(usize, std::slice::Iter<'_, Edge>)> = Vec::new();
         let mut blamed = 0;
         let mut next = matches!(states[start], State::New).then_some(start);
@@ -194,14 +245,16 @@ fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::FileId;
+    use crate::text::source::FileId;
     use proptest::prelude::*;
 
     /// Whether a way leads from one to the other: by squaring what one edge leads to.
     fn reachable(edges: &[Vec<Edge>]) -> Vec<Vec<bool>> {
         let count = edges.len();
-        let mut leads: Vec<Vec<bool>> =
-            edges.iter().map(|edges| (0..count).map(|to| edges.iter().any(|edge| edge.0 == to)).collect()).collect();
+        let mut leads: Vec<Vec<bool>> = edges
+            .iter()
+            .map(|edges| (0..count).map(|to| edges.iter().any(|edge| edge.0 == to)).collect())
+            .collect();
         for through in 0..count {
             for from in 0..count {
                 for to in 0..count {

@@ -1,4 +1,5 @@
-//! What fuzzing found, and what it starts from: each file is given to the target that its directory is named after.
+//! What fuzzing found, and what it starts from: each file is given to the target that its directory
+//! is named after.
 
 mod targets;
 

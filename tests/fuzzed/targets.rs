@@ -1,4 +1,5 @@
-//! What is done with bytes that nobody chose: whatever they are, nothing panics, nothing hangs, and messages point into the text.
+//! What is done with bytes that nobody chose: whatever they are, nothing panics, nothing hangs, and
+//! messages point into the text.
 
 use cuvee::csar::{Archive, Limits as ArchiveLimits};
 use cuvee::diagnostic::{Diagnostic, Diagnostics};
@@ -15,13 +16,20 @@ pub fn yaml(data: &[u8]) {
     let written = write_yaml(&Out::Source(document.root()));
     let again = read(&written).map(|again| again.root().to_value());
     // As text, for which something that is not a number is equal to itself.
-    assert_eq!(format!("{again:?}"), format!("{:?}", Ok::<_, Diagnostic>(document.root().to_value())), "\n{written}");
+    assert_eq!(
+        format!("{again:?}"),
+        format!("{:?}", Ok::<_, Diagnostic>(document.root().to_value())),
+        "\n{written}"
+    );
 }
 
 /// The template parser, and everything behind it: resolving and validating.
 pub fn template(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    whole(Resolver::from_text("fuzz.yaml", text).files(MemoryFiles::from([("lib/types.yaml", TYPES)])));
+    whole(
+        Resolver::from_text("fuzz.yaml", text)
+            .files(MemoryFiles::from([("lib/types.yaml", TYPES)])),
+    );
 }
 
 const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
@@ -37,7 +45,11 @@ pub fn expression(data: &[u8]) {
     let indented = text.replace('\n', "\n          ");
     let template = EXPRESSIONS.replace("CONDITION", &indented).replace("VALUE", &indented);
     whole(Resolver::from_text("fuzz.yaml", template).files(files.clone()));
-    let asked = Resolver::from_text("fuzz.yaml", EXPRESSIONS.replace("CONDITION", "true").replace("VALUE", "1")).files(files);
+    let asked = Resolver::from_text(
+        "fuzz.yaml",
+        EXPRESSIONS.replace("CONDITION", "true").replace("VALUE", "1"),
+    )
+    .files(files);
     match asked.only_where(text).variants(&cuvee::explore::Query::default()) {
         Ok(answer) => placed(&answer.warnings, &answer.sources),
         Err(failure) => failed(&failure),
@@ -75,7 +87,8 @@ topology_template:
 /// The archive reader: every entry is unpacked, and what may be a template is resolved.
 pub fn csar(data: &[u8]) {
     // Small limits, so that time goes into variety rather than into unpacking.
-    let limits = ArchiveLimits { archive: 1 << 20, entries: 64, entry: 1 << 18, total: 1 << 20, ratio: 50 };
+    let limits =
+        ArchiveLimits { archive: 1 << 20, entries: 64, entry: 1 << 18, total: 1 << 20, ratio: 50 };
     let archive = match Archive::new("fuzz.csar", data.to_vec(), &limits) {
         Ok(archive) => archive,
         Err(refused) => return placed(&refused.0, &SourceMap::default()),
@@ -99,7 +112,8 @@ fn whole(resolver: Resolver) {
         Err(failure) => failed(&failure),
         Ok(resolution) => {
             placed(resolution.warnings(), resolution.source_map());
-            let again: Result<Document, Diagnostic> = parse(FileId(0), resolution.to_yaml().into(), &Limits::default());
+            let again: Result<Document, Diagnostic> =
+                parse(FileId(0), resolution.to_yaml().into(), &Limits::default());
             assert!(again.is_ok(), "the result is no YAML:\n{}", resolution.to_yaml());
             // Packing may find something missing, but says so.
             let _ = resolution.to_csar().map_err(|failure| failed(&failure));
@@ -115,8 +129,11 @@ fn failed(failure: &Failure) {
 /// Every message can be shown with its place.
 fn placed(diagnostics: &[Diagnostic], sources: &SourceMap) {
     for diagnostic in diagnostics {
-        let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
-        spans.for_each(|span| assert!(sources.location(span).line > 0 && sources.snippet(span).len() < usize::MAX));
+        let spans =
+            diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+        spans.for_each(|span| {
+            assert!(sources.location(span).line > 0 && sources.snippet(span).len() < usize::MAX)
+        });
         assert!(!diagnostic.one_line(sources).is_empty());
     }
 }

@@ -16,7 +16,8 @@ fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
     let of_label = |label: &cuvee::diagnostic::Label| {
         let text = failure.sources.snippet(label.span);
         let is_named = |requirement: &&Requirement| {
-            label.message.starts_with(&requirement.message) && requirement.text.as_ref().is_none_or(|expected| expected == text)
+            label.message.starts_with(&requirement.message)
+                && requirement.text.as_ref().is_none_or(|expected| expected == text)
         };
         requirements.iter().filter(is_named).map(|requirement| requirement.holds.clone()).collect()
     };
@@ -42,8 +43,8 @@ proptest! {
         prop_assert!(named.iter().all(|reasons| !reasons.is_empty()), "a reason that is none: {:?}\n{}", labels, text);
         let satisfiable = |reasons: &[Vec<Logic>]| Models::exists(&[&definitions, reasons.concat().as_slice()].concat(), &oracle.preference(), template.elements.len());
         prop_assert_eq!(satisfiable(&named), Some(false), "no conflict: {:?}\n{}", labels, text);
-        // Where a label stands for several reasons, it may be that not all of them are needed; and where conditions speak of conditions, definitions
-        // are reasons too.
+        // Where a label stands for several reasons, it may be that not all of them are needed; and
+        // where conditions speak of conditions, definitions are reasons too.
         let is_plain = ["has_incoming_relation:", "has_outgoing_relation:", "has_artifact:"].iter().all(|operator| !text.contains(operator));
         prop_assume!(is_plain && named.iter().all(|reasons| reasons.len() == 1));
         for left_out in 0..named.len() {

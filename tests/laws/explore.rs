@@ -26,25 +26,42 @@ fn assignments(template: &Template) -> Vec<Vec<(String, Value)>> {
         ("count".into(), [-1, 0, 1, 2].map(Value::from).to_vec()),
         ("size".into(), ["small", "large"].map(Value::from).to_vec()),
     ];
-    let named: BTreeSet<_> = template.named_inputs.iter().map(|&(id, _)| template.identifier(id)).collect();
+    let named: BTreeSet<_> =
+        template.named_inputs.iter().map(|&(id, _)| template.identifier(id)).collect();
     inputs.extend(named.into_iter().map(|name| (name, flags.clone())));
     inputs.into_iter().fold(vec![Vec::new()], |found, (name, values)| {
-        let extended =
-            found.iter().flat_map(|row| values.iter().map(|value| [&row[..], &[(name.clone(), value.clone())]].concat()));
+        let extended = found.iter().flat_map(|row| {
+            values.iter().map(|value| [&row[..], &[(name.clone(), value.clone())]].concat())
+        });
         extended.collect()
     })
 }
 
 fn with(resolver: &Resolver, inputs: &[(String, Value)]) -> Resolver {
-    inputs.iter().fold(resolver.clone(), |resolver, (name, value)| resolver.input(name, value.clone()))
+    inputs
+        .iter()
+        .fold(resolver.clone(), |resolver, (name, value)| resolver.input(name, value.clone()))
 }
 
 /// The identifiers of what is present, nothing where there is no variant.
-fn present(template: &Template, resolver: &Resolver, projection: Projection) -> Option<Vec<String>> {
+fn present(
+    template: &Template,
+    resolver: &Resolver,
+    projection: Projection,
+) -> Option<Vec<String>> {
     let resolution = resolver.resolve().ok()?;
     let possible = possible(template);
-    let counts = |id: &String| possible.contains(id) && (projection == Projection::All || id.starts_with("node."));
-    Some(resolution.presence().filter(|(_, present)| *present).map(|(id, _)| id).filter(counts).collect())
+    let counts = |id: &String| {
+        possible.contains(id) && (projection == Projection::All || id.starts_with("node."))
+    };
+    Some(
+        resolution
+            .presence()
+            .filter(|(_, present)| *present)
+            .map(|(id, _)| id)
+            .filter(counts)
+            .collect(),
+    )
 }
 
 fn given(inputs: &[Assigned]) -> Vec<(String, Value)> {
@@ -76,14 +93,19 @@ fn query(which: Which) -> Query {
 
 /// The elements of these that belong to no other of these.
 fn outermost(ids: &BTreeSet<String>) -> BTreeSet<String> {
-    let is_inner = |id: &&String| ids.iter().any(|outer| id.strip_suffix(outer.as_str()).is_some_and(|rest| rest.ends_with('.')));
+    let is_inner = |id: &&String| {
+        ids.iter()
+            .any(|outer| id.strip_suffix(outer.as_str()).is_some_and(|rest| rest.ends_with('.')))
+    };
     ids.iter().filter(|id| !is_inner(id)).cloned().collect()
 }
 
-/// Elements that may be present: variability groups and what is in them never are, and nobody wonders.
+/// Elements that may be present: variability groups and what is in them never are, and nobody
+/// wonders.
 fn possible(template: &Template) -> BTreeSet<String> {
     let is_possible = |&id: &usize| {
-        let outer = std::iter::successors(Some(id), |&id| template.elements[id].container).last().unwrap();
+        let outer =
+            std::iter::successors(Some(id), |&id| template.elements[id].container).last().unwrap();
         !template.elements[outer].variability
     };
     template.ids().filter(is_possible).map(|id| template.identifier(id)).collect()
@@ -92,7 +114,8 @@ fn possible(template: &Template) -> BTreeSet<String> {
 proptest! {
     #![proptest_config(cases(32))]
 
-    /// The variants that are listed are those that some assignment gives, each with an assignment that gives it.
+    /// The variants that are listed are those that some assignment gives, each with an assignment
+    /// that gives it.
     #[test]
     fn variants_are_what_assignments_give(template in template(), checks in any::<bool>(), nodes in any::<bool>()) {
         let resolver = open(&template, checks);
@@ -115,7 +138,8 @@ proptest! {
         }
     }
 
-    /// Counting counts what listing lists, samples are drawn from it, and conditions select from it.
+    /// Counting counts what listing lists, samples are drawn from it, and conditions select from
+    /// it.
     #[test]
     fn counts_and_samples_are_of_all_variants(template in template(), seed in any::<u64>(), pick in any::<u8>()) {
         let resolver = open(&template, true);
@@ -202,14 +226,16 @@ proptest! {
         }
     }
 
-    /// Whatever two inputs can be together, they are together in one of the variants that cover pairs.
+    /// Whatever two inputs can be together, they are together in one of the variants that cover
+    /// pairs.
     #[test]
     fn pairs_are_covered(template in template()) {
         let resolver = open(&template, true);
         let given = brute_force(&template, &resolver);
         prop_assume!(!given.is_empty());
         let cases = resolver.input_report().unwrap().result.inputs;
-        // Of `count` only the sign counts, and that not always; the others have a case for each value, or one that counts for nothing.
+        // Of `count` only the sign counts, and that not always; the others have a case for each
+        // value, or one that counts for nothing.
         let factors: Vec<_> = cases.iter().filter(|input| input.name != "count" && input.cases.len() > 1).map(|input| &input.name).collect();
         let rows = resolver.variants(&query(Which::Covering(2))).unwrap().result.variants;
         let rows: Vec<_> = rows.iter().map(|row| self::given(&row.inputs)).collect();

@@ -1,4 +1,5 @@
-//! Random templates: recipes of small numbers, which shrink well, and what is built from them, which is always well-formed.
+//! Random templates: recipes of small numbers, which shrink well, and what is built from them,
+//! which is always well-formed.
 
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -7,7 +8,8 @@ use proptest::sample::select;
 
 use super::oracle::{DEFAULT_ARTIFACT_TYPE, HOSTED_ON};
 use super::template::{
-    Condition, Element, FAMILIES, Id, Kind, Of, Operator, Settings, Template, TypeSpecific, VARIABILITY_GROUP, Value,
+    Condition, Element, FAMILIES, Id, Kind, Of, Operator, Settings, Template, TypeSpecific,
+    VARIABILITY_GROUP, Value,
 };
 
 /// A condition before anybody knows which elements there are.
@@ -63,7 +65,8 @@ struct NodeRecipe {
 /// Options in order.
 type Written = Vec<(String, String)>;
 
-/// Family, name, property, condition, and whether it stands for the consistency condition and the semantic one.
+/// Family, name, property, condition, and whether it stands for the consistency condition and the
+/// semantic one.
 type TypeSpecificRecipe = (u8, u8, Option<u8>, Formula, [Option<bool>; 2]);
 
 #[derive(Clone, Debug)]
@@ -87,11 +90,19 @@ fn formula() -> impl Strategy<Value = Formula> {
         1 => any::<u8>().prop_map(Formula::Identifier),
         1 => any::<u8>().prop_map(Formula::Named),
     ];
-    let operator = select(vec![Operator::And, Operator::Or, Operator::Xor, Operator::Exo, Operator::Amo, Operator::Implies]);
+    let operator = select(vec![
+        Operator::And,
+        Operator::Or,
+        Operator::Xor,
+        Operator::Exo,
+        Operator::Amo,
+        Operator::Implies,
+    ]);
     leaf.prop_recursive(2, 6, 3, move |inner| {
         prop_oneof![
             inner.clone().prop_map(|inner| Formula::Not(Box::new(inner))),
-            (operator.clone(), vec(inner, 0..4)).prop_map(|(operator, inner)| Formula::Many(operator, inner)),
+            (operator.clone(), vec(inner, 0..4))
+                .prop_map(|(operator, inner)| Formula::Many(operator, inner)),
         ]
     })
 }
@@ -100,12 +111,20 @@ fn weighted_bool() -> impl Strategy<Value = bool> {
     prop::bool::weighted(0.8)
 }
 
-fn rarely<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>) -> impl Strategy<Value = Option<T>> {
+fn rarely<T: std::fmt::Debug>(
+    strategy: impl Strategy<Value = T>,
+) -> impl Strategy<Value = Option<T>> {
     weighted(0.08, strategy)
 }
 
 fn settings() -> impl Strategy<Value = SettingsRecipe> {
-    let switches = || [weighted(0.1, any::<bool>()).boxed(), rarely(any::<bool>()).boxed(), rarely(any::<bool>()).boxed()];
+    let switches = || {
+        [
+            weighted(0.1, any::<bool>()).boxed(),
+            rarely(any::<bool>()).boxed(),
+            rarely(any::<bool>()).boxed(),
+        ]
+    };
     let implies = (formula(), weighted(0.5, formula()));
     let all = (
         weighted(0.4, any::<bool>()),
@@ -115,21 +134,34 @@ fn settings() -> impl Strategy<Value = SettingsRecipe> {
         switches(),
         rarely(any::<u8>()),
     );
-    let settings = all.prop_map(|(default_alternative, implied, implies, default_condition, pruning, mode)| SettingsRecipe {
-        default_alternative,
-        implied,
-        implies: implies.into_iter().collect(),
-        default_condition,
-        pruning,
-        mode,
-    });
+    let settings = all.prop_map(
+        |(default_alternative, implied, implies, default_condition, pruning, mode)| {
+            SettingsRecipe {
+                default_alternative,
+                implied,
+                implies: implies.into_iter().collect(),
+                default_condition,
+                pruning,
+                mode,
+            }
+        },
+    );
     prop_oneof![3 => Just(SettingsRecipe::default()), 1 => settings]
 }
 
 fn recipe() -> impl Strategy<Value = Recipe> {
-    let conditions = prop_oneof![4 => Just(Vec::new()), 4 => vec(formula(), 1), 1 => vec(formula(), 2)];
+    let conditions =
+        prop_oneof![4 => Just(Vec::new()), 4 => vec(formula(), 1), 1 => vec(formula(), 2)];
     let weight = weighted(0.4, prop_oneof![Just(0), (0..6u64).prop_map(|n| n * 500), 0..3000u64]);
-    (any::<u8>(), conditions, settings(), vec(any::<u8>(), 0..4), weight, (any::<bool>(), weighted(0.4, any::<bool>())), value())
+    (
+        any::<u8>(),
+        conditions,
+        settings(),
+        vec(any::<u8>(), 0..4),
+        weight,
+        (any::<bool>(), weighted(0.4, any::<bool>())),
+        value(),
+    )
         .prop_map(|(name, conditions, settings, ends, weight, flags, value)| Recipe {
             name,
             conditions,
@@ -147,7 +179,11 @@ fn value() -> impl Strategy<Value = (u8, u8, Formula)> {
 
 fn typed(types: std::ops::Range<usize>, properties: usize) -> impl Strategy<Value = Typed> {
     let types = prop_oneof![3 => vec(unconditional(), types.start..types.start + 1), 1 => vec(recipe(), types)];
-    (recipe(), types, vec(recipe(), 0..=properties)).prop_map(|(recipe, types, properties)| Typed { recipe, types, properties })
+    (recipe(), types, vec(recipe(), 0..=properties)).prop_map(|(recipe, types, properties)| Typed {
+        recipe,
+        types,
+        properties,
+    })
 }
 
 fn unconditional() -> impl Strategy<Value = Recipe> {
@@ -182,16 +218,25 @@ fn option() -> impl Strategy<Value = (String, String)> {
     let half = || select(vec!["consistency_", "semantic_", ""]);
     let switch = || prop_oneof![4 => Just("true"), 3 => Just("false"), 1 => Just("consistency"), 1 => Just("semantic")];
     let simple = || select(vec!["true", "false"]);
-    let of_kind = (weighted(0.8, kinds), half(), any::<bool>(), switch()).prop_map(|(kind, half, pruning, value)| {
-        let kind = kind.map(|kind| format!("{kind}_")).unwrap_or_default();
-        let value = if half.is_empty() { value } else { if value == "false" { value } else { "true" } };
-        let name = if pruning { format!("{kind}{half}pruning") } else { format!("{kind}default_{half}condition") };
-        (name, value.to_owned())
-    });
+    let of_kind = (weighted(0.8, kinds), half(), any::<bool>(), switch()).prop_map(
+        |(kind, half, pruning, value)| {
+            let kind = kind.map(|kind| format!("{kind}_")).unwrap_or_default();
+            let value =
+                if half.is_empty() { value } else { if value == "false" { value } else { "true" } };
+            let name = if pruning {
+                format!("{kind}{half}pruning")
+            } else {
+                format!("{kind}default_{half}condition")
+            };
+            (name, value.to_owned())
+        },
+    );
     let named = |names: Vec<&'static str>, values: Vec<&'static str>| {
-        (select(names), select(values)).prop_map(|(name, value)| (name.to_owned(), value.to_owned()))
+        (select(names), select(values))
+            .prop_map(|(name, value)| (name.to_owned(), value.to_owned()))
     };
-    let constraint = (select(CONSTRAINTS.to_vec()), simple()).prop_map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let constraint = (select(CONSTRAINTS.to_vec()), simple())
+        .prop_map(|(name, value)| (name.to_owned(), value.to_owned()));
     let modes = vec![
         "manual",
         "strict",
@@ -261,8 +306,12 @@ const NODE_MODES: &[&str] = &[
 /// Any small template.
 pub fn template() -> impl Strategy<Value = Template> {
     let settings = (any::<bool>(), vec(option(), 0..5), vec(option(), 0..2));
-    let inputs =
-        (any::<bool>(), 0..3u8, any::<bool>(), prop_oneof![4 => Just(Vec::new()), 1 => vec((any::<u8>(), any::<bool>()), 1)]);
+    let inputs = (
+        any::<bool>(),
+        0..3u8,
+        any::<bool>(),
+        prop_oneof![4 => Just(Vec::new()), 1 => vec((any::<u8>(), any::<bool>()), 1)],
+    );
     let constraints = prop_oneof![4 => Just(Vec::new()), 1 => vec(formula(), 1..3)];
     let halves = [weighted(0.4, any::<bool>()).boxed(), rarely(any::<bool>()).boxed()];
     let type_specific = (any::<u8>(), any::<u8>(), weighted(0.3, any::<u8>()), formula(), halves);
@@ -280,10 +329,21 @@ pub fn template() -> impl Strategy<Value = Template> {
         some(),
         some(),
     );
-    all.prop_map(|(settings, inputs, formulas, type_specific, parameters, nodes, groups, policies)| {
-        let recipe = TemplateRecipe { settings, inputs, formulas, type_specific, parameters, nodes, groups, policies };
-        Builder::build(&recipe)
-    })
+    all.prop_map(
+        |(settings, inputs, formulas, type_specific, parameters, nodes, groups, policies)| {
+            let recipe = TemplateRecipe {
+                settings,
+                inputs,
+                formulas,
+                type_specific,
+                parameters,
+                nodes,
+                groups,
+                policies,
+            };
+            Builder::build(&recipe)
+        },
+    )
 }
 
 /// Takes numbers for what they can mean.
@@ -301,8 +361,10 @@ impl Builder {
         let (rc_3, options, overrides) = &recipe.settings;
         let (flag, count, small, named_inputs) = &recipe.inputs;
         let version = if *rc_3 { "tosca_variability_1_0_rc_3" } else { "tosca_variability_1_0" };
-        // Without technologies nothing could be present under the constraints of a release candidate.
-        let mut all: Vec<_> = if *rc_3 { vec![("technology_constraint".into(), "false".into())] } else { Vec::new() };
+        // Without technologies nothing could be present under the constraints of a release
+        // candidate.
+        let mut all: Vec<_> =
+            if *rc_3 { vec![("technology_constraint".into(), "false".into())] } else { Vec::new() };
         for (name, value) in options {
             all.retain(|(other, _)| other != name);
             all.push((name.clone(), value.clone()));
@@ -328,12 +390,14 @@ impl Builder {
             let expression = builder.formula(expression, None);
             builder.template.expressions.push(expression);
         }
-        builder.template.constraints = constraints.iter().map(|constraint| builder.formula(constraint, None)).collect();
+        builder.template.constraints =
+            constraints.iter().map(|constraint| builder.formula(constraint, None)).collect();
         for id in builder.template.ids() {
             builder.complete(id);
         }
         let last = builder.template.elements.len().max(1);
-        builder.template.named_inputs = named_inputs.iter().map(|&(id, value)| (usize::from(id) % last, value)).collect();
+        builder.template.named_inputs =
+            named_inputs.iter().map(|&(id, value)| (usize::from(id) % last, value)).collect();
         builder.type_specific(recipe);
         builder.template
     }
@@ -357,10 +421,24 @@ impl Builder {
             for (index, (relation, name)) in node.relations.iter().enumerate() {
                 let name = pick(&["r", "host", "db_host", "q"], *name).unwrap_or_default();
                 let hosting = relation.types.len() == 1 && relation.recipe.flags.0;
-                self.add_typed(Kind::Relation, name.into(), index, Some(id), relation, if hosting { HOSTED_ON } else { "R" });
+                self.add_typed(
+                    Kind::Relation,
+                    name.into(),
+                    index,
+                    Some(id),
+                    relation,
+                    if hosting { HOSTED_ON } else { "R" },
+                );
             }
             for (index, artifact) in node.artifacts.iter().enumerate() {
-                self.add_typed(Kind::Artifact, format!("a{}", artifact.recipe.name % 3), index, Some(id), artifact, "A");
+                self.add_typed(
+                    Kind::Artifact,
+                    format!("a{}", artifact.recipe.name % 3),
+                    index,
+                    Some(id),
+                    artifact,
+                    "A",
+                );
             }
             for (index, technology) in node.technologies.iter().enumerate() {
                 let name = pick(&["docker", "helm"], technology.name).unwrap_or_default();
@@ -374,12 +452,26 @@ impl Builder {
             self.template.elements[id].variability = variability;
         }
         for (index, policy) in recipe.policies.iter().enumerate() {
-            self.add_typed(Kind::Policy, format!("y{}", policy.recipe.name % 2), index, None, policy, "P");
+            self.add_typed(
+                Kind::Policy,
+                format!("y{}", policy.recipe.name % 2),
+                index,
+                None,
+                policy,
+                "P",
+            );
         }
         self.add_all(Kind::Output, "o", None, outputs);
     }
 
-    fn add(&mut self, kind: Kind, name: String, index: usize, container: Option<Id>, recipe: &Recipe) -> Id {
+    fn add(
+        &mut self,
+        kind: Kind,
+        name: String,
+        index: usize,
+        container: Option<Id>,
+        recipe: &Recipe,
+    ) -> Id {
         self.recipes.push(recipe.clone());
         self.template.elements.push(Element {
             kind,
@@ -407,15 +499,27 @@ impl Builder {
         }
     }
 
-    /// Adds an element with its types, named by a letter and a digit or all alike, and its properties.
-    fn add_typed(&mut self, kind: Kind, name: String, index: usize, container: Option<Id>, typed: &Typed, prefix: &str) -> Id {
+    /// Adds an element with its types, named by a letter and a digit or all alike, and its
+    /// properties.
+    fn add_typed(
+        &mut self,
+        kind: Kind,
+        name: String,
+        index: usize,
+        container: Option<Id>,
+        typed: &Typed,
+        prefix: &str,
+    ) -> Id {
         let id = self.add(kind, name, index, container, &typed.recipe);
         let alike = prefix.len() > 1;
-        for (index, recipe) in typed.types.iter().enumerate().take(if alike { 1 } else { usize::MAX }) {
+        for (index, recipe) in
+            typed.types.iter().enumerate().take(if alike { 1 } else { usize::MAX })
+        {
             let name = if alike { prefix.into() } else { format!("{prefix}{}", recipe.name % 3) };
             self.add(Kind::Type, name, index, Some(id), recipe);
         }
-        // A relation without a relationship type has no relationship template, and so no properties.
+        // A relation without a relationship type has no relationship template, and so no
+        // properties.
         if kind != Kind::Relation || !typed.types.is_empty() {
             self.add_all(Kind::Property, "p", Some(id), &typed.properties);
         }
@@ -426,15 +530,20 @@ impl Builder {
     fn complete(&mut self, id: Id) {
         let recipe = self.recipes[id].clone();
         let kind = self.template.elements[id].kind;
-        let conditions = recipe.conditions.iter().map(|condition| self.formula(condition, Some(id))).collect();
+        let conditions =
+            recipe.conditions.iter().map(|condition| self.formula(condition, Some(id))).collect();
         let mut settings = self.settings(id, &recipe.settings);
         if settings.default_alternative == Some(true) && self.has_default_before(id) {
             settings.default_alternative = None;
         }
-        let (nodes, relations, groups) =
-            (self.template.of_kind(Kind::Node), self.template.of_kind(Kind::Relation), self.template.of_kind(Kind::Group));
+        let (nodes, relations, groups) = (
+            self.template.of_kind(Kind::Node),
+            self.template.of_kind(Kind::Relation),
+            self.template.of_kind(Kind::Group),
+        );
         let choose = |from: &[Id]| {
-            let mut chosen: Vec<_> = recipe.ends.iter().filter_map(|&end| pick(from, end)).collect();
+            let mut chosen: Vec<_> =
+                recipe.ends.iter().filter_map(|&end| pick(from, end)).collect();
             chosen.sort_unstable();
             chosen.dedup();
             chosen
@@ -442,7 +551,9 @@ impl Builder {
         let ends = match kind {
             Kind::Relation => pick(&nodes, recipe.name).into_iter().collect(),
             // In other groups a relation is no member that TOSCA knows.
-            Kind::Group if self.template.elements[id].variability => choose(&[nodes, relations].concat()),
+            Kind::Group if self.template.elements[id].variability => {
+                choose(&[nodes, relations].concat())
+            }
             Kind::Group => choose(&nodes),
             Kind::Policy => choose(&[nodes, groups].concat()),
             _ => Vec::new(),
@@ -460,7 +571,9 @@ impl Builder {
                 element.persistent = recipe.flags == (true, Some(true));
                 element.managed = recipe.flags.1;
             }
-            Kind::Relation => element.named_relationship = has_types && recipe.flags.1 == Some(true),
+            Kind::Relation => {
+                element.named_relationship = has_types && recipe.flags.1 == Some(true)
+            }
             Kind::Technology => {
                 element.weight = recipe.weight;
                 element.assign = recipe.flags.0.then(|| format!("Assigned{id}"));
@@ -496,13 +609,18 @@ impl Builder {
             _ => &[],
         };
         let implication = |(target, condition): &(Formula, Option<Formula>)| {
-            (self.formula(target, Some(id)), condition.as_ref().map(|condition| self.formula(condition, Some(id))))
+            (
+                self.formula(target, Some(id)),
+                condition.as_ref().map(|condition| self.formula(condition, Some(id))),
+            )
         };
         let [default_condition, default_consistency, default_semantic] = recipe.default_condition;
         let [pruning, consistency_pruning, semantic_pruning] = recipe.pruning;
         Settings {
             default_alternative: recipe.default_alternative.filter(|_| alternatives),
-            implied: recipe.implied.filter(|&implied| kind == Kind::Relation || implied != "TARGET" && implied != "SOURCE"),
+            implied: recipe.implied.filter(|&implied| {
+                kind == Kind::Relation || implied != "TARGET" && implied != "SOURCE"
+            }),
             implies: recipe.implies.iter().map(implication).collect(),
             default_condition,
             default_halves: [default_consistency, default_semantic],
@@ -524,18 +642,23 @@ impl Builder {
             let (one, other) = (&template.elements[id], &template.elements[other]);
             (&one.name, one.container) != (&other.name, other.container)
         };
-        let of_node =
-            |&id: &Id| template.elements[id].container.is_some_and(|container| template.elements[container].kind == Kind::Node);
-        let properties: Vec<_> = template.of_kind(Kind::Property).into_iter().filter(of_node).filter(is_other).collect();
+        let of_node = |&id: &Id| {
+            template.elements[id]
+                .container
+                .is_some_and(|container| template.elements[container].kind == Kind::Node)
+        };
+        let properties: Vec<_> =
+            template.of_kind(Kind::Property).into_iter().filter(of_node).filter(is_other).collect();
         let input = pick(&template.of_kind(Kind::Input), number);
         let found = match which % 6 {
             1 => input.map(|input| Value::Input(input, true)),
             2 => input.map(|input| Value::Input(input, false)),
             3 => pick(&properties, number).map(Value::Property),
             4 => pick(&template.of_kind(Kind::Node), number).map(Value::Attribute),
-            5 if kind == Kind::Property => {
-                Some(Value::Expression(Condition::Many(Operator::And, vec![without_manuals(self.formula(expression, None))])))
-            }
+            5 if kind == Kind::Property => Some(Value::Expression(Condition::Many(
+                Operator::And,
+                vec![without_manuals(self.formula(expression, None))],
+            ))),
             _ => None,
         };
         found.unwrap_or_default()
@@ -555,20 +678,25 @@ impl Builder {
                 _ => Condition::SizeIs("small"),
             },
             Formula::Element(number, of, near) => {
-                let container = context.and_then(|context| template.elements[context].container).or(context);
+                let container =
+                    context.and_then(|context| template.elements[context].container).or(context);
                 // Conditions speak of what is near, of nodes and of anything.
-                let far = if of.leading_zeros() % 2 == 0 { all } else { template.of_kind(Kind::Node) };
+                let far =
+                    if of.leading_zeros() % 2 == 0 { all } else { template.of_kind(Kind::Node) };
                 let id = if *near { container } else { None }.or_else(|| pick(&far, *number));
                 id.and_then(|id| self.presence(id, *of, context)).unwrap_or(constant)
             }
-            Formula::Identifier(number) => pick(&all, *number).map_or(constant, Condition::Identifier),
+            Formula::Identifier(number) => {
+                pick(&all, *number).map_or(constant, Condition::Identifier)
+            }
             Formula::Named(number) => {
                 let known: Vec<_> = (0..template.expressions.len()).collect();
                 pick(&known, *number).map_or(constant, Condition::Named)
             }
             Formula::Not(inner) => Condition::Not(Box::new(self.formula(inner, context))),
             Formula::Many(operator, inner) => {
-                let mut inner: Vec<_> = inner.iter().map(|one| self.formula(one, context)).collect();
+                let mut inner: Vec<_> =
+                    inner.iter().map(|one| self.formula(one, context)).collect();
                 if *operator == Operator::Implies {
                     inner.resize(2, constant);
                 }
@@ -602,7 +730,8 @@ impl Builder {
         });
         // In the conditions of a variability group SELF would be each member.
         let context = context.filter(|&context| {
-            !self.template.elements[context].variability && !self.template.elements[context].kind.eq(&Kind::Group)
+            !self.template.elements[context].variability
+                && !self.template.elements[context].kind.eq(&Kind::Group)
         });
         if context == Some(id) && element.container.is_some() {
             operators.push(Of::Container);
@@ -641,13 +770,17 @@ impl Builder {
     fn type_specific(&mut self, recipe: &TemplateRecipe) {
         for (family, name, property, condition, [consistency, semantic]) in &recipe.type_specific {
             let one = TypeSpecific {
-                type_name: pick(&FAMILIES, *family).map(|(letter, _)| format!("{letter}{}", name % 3)).unwrap_or_default(),
+                type_name: pick(&FAMILIES, *family)
+                    .map(|(letter, _)| format!("{letter}{}", name % 3))
+                    .unwrap_or_default(),
                 property: property.map(|property| format!("p{}", property % 2)),
                 condition: self.formula(condition, None),
                 consistency: *consistency,
                 semantic: *semantic,
             };
-            let is_same = |other: &TypeSpecific| other.type_name == one.type_name && other.property == one.property;
+            let is_same = |other: &TypeSpecific| {
+                other.type_name == one.type_name && other.property == one.property
+            };
             if !self.template.type_specific.iter().any(is_same) {
                 self.template.type_specific.push(one);
             }
@@ -655,7 +788,8 @@ impl Builder {
     }
 }
 
-/// Asks for presence where it asked for manual conditions, so that the presence of all elements decides it.
+/// Asks for presence where it asked for manual conditions, so that the presence of all elements
+/// decides it.
 fn without_manuals(condition: Condition) -> Condition {
     match condition {
         Condition::Presence(Of::Incoming | Of::Outgoing | Of::Artifacts, id, operand) => {
@@ -663,7 +797,9 @@ fn without_manuals(condition: Condition) -> Condition {
         }
         Condition::Named(_) => Condition::Constant(true),
         Condition::Not(inner) => Condition::Not(Box::new(without_manuals(*inner))),
-        Condition::Many(operator, inner) => Condition::Many(operator, inner.into_iter().map(without_manuals).collect()),
+        Condition::Many(operator, inner) => {
+            Condition::Many(operator, inner.into_iter().map(without_manuals).collect())
+        }
         other => other,
     }
 }

@@ -1,7 +1,9 @@
-//! Open inputs are cut into cases so that exploring lists every variant that some assignment gives, whatever is done with the inputs.
+//! Open inputs are cut into cases so that exploring lists every variant that some assignment gives,
+//! whatever is done with the inputs.
 //!
-//! Templates here are small, and their conditions wild: every type of input, constraint, operator, and expressions without a value for some
-//! inputs. A template is decoded from random choices, so that proptest shrinks it by dropping choices.
+//! Templates here are small, and their conditions wild: every type of input, constraint, operator,
+//! and expressions without a value for some inputs. A template is decoded from random choices, so
+//! that proptest shrinks it by dropping choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,12 @@ struct Type {
 }
 
 const TYPES: [Type; 10] = [
-    Type { name: "boolean", constraints: &[], constants: &["true", "false"], values: &["true", "false"] },
+    Type {
+        name: "boolean",
+        constraints: &[],
+        constants: &["true", "false"],
+        values: &["true", "false"],
+    },
     Type {
         name: "integer",
         constraints: &[
@@ -40,9 +47,17 @@ const TYPES: [Type; 10] = [
     },
     Type {
         name: "float",
-        constraints: &["in_range: [0, 2.5]", "greater_than: 0", "valid_values: [0.5, 1, 2]", "less_or_equal: 2"],
+        constraints: &[
+            "in_range: [0, 2.5]",
+            "greater_than: 0",
+            "valid_values: [0.5, 1, 2]",
+            "less_or_equal: 2",
+        ],
         constants: &["0", "1", "0.5", "1.5", "2"],
-        values: &["-3", "-0.25", "0", "0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2", "2.5", "3", "40"],
+        values: &[
+            "-3", "-0.25", "0", "0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2", "2.5", "3",
+            "40",
+        ],
     },
     Type {
         name: "string",
@@ -58,12 +73,17 @@ const TYPES: [Type; 10] = [
         ],
         constants: &["a", "b", "ab", "'1.0'", "abc", "a-b"],
         values: &[
-            "''", "a", "aa", "ab", "abc", "abcd", "b", "ba", "a-b", "c", "'1.0'", "'0.9'", "'1.1'", "'1.0.0'", "z", "A", "'0'",
+            "''", "a", "aa", "ab", "abc", "abcd", "b", "ba", "a-b", "c", "'1.0'", "'0.9'", "'1.1'",
+            "'1.0.0'", "z", "A", "'0'",
         ],
     },
     Type {
         name: "version",
-        constraints: &["greater_or_equal: '1.0'", "valid_values: ['1.0', '1.2.0', '2.0']", "less_than: '2.0'"],
+        constraints: &[
+            "greater_or_equal: '1.0'",
+            "valid_values: ['1.0', '1.2.0', '2.0']",
+            "less_than: '2.0'",
+        ],
         constants: &["'1.0'", "'1.2.0'", "'1.10'", "'2.0'", "'1.2.0.alpha'"],
         values: &[
             "'0.9'",
@@ -110,7 +130,11 @@ const TYPES: [Type; 10] = [
     },
     Type {
         name: "scalar-unit.size",
-        constraints: &["greater_or_equal: 2 GB", "valid_values: [1 GB, 2 GB]", "in_range: [1 GB, 4 GB]"],
+        constraints: &[
+            "greater_or_equal: 2 GB",
+            "valid_values: [1 GB, 2 GB]",
+            "in_range: [1 GB, 4 GB]",
+        ],
         constants: &["1 GB", "2 GB", "10 GB"],
         values: &["1 GB", "2 GB", "10 GB", "1000 MB", "3 GB", "1.5 GB", "25 GB", "0 B"],
     },
@@ -203,20 +227,30 @@ impl Sample {
         }
         text += "    expressions:\n";
         for name in 0..2 {
-            text += &format!("      e{name}: {}\n", if name == 0 { builder.condition(2) } else { builder.value(2) });
+            text += &format!(
+                "      e{name}: {}\n",
+                if name == 0 { builder.condition(2) } else { builder.value(2) }
+            );
             builder.named += 1;
         }
         text += "  node_templates:\n";
         for node in 0..2 + builder.choices.below(2) {
             let (condition, more) = (builder.condition(3), builder.choices.once_in(3));
-            let conditions = if more { format!("[{condition}, {}]", builder.condition(2)) } else { condition };
+            let conditions =
+                if more { format!("[{condition}, {}]", builder.condition(2)) } else { condition };
             text += &format!("    n{node}: {{type: t, conditions: {conditions}}}\n");
             builder.nodes += 1;
         }
         // Of values that are listed, those are meant that are written so.
-        let meant = |input: usize, value: &&&str| !builder.listed[input] || !["1000 MB", "'1.0.0'"].contains(value);
+        let meant = |input: usize, value: &&&str| {
+            !builder.listed[input] || !["1000 MB", "'1.0.0'"].contains(value)
+        };
         let pools = builder.types.iter().enumerate().map(|(input, kind)| {
-            let values = kind.values.iter().filter(|value| meant(input, value)).map(|&value| value.to_owned());
+            let values = kind
+                .values
+                .iter()
+                .filter(|value| meant(input, value))
+                .map(|&value| value.to_owned());
             (format!("i{input}"), values.collect())
         });
         Self { text, pools: pools.collect() }
@@ -234,7 +268,9 @@ impl Sample {
         let step = if step == 1 {
             1
         } else {
-            (step..).find(|step| [2, 3, 5, 7, 11, 13, 17].iter().all(|prime| step % prime != 0)).unwrap()
+            (step..)
+                .find(|step| [2, 3, 5, 7, 11, 13, 17].iter().all(|prime| step % prime != 0))
+                .unwrap()
         };
         let assignment = |mut number: usize| {
             let pick = |(name, values): &'_ (String, Vec<String>)| {
@@ -247,7 +283,9 @@ impl Sample {
         let picked = (0..total).step_by(step).map(assignment);
         let named = |picked: Vec<(String, usize)>| {
             let pairs = self.pools.iter().zip(picked);
-            pairs.map(|((name, values), (_, value))| (name.as_str(), values[value].as_str())).collect()
+            pairs
+                .map(|((name, values), (_, value))| (name.as_str(), values[value].as_str()))
+                .collect()
         };
         picked.map(named).collect()
     }
@@ -261,17 +299,31 @@ impl Builder<'_> {
             parts.push(format!("type: {}", kind.name));
         }
         if !kind.constraints.is_empty() && self.choices.once_in(2) {
-            let constraints: Vec<_> =
-                (0..1 + self.choices.below(2)).map(|_| format!("{{{}}}", self.choices.of(kind.constraints))).collect();
+            let constraints: Vec<_> = (0..1 + self.choices.below(2))
+                .map(|_| format!("{{{}}}", self.choices.of(kind.constraints)))
+                .collect();
             parts.push(format!("constraints: [{}]", constraints.join(", ")));
         } else if self.choices.once_in(3) {
             parts.push(format!("default: {}", self.choices.of(kind.values)));
         } else if self.choices.once_in(4) && input > 0 {
-            parts.push(format!("default_expression: {{variability_input: i{}}}", self.choices.below(input)));
+            parts.push(format!(
+                "default_expression: {{variability_input: i{}}}",
+                self.choices.below(input)
+            ));
         }
         if self.types.len() > 1 && self.choices.once_in(6) {
-            let keyword = self.choices.of(&["requires", "optional", "mandatory", "choices", "alternatives", "excludes"]);
-            let others: Vec<_> = (0..self.types.len()).filter(|&other| other != input).map(|other| format!("i{other}")).collect();
+            let keyword = self.choices.of(&[
+                "requires",
+                "optional",
+                "mandatory",
+                "choices",
+                "alternatives",
+                "excludes",
+            ]);
+            let others: Vec<_> = (0..self.types.len())
+                .filter(|&other| other != input)
+                .map(|other| format!("i{other}"))
+                .collect();
             let listed = 1 + self.choices.below(others.len());
             parts.push(format!("{keyword}: [{}]", others[..listed].join(", ")));
         }
@@ -313,13 +365,21 @@ impl Builder<'_> {
                 format!("{{{operator}: [{}]}}", operands.join(", "))
             }
             10 => format!("{{not: {}}}", self.condition(depth - 1)),
-            11 => format!("{{implies: [{}, {}]}}", self.condition(depth - 1), self.condition(depth - 1)),
-            12 if self.nodes > 0 => format!("{{node_presence: n{}}}", self.choices.below(self.nodes)),
+            11 => format!(
+                "{{implies: [{}, {}]}}",
+                self.condition(depth - 1),
+                self.condition(depth - 1)
+            ),
+            12 if self.nodes > 0 => {
+                format!("{{node_presence: n{}}}", self.choices.below(self.nodes))
+            }
             13 if self.named > 0 => {
                 let operator = self.choices.of(&["logic_expression", "value_expression"]);
                 format!("{{{operator}: e{}}}", self.choices.below(self.named))
             }
-            14 => format!("{{equal: [{}, {}]}}", self.condition(depth - 1), self.condition(depth - 1)),
+            14 => {
+                format!("{{equal: [{}, {}]}}", self.condition(depth - 1), self.condition(depth - 1))
+            }
             15 if self.choices.once_in(2) => self.value(depth - 1),
             _ => self.comparison(),
         }
@@ -329,29 +389,63 @@ impl Builder<'_> {
     fn comparison(&mut self) -> String {
         let input = self.input();
         let own = if self.choices.once_in(4) { self.computed(input) } else { Self::itself(input) };
-        let other = if self.choices.once_in(24) { Self::itself(self.input()) } else { self.constant(input) };
-        let (first, second) = if self.choices.once_in(5) { (other.clone(), own) } else { (own, other.clone()) };
+        let other = if self.choices.once_in(24) {
+            Self::itself(self.input())
+        } else {
+            self.constant(input)
+        };
+        let (first, second) =
+            if self.choices.once_in(5) { (other.clone(), own) } else { (own, other.clone()) };
         let numeric = matches!(self.types[input].name, "integer" | "float" | "");
         match (self.choices.below(10), self.types[input].name) {
             (0..=3, "timestamp") => {
-                let operator = self.choices.of(&["same", "before", "before_or_same", "after", "after_or_same"]);
+                let operator = self.choices.of(&[
+                    "same",
+                    "before",
+                    "before_or_same",
+                    "after",
+                    "after_or_same",
+                ]);
                 format!("{{{operator}: [{first}, {second}]}}")
             }
-            (4, "timestamp") => format!("{{within: [{first}, [{}, {}]]}}", self.constant(input), self.constant(input)),
+            (4, "timestamp") => format!(
+                "{{within: [{first}, [{}, {}]]}}",
+                self.constant(input),
+                self.constant(input)
+            ),
             (0..=6, "boolean") => format!("{{equal: [{first}, {second}]}}"),
             (0..=5, "list" | "map") | (0..=2, "string") => {
                 let operator = self.choices.of(&["length", "min_length", "max_length"]);
-                format!("{{{operator}: [{}, {}]}}", Self::itself(input), self.choices.of(&["0", "1", "2", "3"]))
+                format!(
+                    "{{{operator}: [{}, {}]}}",
+                    Self::itself(input),
+                    self.choices.of(&["0", "1", "2", "3"])
+                )
             }
             (0..=3, _) if numeric => {
-                let operator = self.choices.of(&["greater", "greater_or_equal", "less", "less_or_equal"]);
+                let operator =
+                    self.choices.of(&["greater", "greater_or_equal", "less", "less_or_equal"]);
                 format!("{{{operator}: [{first}, {second}]}}")
             }
             (4..=5, _) => format!("{{equal: [{first}, {second}]}}"),
-            (6, _) => format!("{{in_range: [{first}, [{}, {}]]}}", self.constant(input), self.constant(input)),
-            (7, _) => format!("{{valid_values: [{first}, [{}, {}]]}}", self.constant(input), self.constant(input)),
+            (6, _) => format!(
+                "{{in_range: [{first}, [{}, {}]]}}",
+                self.constant(input),
+                self.constant(input)
+            ),
+            (7, _) => format!(
+                "{{valid_values: [{first}, [{}, {}]]}}",
+                self.constant(input),
+                self.constant(input)
+            ),
             _ => {
-                let operator = self.choices.of(&["greater", "greater_or_equal", "less", "less_or_equal", "equal"]);
+                let operator = self.choices.of(&[
+                    "greater",
+                    "greater_or_equal",
+                    "less",
+                    "less_or_equal",
+                    "equal",
+                ]);
                 format!("{{{operator}: [{first}, {second}]}}")
             }
         }
@@ -369,7 +463,10 @@ impl Builder<'_> {
                     13..=15 => format!("{{sub: [{number}, {own}]}}"),
                     16..=18 => format!("{{mul: [{own}, {number}]}}"),
                     19..=21 => format!("{{div: [{own}, {number}]}}"),
-                    22.. => format!("{{{}: [{own}, {number}]}}", self.choices.of(&["min", "max", "sum", "mean", "median"])),
+                    22.. => format!(
+                        "{{{}: [{own}, {number}]}}",
+                        self.choices.of(&["min", "max", "sum", "mean", "median"])
+                    ),
                     _ => format!("{{add: [{own}, {number}]}}"),
                 }
             }
@@ -400,7 +497,9 @@ impl Builder<'_> {
 }
 
 fn with(resolver: &Resolver, inputs: &[(&str, &str)]) -> Resolver {
-    inputs.iter().fold(resolver.clone(), |resolver, (name, value)| resolver.input_text(*name, *value))
+    inputs
+        .iter()
+        .fold(resolver.clone(), |resolver, (name, value)| resolver.input_text(*name, *value))
 }
 
 /// The identifiers of what is present; nothing where there is no variant.
@@ -420,7 +519,8 @@ fn everything() -> Query {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
 
-    /// Of all values that inputs may have, none gives a variant that is not listed, and every example that is listed gives its variant.
+    /// Of all values that inputs may have, none gives a variant that is not listed, and every
+    /// example that is listed gives its variant.
     #[test]
     fn no_value_gives_a_variant_that_is_not_listed(sample in sample()) {
         let resolver = sample.resolver();
@@ -474,26 +574,38 @@ fn says(label: &str, value: &str) -> Option<bool> {
         let bound = |text: &str| text.parse::<f64>().ok();
         let one = |range: &str| {
             // The order of texts is not looked at here.
-            if own.is_none() && (range.contains(" … ") || range.starts_with(['≤', '≥', '<', '>'])) {
+            if own.is_none() && (range.contains(" … ") || range.starts_with(['≤', '≥', '<', '>']))
+            {
                 return None;
             }
             let (low, high) = range.split_once(" … ").unwrap_or(("", ""));
             let compared = |sign: &str| range.strip_prefix(sign).and_then(bound);
-            Some(match (bound(low).zip(bound(high)), compared("≤ "), compared("≥ "), compared("< "), compared("> ")) {
-                (Some((low, high)), ..) => (low..=high).contains(&own?),
-                (_, Some(high), ..) => own? <= high,
-                (_, _, Some(low), ..) => own? >= low,
-                (_, _, _, Some(high), _) => own? < high,
-                (.., Some(low)) => own? > low,
-                _ => own.is_some() && bound(range) == own,
-            })
+            Some(
+                match (
+                    bound(low).zip(bound(high)),
+                    compared("≤ "),
+                    compared("≥ "),
+                    compared("< "),
+                    compared("> "),
+                ) {
+                    (Some((low, high)), ..) => (low..=high).contains(&own?),
+                    (_, Some(high), ..) => own? <= high,
+                    (_, _, Some(low), ..) => own? >= low,
+                    (_, _, _, Some(high), _) => own? < high,
+                    (.., Some(low)) => own? > low,
+                    _ => own.is_some() && bound(range) == own,
+                },
+            )
         };
         let (range, named) = range.split_once(" but not ").unwrap_or((&range, "nothing"));
         if part == text || (part == "''" && text.is_empty()) {
             return Some(true);
         }
         let inside = range.split(" and ").map(one).collect::<Option<Vec<bool>>>()?;
-        Some(inside.into_iter().all(|inside| inside) && !named.split(" or ").any(|name| name == text))
+        Some(
+            inside.into_iter().all(|inside| inside)
+                && !named.split(" or ").any(|name| name == text),
+        )
     };
     if label == "any" {
         return Some(true);
@@ -549,7 +661,10 @@ fn samples_are_varied() {
         *outcomes.entry(outcome).or_default() += 1;
     }
     let count = |outcome: &str| outcomes.get(outcome).copied().unwrap_or_default();
-    assert!(count("one variant") >= 20 && count("two variants") >= 50 && count("more variants") >= 50, "{outcomes:?}");
+    assert!(
+        count("one variant") >= 20 && count("two variants") >= 50 && count("more variants") >= 50,
+        "{outcomes:?}"
+    );
     assert!((10..120).contains(&count("open-input")), "{outcomes:?}");
     assert!(count("unsatisfiable") + count("invalid-expression") >= 10, "{outcomes:?}");
 }

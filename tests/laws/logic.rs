@@ -47,7 +47,11 @@ impl Logic {
         match self {
             Self::Constant(_) | Self::Present(_) | Self::Manual(_) => &[],
             Self::Not(inner) => std::slice::from_ref(inner),
-            Self::And(all) | Self::Or(all) | Self::Odd(all) | Self::ExactlyOne(all) | Self::AtMostOne(all) => all,
+            Self::And(all)
+            | Self::Or(all)
+            | Self::Odd(all)
+            | Self::ExactlyOne(all)
+            | Self::AtMostOne(all) => all,
         }
     }
 
@@ -124,7 +128,8 @@ pub struct Models<'f> {
 }
 
 impl<'f> Models<'f> {
-    /// The presence of all elements in each model; the first of `order` absent in the first models. Nothing where there are too many.
+    /// The presence of all elements in each model; the first of `order` absent in the first models.
+    /// Nothing where there are too many.
     pub fn of(formulas: &'f [Logic], order: &[Id], elements: usize) -> Option<Vec<Vec<bool>>> {
         Self::find(formulas, order, elements, false)
     }
@@ -134,7 +139,12 @@ impl<'f> Models<'f> {
         Self::find(formulas, order, elements, true).map(|models| !models.is_empty())
     }
 
-    fn find(formulas: &'f [Logic], order: &[Id], elements: usize, one: bool) -> Option<Vec<Vec<bool>>> {
+    fn find(
+        formulas: &'f [Logic],
+        order: &[Id],
+        elements: usize,
+        one: bool,
+    ) -> Option<Vec<Vec<bool>>> {
         let mut about = vec![Vec::new(); 2 * elements];
         let mut all = BTreeSet::new();
         for (index, formula) in formulas.iter().enumerate() {
@@ -144,9 +154,23 @@ impl<'f> Models<'f> {
             all.extend(atoms);
         }
         let manuals = all.iter().copied().filter(|&atom| atom >= elements);
-        let order = order.iter().copied().filter(|atom| !one || all.contains(atom)).chain(manuals).collect();
+        let order = order
+            .iter()
+            .copied()
+            .filter(|atom| !one || all.contains(atom))
+            .chain(manuals)
+            .collect();
         let known = vec![None; 2 * elements];
-        let mut models = Self { formulas, about, order, elements, known, found: Vec::new(), patience: 200_000, one };
+        let mut models = Self {
+            formulas,
+            about,
+            order,
+            elements,
+            known,
+            found: Vec::new(),
+            patience: 200_000,
+            one,
+        };
         if formulas.iter().any(|formula| formula.truth(&|_| None) == Some(false)) {
             return Some(Vec::new());
         }
@@ -157,7 +181,9 @@ impl<'f> Models<'f> {
     /// Decides the atoms from a position on; whether there was a model.
     fn search(&mut self, position: usize) -> bool {
         let Some(&atom) = self.order.get(position) else {
-            self.found.push(self.known[..self.elements].iter().map(|value| value.unwrap_or_default()).collect());
+            self.found.push(
+                self.known[..self.elements].iter().map(|value| value.unwrap_or_default()).collect(),
+            );
             return true;
         };
         let mut any = false;

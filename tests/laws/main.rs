@@ -36,18 +36,23 @@ fn cases(cases: u32) -> ProptestConfig {
 
 /// The resolver of a text, without checks on the result: the oracle knows none.
 fn resolver(text: &str, template: &Template) -> Resolver {
-    let resolver = Resolver::from_text("template.yaml", text).files(files(template)).preset("only").option("checks", "false");
+    let resolver = Resolver::from_text("template.yaml", text)
+        .files(files(template))
+        .preset("only")
+        .option("checks", "false");
     template.overrides.iter().fold(resolver, |resolver, (name, value)| resolver.option(name, value))
 }
 
 /// What a template imports.
 fn files(template: &Template) -> MemoryFiles {
-    let imports = template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
+    let imports =
+        template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
     imports.map(|name| (name, "tosca_definitions_version: tosca_simple_yaml_1_3\n")).collect()
 }
 
 fn codes(failure: &Failure) -> BTreeSet<&'static str> {
-    let errors = failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let errors =
+        failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     errors.map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
@@ -58,7 +63,8 @@ fn yaml(text: &str) -> serde_yaml::Value {
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// Satisfiability, the optimum, uniqueness and presence are what they are when every assignment is looked at.
+    /// Satisfiability, the optimum, uniqueness and presence are what they are when every assignment
+    /// is looked at.
     #[test]
     fn the_variant_is_the_one_that_brute_force_finds(template in template()) {
         let expected = Oracle::new(&template).outcome();
@@ -72,7 +78,8 @@ proptest! {
         prop_assert_eq!(Some(found), expected, "{:?}\n{}\n{}", identifiers, explained, text);
     }
 
-    /// The result is what is present and nothing else, without anything of variability, in the order written.
+    /// The result is what is present and nothing else, without anything of variability, in the
+    /// order written.
     #[test]
     fn the_result_is_what_is_present(template in template()) {
         let text = template.render();
@@ -138,7 +145,10 @@ fn templates_are_varied() {
         *outcomes.entry(outcome).or_insert(0) += 1;
     }
     let at_least = |outcome: &str, count: u32| {
-        assert!(outcomes.get(outcome).is_some_and(|&found| found >= count), "{outcome}: {outcomes:?}")
+        assert!(
+            outcomes.get(outcome).is_some_and(|&found| found >= count),
+            "{outcome}: {outcomes:?}"
+        )
     };
     at_least("variant", 40);
     at_least("unsatisfiable", 20);

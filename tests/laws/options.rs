@@ -26,8 +26,10 @@ pub struct Options {
     set: BTreeMap<String, String>,
 }
 
-const EARLY: &[(&str, &str)] =
-    &[("node_default_condition_mode", "incoming-artifact"), ("artifact_default_condition_mode", "container")];
+const EARLY: &[(&str, &str)] = &[
+    ("node_default_condition_mode", "incoming-artifact"),
+    ("artifact_default_condition_mode", "container"),
+];
 
 const RC_3: &[(&str, &str)] = &[
     ("mode", "semantic-loose"),
@@ -62,17 +64,22 @@ impl Options {
     pub fn of(template: &Template) -> Self {
         let complete = template.version == "tosca_variability_1_0_rc_3";
         let release = if complete { RC_3 } else { EARLY };
-        let mut set: BTreeMap<String, String> = release.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let mut set: BTreeMap<String, String> =
+            release.iter().map(|&(name, value)| (name.into(), value.into())).collect();
         let written = || template.options.iter().chain(&template.overrides).cloned();
         let mode = written().rfind(|(name, _)| name == "mode");
-        let mode = mode.map_or_else(|| set.get("mode").map_or("manual", String::as_str).to_owned(), |(_, value)| value);
+        let mode = mode.map_or_else(
+            || set.get("mode").map_or("manual", String::as_str).to_owned(),
+            |(_, value)| value,
+        );
         let &(_, settings) = MODES.iter().find(|(name, _)| *name == mode).unwrap();
         for (name, value) in settings {
             if complete {
                 set.insert((*name).into(), (*value).into());
                 continue;
             }
-            let covered = Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Input | Kind::Output));
+            let covered =
+                Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Input | Kind::Output));
             set.extend(covered.map(|kind| (format!("{}_{name}", kind.word()), (*value).into())));
         }
         set.extend(written());
@@ -94,19 +101,28 @@ impl Options {
 
     pub fn constraint(&self, name: &str) -> bool {
         let family = match name {
-            "required_hosting_constraint" | "single_hosting_constraint" => "hosting_stack_constraint",
-            "required_technology_constraint" | "unique_technology_constraint" => "technology_constraint",
+            "required_hosting_constraint" | "single_hosting_constraint" => {
+                "hosting_stack_constraint"
+            }
+            "required_technology_constraint" | "unique_technology_constraint" => {
+                "technology_constraint"
+            }
             _ => name,
         };
         self.is_on(&[name, family, "constraints"])
     }
 
-    /// Whether a half of `pruning` or of `default_condition` is on for a kind: kind and half, then kind, then half, then all.
+    /// Whether a half of `pruning` or of `default_condition` is on for a kind: kind and half, then
+    /// kind, then half, then all.
     fn half(&self, family: [&str; 3], kind: Kind, half: Half) -> bool {
         let [before, after, wide] = family;
         let (kind, word) = (kind.word(), half.word());
-        let chain =
-            [format!("{kind}_{before}{word}{after}"), format!("{kind}_{wide}"), format!("{before}{word}{after}"), wide.into()];
+        let chain = [
+            format!("{kind}_{before}{word}{after}"),
+            format!("{kind}_{wide}"),
+            format!("{before}{word}{after}"),
+            wide.into(),
+        ];
         let value = chain.iter().find_map(|name| self.set.get(name));
         // A wide option may name the one half that it switches on.
         value.is_some_and(|value| value == "true" || value == word)
@@ -128,6 +144,8 @@ impl Options {
             Kind::Technology => "container-other",
             _ => "",
         };
-        self.set.get(&format!("{}_default_condition_mode", kind.word())).map_or(otherwise, String::as_str)
+        self.set
+            .get(&format!("{}_default_condition_mode", kind.word()))
+            .map_or(otherwise, String::as_str)
     }
 }

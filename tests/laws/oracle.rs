@@ -1,4 +1,5 @@
-//! What a template means, read off the specification and decided by looking at every assignment of presence.
+//! What a template means, read off the specification and decided by looking at every assignment of
+//! presence.
 
 use std::collections::BTreeSet;
 
@@ -37,32 +38,48 @@ impl<'t> Oracle<'t> {
 
     /// Nothing where there are too many assignments to look at.
     pub fn outcome(&self) -> Option<Outcome> {
-        let rejected = |codes: &[&'static str]| Some(Outcome::Rejected(codes.iter().copied().collect()));
+        let rejected =
+            |codes: &[&'static str]| Some(Outcome::Rejected(codes.iter().copied().collect()));
         let requirements = self.requirements();
-        let formulas: Vec<_> = requirements.iter().map(|requirement| requirement.holds.clone()).collect();
+        let formulas: Vec<_> =
+            requirements.iter().map(|requirement| requirement.holds.clone()).collect();
         let models = Models::of(&formulas, &self.preference(), self.template.elements.len())?;
-        let Some(least) = models.iter().map(|model| self.costs(model)).min() else { return rejected(&["unsatisfiable"]) };
+        let Some(least) = models.iter().map(|model| self.costs(model)).min() else {
+            return rejected(&["unsatisfiable"]);
+        };
         let mut best = models.iter().filter(|model| self.costs(model) == least);
         // Models come in the order of preference.
         let first = best.next()?;
-        let differs = |kind: Kind, other: &[bool]| self.template.of_kind(kind).iter().any(|&id| first[id] != other[id]);
-        if self.options.flag("optimization_topology_unique", true) && best.clone().any(|other| differs(Kind::Node, other)) {
+        let differs = |kind: Kind, other: &[bool]| {
+            self.template.of_kind(kind).iter().any(|&id| first[id] != other[id])
+        };
+        if self.options.flag("optimization_topology_unique", true)
+            && best.clone().any(|other| differs(Kind::Node, other))
+        {
             return rejected(&["ambiguous-topology"]);
         }
-        if self.options.flag("optimization_technologies_unique", false) && best.any(|other| differs(Kind::Technology, other)) {
+        if self.options.flag("optimization_technologies_unique", false)
+            && best.any(|other| differs(Kind::Technology, other))
+        {
             return rejected(&["ambiguous-technologies"]);
         }
         let illformed = self.illformed(first);
-        if illformed.is_empty() { Some(Outcome::Variant(first.clone())) } else { Some(Outcome::Rejected(illformed)) }
+        if illformed.is_empty() {
+            Some(Outcome::Variant(first.clone()))
+        } else {
+            Some(Outcome::Rejected(illformed))
+        }
     }
 
     /// Elements in the order in which they are rather absent: nodes before all others.
     pub fn preference(&self) -> Vec<Id> {
-        let others = self.template.ids().filter(|&id| self.template.elements[id].kind != Kind::Node);
+        let others =
+            self.template.ids().filter(|&id| self.template.elements[id].kind != Kind::Node);
         self.template.of_kind(Kind::Node).into_iter().chain(others).collect()
     }
 
-    /// What cannot be written even with all checks off: something without a type, a managed node without a technology.
+    /// What cannot be written even with all checks off: something without a type, a managed node
+    /// without a technology.
     fn illformed(&self, model: &[bool]) -> BTreeSet<&'static str> {
         let template = self.template;
         let lacks = |id: Id, kind: Kind| {
@@ -71,7 +88,8 @@ impl<'t> Oracle<'t> {
         };
         let present = || template.ids().filter(|&id| model[id]);
         let untyped = present().any(|id| lacks(id, Kind::Type)).then_some("ambiguous-type");
-        let undeployed = present().any(|id| template.elements[id].managed != Some(false) && lacks(id, Kind::Technology));
+        let undeployed = present()
+            .any(|id| template.elements[id].managed != Some(false) && lacks(id, Kind::Technology));
         untyped.into_iter().chain(undeployed.then_some("expected-technology")).collect()
     }
 
@@ -90,13 +108,15 @@ impl<'t> Oracle<'t> {
             _ => present(Kind::Node).map(weight).sum(),
         };
         let weights: i64 = present(Kind::Technology).map(weight).sum();
-        let names: BTreeSet<_> = present(Kind::Technology).map(|id| &template.elements[id].name).collect();
+        let names: BTreeSet<_> =
+            present(Kind::Technology).map(|id| &template.elements[id].name).collect();
         let count = names.len() as i64;
         let technologies = |sum| directed("optimization_technologies", sum);
         let mut costs = vec![directed("optimization_topology", topology)];
         costs.extend(match self.options.text("optimization_technologies_mode") {
             "weight" => vec![technologies(weights)],
-            // The fewest technologies among those of the best weight, whatever the direction of the weights.
+            // The fewest technologies among those of the best weight, whatever the direction of the
+            // weights.
             "weight-count" if technologies(1) != 0 => vec![technologies(weights), count],
             "weight-count" => vec![],
             _ => vec![technologies(count)],
@@ -110,13 +130,22 @@ impl<'t> Oracle<'t> {
         for id in self.template.ids() {
             let (manual, generated) = (self.manual(id), self.generated(id));
             let present = Logic::Present(id);
-            let all = || Logic::And(manual.iter().chain(&generated).map(|one| one.holds.clone()).collect());
+            let all = || {
+                Logic::And(manual.iter().chain(&generated).map(|one| one.holds.clone()).collect())
+            };
             let unconditional = self.template.elements[id].conditions.is_empty();
-            let message = if unconditional { "has no conditions of its own" } else { "is present if all of its conditions hold" };
+            let message = if unconditional {
+                "has no conditions of its own"
+            } else {
+                "is present if all of its conditions hold"
+            };
             requirements.push(self.because(id, message, all().implies(present.clone())));
             self.implications(id, &mut requirements);
             let conditions = manual.into_iter().chain(generated);
-            requirements.extend(conditions.map(|one| Requirement { holds: present.clone().implies(one.holds), ..one }));
+            requirements.extend(
+                conditions
+                    .map(|one| Requirement { holds: present.clone().implies(one.holds), ..one }),
+            );
         }
         self.ends(&mut requirements);
         for node in self.template.of_kind(Kind::Node) {
@@ -144,7 +173,8 @@ impl<'t> Oracle<'t> {
             }
             for id in new {
                 defined.insert(id);
-                let conditions = Logic::And(self.manual(id).into_iter().map(|one| one.holds).collect());
+                let conditions =
+                    Logic::And(self.manual(id).into_iter().map(|one| one.holds).collect());
                 requirements.push(Requirement {
                     message: format!("these are the conditions of {}", self.template.display(id)),
                     text: None,
@@ -155,7 +185,11 @@ impl<'t> Oracle<'t> {
     }
 
     fn because(&self, id: Id, message: &str, holds: Logic) -> Requirement {
-        Requirement { message: format!("{} {message}", self.template.display(id)), text: None, holds }
+        Requirement {
+            message: format!("{} {message}", self.template.display(id)),
+            text: None,
+            holds,
+        }
     }
 
     /// The conditions that the author wrote.
@@ -165,42 +199,70 @@ impl<'t> Oracle<'t> {
         if element.settings.default_alternative == Some(true) {
             let others = self.alternatives(id).into_iter().filter(|&other| other != id);
             let none = Logic::any(others).not();
-            return vec![self.because(id, "is the default: present only if no other alternative is", none)];
+            return vec![self.because(
+                id,
+                "is the default: present only if no other alternative is",
+                none,
+            )];
         }
         let mut conditions = Vec::new();
         let mut written = |conditions_of: Id, message: &str| {
-            conditions.extend(template.elements[conditions_of].conditions.iter().map(|condition| Requirement {
-                text: Some(template.condition(condition)),
-                ..self.because(id, message, self.condition(condition))
-            }));
+            conditions.extend(template.elements[conditions_of].conditions.iter().map(
+                |condition| Requirement {
+                    text: Some(template.condition(condition)),
+                    ..self.because(id, message, self.condition(condition))
+                },
+            ));
         };
         if !element.variability {
             written(id, "is present only if this holds");
         }
-        let groups = template.of_kind(Kind::Group).into_iter().filter(|&group| template.elements[group].variability);
+        let groups = template
+            .of_kind(Kind::Group)
+            .into_iter()
+            .filter(|&group| template.elements[group].variability);
         for group in groups.filter(|&group| template.elements[group].ends.contains(&id)) {
-            written(group, &format!("is present only if this holds, as a member of {}", template.display(group)));
+            written(
+                group,
+                &format!(
+                    "is present only if this holds, as a member of {}",
+                    template.display(group)
+                ),
+            );
         }
         if element.variability {
-            conditions.push(self.because(id, "is a variability group, which is never present", Logic::Constant(false)));
+            conditions.push(self.because(
+                id,
+                "is a variability group, which is never present",
+                Logic::Constant(false),
+            ));
         }
         let named = template.named_inputs.iter().find(|(named, _)| *named == id);
-        if let Some(&(_, value)) = named.filter(|_| self.options.flag("enrich_input_condition", true)) {
+        if let Some(&(_, value)) =
+            named.filter(|_| self.options.flag("enrich_input_condition", true))
+        {
             let message = "is present only if the variability input of its name says so";
             conditions.push(self.because(id, message, Logic::Constant(value)));
         }
         if element.settings.default_alternative == Some(false) && conditions.is_empty() {
-            conditions.push(self.because(id, "is an alternative that no condition selects", Logic::Constant(false)));
+            conditions.push(self.because(
+                id,
+                "is an alternative that no condition selects",
+                Logic::Constant(false),
+            ));
         }
         conditions
     }
 
-    /// The scope of a default alternative: all types and technologies of a container; of the others those of one name.
+    /// The scope of a default alternative: all types and technologies of a container; of the others
+    /// those of one name.
     fn alternatives(&self, id: Id) -> Vec<Id> {
         let elements = &self.template.elements;
         let Element { kind, name, container, .. } = &elements[id];
         let by_name = !matches!(kind, Kind::Type | Kind::Technology);
-        let shares = |&other: &Id| elements[other].container == *container && (!by_name || elements[other].name == *name);
+        let shares = |&other: &Id| {
+            elements[other].container == *container && (!by_name || elements[other].name == *name)
+        };
         self.template.of_kind(*kind).into_iter().filter(shares).collect()
     }
 
@@ -224,14 +286,20 @@ impl<'t> Oracle<'t> {
             }
         }
         for (part, halves, holds) in self.generic(id) {
-            let by = halves.iter().rev().find_map(|&half| taken[half as usize].filter(|_| !replaced[half as usize]));
+            let by = halves
+                .iter()
+                .rev()
+                .find_map(|&half| taken[half as usize].filter(|_| !replaced[half as usize]));
             let part = if part.is_empty() { String::new() } else { format!(" `{part}`") };
-            conditions.extend(by.map(|by| self.because(id, &format!("is present only if its {by}{part} holds"), holds)));
+            conditions.extend(by.map(|by| {
+                self.because(id, &format!("is present only if its {by}{part} holds"), holds)
+            }));
         }
         conditions
     }
 
-    /// (default on, without a condition, half on) or (pruning on, half on); an element's own word counts more than options.
+    /// (default on, without a condition, half on) or (pruning on, half on); an element's own word
+    /// counts more than options.
     fn taken(&self, id: Id, half: Half) -> Option<&'static str> {
         let Element { kind, settings, .. } = &self.template.elements[id];
         let decide = |wide: Option<bool>, own: Option<bool>, option: &dyn Fn(Half) -> bool| {
@@ -243,11 +311,13 @@ impl<'t> Oracle<'t> {
         if decide(settings.pruning, settings.pruning_halves[half as usize], &pruning) {
             return Some("pruning");
         }
-        let default = decide(settings.default_condition, settings.default_halves[half as usize], &default);
+        let default =
+            decide(settings.default_condition, settings.default_halves[half as usize], &default);
         (default && self.manual(id).is_empty()).then_some("default condition")
     }
 
-    /// The default condition of the element's type, or of this property of its container's type, where there is but one type.
+    /// The default condition of the element's type, or of this property of its container's type,
+    /// where there is but one type.
     fn type_specific(&self, id: Id) -> Option<&super::template::TypeSpecific> {
         let element = &self.template.elements[id];
         let (typed, property) = match element.kind {
@@ -256,10 +326,14 @@ impl<'t> Oracle<'t> {
         };
         let [only] = self.template.children(typed, Kind::Type)[..] else { return None };
         let name = &self.template.elements[only].name;
-        self.template.type_specific.iter().find(|one| one.type_name == *name && one.property.as_ref() == property)
+        self.template
+            .type_specific
+            .iter()
+            .find(|one| one.type_name == *name && one.property.as_ref() == property)
     }
 
-    /// The generic default conditions: their part, the halves that they belong to, what they ask for.
+    /// The generic default conditions: their part, the halves that they belong to, what they ask
+    /// for.
     fn generic(&self, id: Id) -> Vec<(&str, &'static [Half], Logic)> {
         use Half::{Consistency, Semantic};
         let template = self.template;
@@ -274,11 +348,14 @@ impl<'t> Oracle<'t> {
             Kind::Group => return whole(&[Semantic], Of::Members),
             Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {}
         }
-        let mode = element.settings.mode.as_deref().unwrap_or_else(|| self.options.mode(element.kind));
+        let mode =
+            element.settings.mode.as_deref().unwrap_or_else(|| self.options.mode(element.kind));
         let part = |part| {
             // What does not exist in the variable template is not asked for.
             let exists = match part {
-                "incoming" | "incomingnaive" | "source" if element.kind == Kind::Node => !self.incoming(id).is_empty(),
+                "incoming" | "incomingnaive" | "source" if element.kind == Kind::Node => {
+                    !self.incoming(id).is_empty()
+                }
                 "outgoing" | "outgoingnaive" => !template.children(id, Kind::Relation).is_empty(),
                 "artifact" | "artifactnaive" => !template.children(id, Kind::Artifact).is_empty(),
                 "host" => !self.hosting(id).is_empty(),
@@ -315,7 +392,9 @@ impl<'t> Oracle<'t> {
         let element = &self.template.elements[id];
         let by_default = match element.kind {
             Kind::Property => true,
-            Kind::Relation => !self.is_hosting(id) && self.options.flag("relation_default_implied", false),
+            Kind::Relation => {
+                !self.is_hosting(id) && self.options.flag("relation_default_implied", false)
+            }
             _ => false,
         };
         let holder = match element.settings.implied {
@@ -326,11 +405,14 @@ impl<'t> Oracle<'t> {
         };
         if let Some(holder) = holder {
             let manual = self.manual(id).into_iter().map(|one| one.holds);
-            let all = Logic::And(std::iter::once(self.presence(holder, id)).chain(manual).collect());
+            let all =
+                Logic::And(std::iter::once(self.presence(holder, id)).chain(manual).collect());
             requirements.push(self.because(id, "is implied", all.implies(Logic::Present(id))));
         }
         for (target, condition) in &element.settings.implies {
-            let condition = condition.as_ref().map_or(Logic::Constant(true), |condition| self.condition(condition));
+            let condition = condition
+                .as_ref()
+                .map_or(Logic::Constant(true), |condition| self.condition(condition));
             let premise = Logic::And(vec![Logic::Present(id), condition]);
             requirements.push(Requirement {
                 text: Some(self.template.condition(target)),
@@ -349,14 +431,22 @@ impl<'t> Oracle<'t> {
     fn ends(&self, requirements: &mut Vec<Requirement>) {
         for id in self.template.ids() {
             let needs: &[(&str, Of)] = match self.template.elements[id].kind {
-                Kind::Relation => &[("relation_source_constraint", Of::Source), ("relation_target_constraint", Of::Target)],
+                Kind::Relation => &[
+                    ("relation_source_constraint", Of::Source),
+                    ("relation_target_constraint", Of::Target),
+                ],
                 Kind::Artifact => &[("artifact_container_constraint", Of::Container)],
                 Kind::Property => &[("property_container_constraint", Of::Container)],
                 Kind::Type => &[("type_container_constraint", Of::Container)],
                 _ => &[],
             };
             for &(option, of) in needs {
-                self.constrain(option, id, Logic::Present(id).implies(self.presence(of, id)), requirements);
+                self.constrain(
+                    option,
+                    id,
+                    Logic::Present(id).implies(self.presence(of, id)),
+                    requirements,
+                );
             }
         }
     }
@@ -366,25 +456,61 @@ impl<'t> Oracle<'t> {
         let present = |then: Logic| Logic::Present(id).implies(then);
         let hosting = self.hosting(id);
         if !hosting.is_empty() {
-            self.constrain("required_hosting_constraint", id, present(Logic::any(hosting.clone())), requirements);
-            self.constrain("single_hosting_constraint", id, present(Logic::at_most_one(hosting)), requirements);
+            self.constrain(
+                "required_hosting_constraint",
+                id,
+                present(Logic::any(hosting.clone())),
+                requirements,
+            );
+            self.constrain(
+                "single_hosting_constraint",
+                id,
+                present(Logic::at_most_one(hosting)),
+                requirements,
+            );
         }
         let technologies = template.children(id, Kind::Technology);
         if template.elements[id].managed != Some(false) {
-            self.constrain("required_technology_constraint", id, present(Logic::any(technologies.clone())), requirements);
-            self.constrain("unique_technology_constraint", id, present(Logic::at_most_one(technologies)), requirements);
+            self.constrain(
+                "required_technology_constraint",
+                id,
+                present(Logic::any(technologies.clone())),
+                requirements,
+            );
+            self.constrain(
+                "unique_technology_constraint",
+                id,
+                present(Logic::at_most_one(technologies)),
+                requirements,
+            );
         }
         let artifacts = template.children(id, Kind::Artifact);
         if !artifacts.is_empty() {
-            self.constrain("required_artifact_constraint", id, present(Logic::exactly_one(artifacts)), requirements);
+            self.constrain(
+                "required_artifact_constraint",
+                id,
+                present(Logic::exactly_one(artifacts)),
+                requirements,
+            );
         }
         let incoming = self.incoming(id);
         if !incoming.is_empty() {
-            self.constrain("required_incoming_relation_constraint", id, present(Logic::any(incoming)), requirements);
+            self.constrain(
+                "required_incoming_relation_constraint",
+                id,
+                present(Logic::any(incoming)),
+                requirements,
+            );
         }
         let relations = template.children(id, Kind::Relation);
-        let each = relations.iter().map(|&relation| Logic::at_most_one(self.alternatives(relation)));
-        self.constrain("unique_relation_constraint", id, present(Logic::And(each.collect())), requirements);
+        let each =
+            relations.iter().map(|&relation| Logic::at_most_one(self.alternatives(relation)));
+        self.constrain(
+            "unique_relation_constraint",
+            id,
+            present(Logic::And(each.collect())),
+            requirements,
+        );
     }
 
     fn unique(&self, requirements: &mut Vec<Requirement>) {
@@ -437,7 +563,8 @@ impl<'t> Oracle<'t> {
         let container = || element.container.map_or(Logic::Constant(false), Logic::Present);
         let source = |relation: Id| Logic::any(template.elements[relation].container);
         let target = |relation: Id| Logic::any(template.elements[relation].ends.clone());
-        let and_manual = |relation: &Id, end: Logic| Logic::And(vec![Logic::Manual(*relation), end]);
+        let and_manual =
+            |relation: &Id, end: Logic| Logic::And(vec![Logic::Manual(*relation), end]);
         let children = |kind| template.children(id, kind);
         match of {
             Of::Itself => Logic::Present(id),
@@ -445,19 +572,29 @@ impl<'t> Oracle<'t> {
             Of::Target => target(id),
             Of::Hosts => Logic::Or(self.hosting(id).into_iter().map(target).collect()),
             Of::Sources => Logic::Or(self.incoming(id).into_iter().map(source).collect()),
-            Of::Incoming => Logic::Or(self.incoming(id).iter().map(|r| and_manual(r, source(*r))).collect()),
+            Of::Incoming => {
+                Logic::Or(self.incoming(id).iter().map(|r| and_manual(r, source(*r))).collect())
+            }
             Of::IncomingNaive => Logic::any(self.incoming(id)),
-            Of::Outgoing => Logic::Or(children(Kind::Relation).iter().map(|r| and_manual(r, target(*r))).collect()),
+            Of::Outgoing => Logic::Or(
+                children(Kind::Relation).iter().map(|r| and_manual(r, target(*r))).collect(),
+            ),
             Of::OutgoingNaive => Logic::any(children(Kind::Relation)),
-            Of::Artifacts => Logic::Or(children(Kind::Artifact).into_iter().map(Logic::Manual).collect()),
+            Of::Artifacts => {
+                Logic::Or(children(Kind::Artifact).into_iter().map(Logic::Manual).collect())
+            }
             Of::ArtifactsNaive => Logic::any(children(Kind::Artifact)),
             Of::Managed => Logic::any(self.managers(id)),
-            Of::Consumers => Logic::any(template.ids().filter(|&consumer| self.consumed(consumer).contains(&id))),
+            Of::Consumers => {
+                Logic::any(template.ids().filter(|&consumer| self.consumed(consumer).contains(&id)))
+            }
             Of::Producers => Logic::any(self.consumed(id)),
             Of::Members => Logic::any(element.ends.clone()),
-            Of::Targets => Logic::any(element.ends.iter().flat_map(|&target| match template.elements[target].kind {
-                Kind::Group => template.elements[target].ends.clone(),
-                _ => vec![target],
+            Of::Targets => Logic::any(element.ends.iter().flat_map(|&target| {
+                match template.elements[target].kind {
+                    Kind::Group => template.elements[target].ends.clone(),
+                    _ => vec![target],
+                }
             })),
         }
     }
@@ -465,31 +602,54 @@ impl<'t> Oracle<'t> {
     /// The relations that target a node.
     fn incoming(&self, node: Id) -> Vec<Id> {
         let relations = self.template.of_kind(Kind::Relation).into_iter();
-        relations.filter(|&relation| self.template.elements[relation].ends.contains(&node)).collect()
+        relations
+            .filter(|&relation| self.template.elements[relation].ends.contains(&node))
+            .collect()
     }
 
     /// The hosting relations of a node.
     fn hosting(&self, node: Id) -> Vec<Id> {
-        self.template.children(node, Kind::Relation).into_iter().filter(|&relation| self.is_hosting(relation)).collect()
+        self.template
+            .children(node, Kind::Relation)
+            .into_iter()
+            .filter(|&relation| self.is_hosting(relation))
+            .collect()
     }
 
     /// By its type where that is known to be one of hosting, else by its name.
     fn is_hosting(&self, relation: Id) -> bool {
         let elements = &self.template.elements;
-        let typed = self.template.children(relation, Kind::Type).iter().any(|&id| elements[id].name == HOSTED_ON);
+        let typed = self
+            .template
+            .children(relation, Kind::Type)
+            .iter()
+            .any(|&id| elements[id].name == HOSTED_ON);
         typed || elements[relation].name.split('_').any(|word| word == "host")
     }
 
     /// The technologies of the node that manage artifacts of a type that this artifact may have.
     fn managers(&self, artifact: Id) -> Vec<Id> {
         let elements = &self.template.elements;
-        let types: Vec<_> = self.template.children(artifact, Kind::Type).iter().map(|&id| elements[id].name.as_str()).collect();
-        let is_of = |wanted: &str| types.contains(&wanted) || types.is_empty() && wanted == DEFAULT_ARTIFACT_TYPE;
-        let technologies = elements[artifact].container.map_or(vec![], |node| self.template.children(node, Kind::Technology));
-        technologies.into_iter().filter(|&id| elements[id].artifact.as_deref().is_some_and(is_of)).collect()
+        let types: Vec<_> = self
+            .template
+            .children(artifact, Kind::Type)
+            .iter()
+            .map(|&id| elements[id].name.as_str())
+            .collect();
+        let is_of = |wanted: &str| {
+            types.contains(&wanted) || types.is_empty() && wanted == DEFAULT_ARTIFACT_TYPE
+        };
+        let technologies = elements[artifact]
+            .container
+            .map_or(vec![], |node| self.template.children(node, Kind::Technology));
+        technologies
+            .into_iter()
+            .filter(|&id| elements[id].artifact.as_deref().is_some_and(is_of))
+            .collect()
     }
 
-    /// What the value of a property or an output takes from: every alternative of the name that it names.
+    /// What the value of a property or an output takes from: every alternative of the name that it
+    /// names.
     fn consumed(&self, id: Id) -> Vec<Id> {
         match self.template.elements[id].value {
             Value::Input(input, true) | Value::Property(input) => self.alternatives(input),

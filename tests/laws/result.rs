@@ -19,14 +19,22 @@ pub fn expected(template: &Template, present: &[bool]) -> Yaml {
     put("node_templates", writer.named(template.of_kind(Kind::Node), |id| writer.node(id)));
     put("relationship_templates", writer.relationships());
     put("groups", writer.named(template.of_kind(Kind::Group), |id| writer.group(id)));
-    let policies: Vec<_> = writer.among(template.of_kind(Kind::Policy)).map(|id| writer.item(id, writer.policy(id))).collect();
+    let policies: Vec<_> = writer
+        .among(template.of_kind(Kind::Policy))
+        .map(|id| writer.item(id, writer.policy(id)))
+        .collect();
     if !policies.is_empty() {
         topology.insert("policies".into(), policies.into());
     }
-    insert_some(&mut topology, "outputs", writer.named(template.of_kind(Kind::Output), |id| one("value", writer.value(id))));
+    insert_some(
+        &mut topology,
+        "outputs",
+        writer.named(template.of_kind(Kind::Output), |id| one("value", writer.value(id))),
+    );
     let mut document = Mapping::new();
     document.insert("tosca_definitions_version".into(), "tosca_simple_yaml_1_3".into());
-    let imports: Vec<Yaml> = writer.among(template.of_kind(Kind::Import)).map(|id| writer.name(id)).collect();
+    let imports: Vec<Yaml> =
+        writer.among(template.of_kind(Kind::Import)).map(|id| writer.name(id)).collect();
     if !imports.is_empty() {
         document.insert("imports".into(), imports.into());
     }
@@ -63,13 +71,16 @@ impl Writer<'_> {
     }
 
     fn properties(&self, id: Id, body: &mut Mapping) {
-        let properties = self.among(self.template.children(id, Kind::Property)).map(|id| (self.name(id), self.value(id)));
+        let properties = self
+            .among(self.template.children(id, Kind::Property))
+            .map(|id| (self.name(id), self.value(id)));
         insert_some(body, "properties", properties.collect());
     }
 
     fn typed(&self, id: Id) -> Mapping {
         let chosen = self.among(self.template.children(id, Kind::Type)).last();
-        let mut body: Mapping = chosen.map(|id| ("type".into(), self.name(id))).into_iter().collect();
+        let mut body: Mapping =
+            chosen.map(|id| ("type".into(), self.name(id))).into_iter().collect();
         self.properties(id, &mut body);
         body
     }
@@ -83,7 +94,9 @@ impl Writer<'_> {
                 let node = self.template.elements[*property].container.unwrap();
                 one("get_property", vec![name(node), name(*property)].into()).into()
             }
-            Value::Attribute(node) => one("get_attribute", vec![name(*node), "address".into()].into()).into(),
+            Value::Attribute(node) => {
+                one("get_attribute", vec![name(*node), "address".into()].into()).into()
+            }
             Value::Expression(expression) => {
                 let logic = Oracle::new(self.template).condition(expression);
                 logic.holds(self.present).map_or(Yaml::Null, Yaml::from)
@@ -101,7 +114,11 @@ impl Writer<'_> {
         if !relations.is_empty() {
             body.insert("requirements".into(), relations.into());
         }
-        insert_some(&mut body, "artifacts", self.named(self.template.children(id, Kind::Artifact), |id| self.artifact(id)));
+        insert_some(
+            &mut body,
+            "artifacts",
+            self.named(self.template.children(id, Kind::Artifact), |id| self.artifact(id)),
+        );
         body
     }
 
@@ -111,7 +128,11 @@ impl Writer<'_> {
         let technology = &elements[technology];
         technology.assign.clone().unwrap_or_else(|| {
             let name = &elements[self.template.children(node, Kind::Type)[0]].name;
-            let artifact = technology.artifact.as_ref().map(|artifact| format!("#{artifact}")).unwrap_or_default();
+            let artifact = technology
+                .artifact
+                .as_ref()
+                .map(|artifact| format!("#{artifact}"))
+                .unwrap_or_default();
             format!("{name}~{name}{artifact}::{}", technology.name)
         })
     }
@@ -132,10 +153,13 @@ impl Writer<'_> {
     /// Those of relations that are written: without its source, a relation is not.
     fn relationships(&self) -> Mapping {
         let elements = &self.template.elements;
-        let is_written = |&id: &Id| elements[id].container.is_some_and(|source| self.present[source]);
+        let is_written =
+            |&id: &Id| elements[id].container.is_some_and(|source| self.present[source]);
         let relations = self.among(self.template.of_kind(Kind::Relation)).filter(is_written);
         let named = relations.filter(|&id| elements[id].named_relationship);
-        named.map(|id| (self.template.relationship_name(id).into(), self.typed(id).into())).collect()
+        named
+            .map(|id| (self.template.relationship_name(id).into(), self.typed(id).into()))
+            .collect()
     }
 
     fn artifact(&self, id: Id) -> Mapping {
@@ -156,7 +180,8 @@ impl Writer<'_> {
                 None => self.name(id),
             }
         };
-        let members: Vec<Yaml> = self.among(self.template.elements[id].ends.clone()).map(member).collect();
+        let members: Vec<Yaml> =
+            self.among(self.template.elements[id].ends.clone()).map(member).collect();
         let mut body = self.typed(id);
         body.insert("members".into(), members.into());
         body

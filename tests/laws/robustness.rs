@@ -1,4 +1,5 @@
-//! No input makes the resolver panic, however malformed, and what it says about it points into the input.
+//! No input makes the resolver panic, however malformed, and what it says about it points into the
+//! input.
 
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::source::{SourceMap, Span};
@@ -133,14 +134,20 @@ fn make(mistake: &Mistake, text: &str) -> String {
     }
     match mistake {
         Mistake::Delete(line) => _ = lines.remove(line.index(count)),
-        Mistake::Duplicate(from, to) => lines.insert(to.index(count), lines[from.index(count)].clone()),
+        Mistake::Duplicate(from, to) => {
+            lines.insert(to.index(count), lines[from.index(count)].clone())
+        }
         Mistake::Swap(one, other) => lines.swap(one.index(count), other.index(count)),
         Mistake::Indent(line, by) => {
             let line = line.index(count);
             lines[line] = format!("{}{}", " ".repeat(*by), lines[line].trim_start());
         }
         Mistake::Word(word, junk) => {
-            let starts: Vec<_> = places(text).windows(2).map(|pair| pair[0]).filter(|&at| is_start(text, at)).collect();
+            let starts: Vec<_> = places(text)
+                .windows(2)
+                .map(|pair| pair[0])
+                .filter(|&at| is_start(text, at))
+                .collect();
             if starts.is_empty() {
                 return text.to_owned();
             }
@@ -168,7 +175,9 @@ fn is_start(text: &str, at: usize) -> bool {
 /// Whether a span is a range of characters of its file.
 fn lies_in(sources: &SourceMap, span: Span) -> bool {
     let file = sources.files().nth(span.file.0 as usize);
-    span.start <= span.end && file.is_some_and(|file| file.text().get(span.start as usize..span.end as usize).is_some())
+    span.start <= span.end
+        && file
+            .is_some_and(|file| file.text().get(span.start as usize..span.end as usize).is_some())
 }
 
 fn check(outcome: &Result<Resolution, Failure>, text: &str) -> Result<(), TestCaseError> {
@@ -179,7 +188,8 @@ fn check(outcome: &Result<Resolution, Failure>, text: &str) -> Result<(), TestCa
     let is_error = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     prop_assert_eq!(is_error, outcome.is_err(), "{:?}\n{}", diagnostics, text);
     for diagnostic in diagnostics {
-        let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+        let spans =
+            diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
         for span in spans {
             prop_assert!(lies_in(sources, span), "{:?}\n{}", diagnostic, text);
         }

@@ -1,6 +1,7 @@
 //! A small model of variable service templates, and how they are written.
 //!
-//! It is flat: all elements stand in one list, in the order in which presence is reported, and refer to each other by position.
+//! It is flat: all elements stand in one list, in the order in which presence is reported, and
+//! refer to each other by position.
 
 use std::fmt::Write;
 
@@ -197,9 +198,15 @@ pub struct Template {
     pub elements: Vec<Element>,
 }
 
-/// The families of types that can have default conditions of their own, by the first letter of our type names.
-pub const FAMILIES: [(&str, &str); 5] =
-    [("N", "node_types"), ("R", "relationship_types"), ("A", "artifact_types"), ("G", "group_types"), ("P", "policy_types")];
+/// The families of types that can have default conditions of their own, by the first letter of our
+/// type names.
+pub const FAMILIES: [(&str, &str); 5] = [
+    ("N", "node_types"),
+    ("R", "relationship_types"),
+    ("A", "artifact_types"),
+    ("G", "group_types"),
+    ("P", "policy_types"),
+];
 
 pub const VARIABILITY_GROUP: &str = "variability.groups.ConditionalMembers";
 
@@ -213,7 +220,10 @@ impl Template {
     }
 
     pub fn children(&self, container: Id, kind: Kind) -> Vec<Id> {
-        self.of_kind(kind).into_iter().filter(|&id| self.elements[id].container == Some(container)).collect()
+        self.of_kind(kind)
+            .into_iter()
+            .filter(|&id| self.elements[id].container == Some(container))
+            .collect()
     }
 
     /// `kind.name[@index][.container]`
@@ -246,7 +256,8 @@ impl Template {
         let element = &self.elements[id];
         match of {
             Of::Itself if matches!(element.kind, Kind::Type | Kind::Property) => {
-                let container = element.container.map_or("", |container| self.elements[container].kind.word());
+                let container =
+                    element.container.map_or("", |container| self.elements[container].kind.word());
                 format!("{container}_{}_presence", element.kind.word())
             }
             Of::Itself => format!("{}_presence", element.kind.word()),
@@ -275,16 +286,21 @@ impl Template {
             Condition::Constant(value) => value.to_string(),
             Condition::Input(name) => format!("{{variability_input: {name}}}"),
             Condition::SizeIs(size) => format!("{{equal: [{{variability_input: size}}, {size}]}}"),
-            Condition::Presence(of, id, operand) => format!("{{{}: {operand}}}", self.keyword(*of, *id)),
+            Condition::Presence(of, id, operand) => {
+                format!("{{{}: {operand}}}", self.keyword(*of, *id))
+            }
             Condition::Identifier(id) => self.identifier(*id),
             Condition::Named(index) => format!("{{logic_expression: e{index}}}"),
             Condition::Not(inner) => format!("{{not: {}}}", self.condition(inner)),
-            Condition::Many(operator, inner) => format!("{{{}: {}}}", operator.word(), self.list(inner)),
+            Condition::Many(operator, inner) => {
+                format!("{{{}: {}}}", operator.word(), self.list(inner))
+            }
         }
     }
 
     fn list(&self, conditions: &[Condition]) -> String {
-        let conditions: Vec<_> = conditions.iter().map(|condition| self.condition(condition)).collect();
+        let conditions: Vec<_> =
+            conditions.iter().map(|condition| self.condition(condition)).collect();
         format!("[{}]", conditions.join(", "))
     }
 
@@ -306,12 +322,20 @@ impl Template {
             ("consistency_pruning", settings.pruning_halves[0]),
             ("semantic_pruning", settings.pruning_halves[1]),
         ];
-        entries.extend(switches.iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))));
+        entries.extend(
+            switches
+                .iter()
+                .filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))),
+        );
         entries.extend(settings.implied.map(|implied| format!("implied: {implied}")));
-        entries.extend(settings.mode.as_ref().map(|mode| format!("default_condition_mode: {mode}")));
+        entries
+            .extend(settings.mode.as_ref().map(|mode| format!("default_condition_mode: {mode}")));
         if !settings.implies.is_empty() {
             let implication = |(target, condition): &(Condition, Option<Condition>)| {
-                let parts: Vec<_> = std::iter::once(target).chain(condition).map(|part| self.condition(part)).collect();
+                let parts: Vec<_> = std::iter::once(target)
+                    .chain(condition)
+                    .map(|part| self.condition(part))
+                    .collect();
                 format!("[{}]", parts.join(", "))
             };
             let all: Vec<_> = settings.implies.iter().map(implication).collect();
@@ -332,15 +356,22 @@ impl Template {
         });
         text.push_str("topology_template:\n");
         self.render_variability(&mut text);
-        self.section(&mut text, "  ", "inputs", Kind::Input, |this, id| this.entry(id, vec!["type: string".into()]));
+        self.section(&mut text, "  ", "inputs", Kind::Input, |this, id| {
+            this.entry(id, vec!["type: string".into()])
+        });
         self.render_nodes(&mut text);
         self.render_relationships(&mut text);
         self.section(&mut text, "  ", "groups", Kind::Group, |this, id| {
-            let members: Vec<_> = this.elements[id].ends.iter().map(|&member| this.member(member)).collect();
+            let members: Vec<_> =
+                this.elements[id].ends.iter().map(|&member| this.member(member)).collect();
             this.entry(id, vec![format!("members: [{}]", members.join(", "))])
         });
         self.section(&mut text, "  ", "policies", Kind::Policy, |this, id| {
-            let targets: Vec<_> = this.elements[id].ends.iter().map(|&target| this.elements[target].name.clone()).collect();
+            let targets: Vec<_> = this.elements[id]
+                .ends
+                .iter()
+                .map(|&target| this.elements[target].name.clone())
+                .collect();
             this.entry(id, vec![format!("targets: [{}]", targets.join(", "))])
         });
         self.section(&mut text, "  ", "outputs", Kind::Output, |this, id| {
@@ -349,7 +380,14 @@ impl Template {
         text
     }
 
-    fn section(&self, text: &mut String, indent: &str, name: &str, kind: Kind, line: impl Fn(&Self, Id) -> String) {
+    fn section(
+        &self,
+        text: &mut String,
+        indent: &str,
+        name: &str,
+        kind: Kind,
+        line: impl Fn(&Self, Id) -> String,
+    ) {
         let all = self.of_kind(kind);
         if !all.is_empty() {
             writeln!(text, "{indent}{name}:").unwrap();
@@ -357,7 +395,8 @@ impl Template {
         }
     }
 
-    /// An entry of a list of named elements, with what it has besides its types, its properties and its variability.
+    /// An entry of a list of named elements, with what it has besides its types, its properties and
+    /// its variability.
     fn entry(&self, id: Id, own: Vec<String>) -> String {
         let element = &self.elements[id];
         let mut entries = self.types_and_properties(id);
@@ -383,14 +422,21 @@ impl Template {
                 entries.push(format!("type: {}", self.elements[*only].name))
             }
             all => {
-                let assign = |&id: &Id| format!("{}: {{{}}}", self.elements[id].name, self.common(&self.elements[id]).join(", "));
+                let assign = |&id: &Id| {
+                    format!(
+                        "{}: {{{}}}",
+                        self.elements[id].name,
+                        self.common(&self.elements[id]).join(", ")
+                    )
+                };
                 let all: Vec<_> = all.iter().map(assign).map(|one| format!("{{{one}}}")).collect();
                 entries.push(format!("type: [{}]", all.join(", ")));
             }
         }
         let properties = self.children(id, Kind::Property);
         if !properties.is_empty() {
-            let all: Vec<_> = properties.iter().map(|&id| format!("{{{}}}", self.property(id))).collect();
+            let all: Vec<_> =
+                properties.iter().map(|&id| format!("{{{}}}", self.property(id))).collect();
             entries.push(format!("properties: [{}]", all.join(", ")));
         }
         entries
@@ -402,7 +448,9 @@ impl Template {
         match &element.value {
             Value::Expression(expression) => {
                 let entries: Vec<_> =
-                    std::iter::once(format!("expression: {}", self.condition(expression))).chain(common).collect();
+                    std::iter::once(format!("expression: {}", self.condition(expression)))
+                        .chain(common)
+                        .collect();
                 format!("{}: {{{}}}", element.name, entries.join(", "))
             }
             _ if common.is_empty() => format!("{}: {}", element.name, self.value(id)),
@@ -428,18 +476,23 @@ impl Template {
         let Self { flag, count, size, .. } = self;
         text.push_str("  variability:\n    inputs:\n");
         text.push_str("      flag: {type: boolean}\n      count: {type: integer}\n");
-        text.push_str("      size: {type: string, constraints: [{valid_values: [small, large]}]}\n");
+        text.push_str(
+            "      size: {type: string, constraints: [{valid_values: [small, large]}]}\n",
+        );
         for &(id, _) in &self.named_inputs {
             writeln!(text, "      {}: {{type: boolean}}", self.identifier(id)).unwrap();
         }
         writeln!(text, "    presets:\n      only:\n        inputs:").unwrap();
-        writeln!(text, "          flag: {flag}\n          count: {count}\n          size: {size}").unwrap();
+        writeln!(text, "          flag: {flag}\n          count: {count}\n          size: {size}")
+            .unwrap();
         for &(id, value) in &self.named_inputs {
             writeln!(text, "          {}: {value}", self.identifier(id)).unwrap();
         }
         if !self.options.is_empty() {
             text.push_str("    options:\n");
-            self.options.iter().for_each(|(name, value)| writeln!(text, "      {name}: {value}").unwrap());
+            self.options
+                .iter()
+                .for_each(|(name, value)| writeln!(text, "      {name}: {value}").unwrap());
         }
         if !self.expressions.is_empty() {
             text.push_str("    expressions:\n");
@@ -449,7 +502,9 @@ impl Template {
         }
         if !self.constraints.is_empty() {
             text.push_str("    constraints:\n");
-            self.constraints.iter().for_each(|constraint| writeln!(text, "      - {}", self.condition(constraint)).unwrap());
+            self.constraints.iter().for_each(|constraint| {
+                writeln!(text, "      - {}", self.condition(constraint)).unwrap()
+            });
         }
         self.render_type_specific(text);
     }
@@ -460,8 +515,12 @@ impl Template {
         }
         text.push_str("    type_specific_conditions:\n");
         for (letter, family) in FAMILIES {
-            let mut names: Vec<_> =
-                self.type_specific.iter().map(|one| &one.type_name).filter(|name| name.starts_with(letter)).collect();
+            let mut names: Vec<_> = self
+                .type_specific
+                .iter()
+                .map(|one| &one.type_name)
+                .filter(|name| name.starts_with(letter))
+                .collect();
             names.sort();
             names.dedup();
             if !names.is_empty() {
@@ -507,23 +566,35 @@ impl Template {
                 line("persistent: true".into());
             }
             element.managed.into_iter().for_each(|managed| line(format!("managed: {managed}")));
-            element.weight.into_iter().for_each(|weight| line(format!("weight: {}", thousandths(weight))));
+            element
+                .weight
+                .into_iter()
+                .for_each(|weight| line(format!("weight: {}", thousandths(weight))));
             let mut list = |keyword: &str, items: Vec<String>| {
                 if !items.is_empty() {
                     line(format!("{keyword}:"));
                     items.iter().for_each(|item| line(format!("  {item}")));
                 }
             };
-            let all = |kind, item: &dyn Fn(Id) -> String| self.children(id, kind).into_iter().map(item).collect::<Vec<_>>();
+            let all = |kind, item: &dyn Fn(Id) -> String| {
+                self.children(id, kind).into_iter().map(item).collect::<Vec<_>>()
+            };
             list("requirements", all(Kind::Relation, &|id| self.requirement(id)));
-            list("artifacts", all(Kind::Artifact, &|id| self.entry(id, vec![format!("file: f{id}")])));
+            list(
+                "artifacts",
+                all(Kind::Artifact, &|id| self.entry(id, vec![format!("file: f{id}")])),
+            );
             list("technology", all(Kind::Technology, &|id| self.technology(id)));
         }
     }
 
     fn requirement(&self, id: Id) -> String {
         let element = &self.elements[id];
-        let mut entries: Vec<_> = element.ends.iter().map(|&target| format!("node: {}", self.elements[target].name)).collect();
+        let mut entries: Vec<_> = element
+            .ends
+            .iter()
+            .map(|&target| format!("node: {}", self.elements[target].name))
+            .collect();
         let relationship = self.types_and_properties(id);
         if element.named_relationship {
             entries.push(format!("relationship: {}", self.relationship_name(id)));
@@ -547,12 +618,22 @@ impl Template {
     }
 
     fn render_relationships(&self, text: &mut String) {
-        let named: Vec<_> = self.of_kind(Kind::Relation).into_iter().filter(|&id| self.elements[id].named_relationship).collect();
+        let named: Vec<_> = self
+            .of_kind(Kind::Relation)
+            .into_iter()
+            .filter(|&id| self.elements[id].named_relationship)
+            .collect();
         if !named.is_empty() {
             text.push_str("  relationship_templates:\n");
         }
         for id in named {
-            writeln!(text, "    {}: {{{}}}", self.relationship_name(id), self.types_and_properties(id).join(", ")).unwrap();
+            writeln!(
+                text,
+                "    {}: {{{}}}",
+                self.relationship_name(id),
+                self.types_and_properties(id).join(", ")
+            )
+            .unwrap();
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Where boxes and lines go: layers from top to bottom, hosts below what they host.
 //!
-//! The steps are those of Sugiyama, Tagawa and Toda: give every box a layer ([`rank`]), order the layers so that few lines cross
-//! ([`order`]), give everything coordinates ([`place`]). A line that passes a layer has a lane in it, between the boxes; where it changes
-//! lanes, between the layers, there are no boxes. So no line runs through a box. What is not connected is laid out apart and packed.
+//! The steps are those of Sugiyama, Tagawa and Toda: give every box a layer ([`rank`]), order the
+//! layers so that few lines cross ([`order`]), give everything coordinates ([`place`]). A line that
+//! passes a layer has a lane in it, between the boxes; where it changes lanes, between the layers,
+//! there are no boxes. So no line runs through a box. What is not connected is laid out apart and
+//! packed.
 
 mod order;
 mod place;
@@ -78,7 +80,8 @@ pub(super) fn layout(boxes: &[Size], edges: &[Edge]) -> Layout {
         .collect();
     // High ones first: a row is as high as its highest part.
     parts.sort_by(|(_, a), (_, b)| b.size.height.total_cmp(&a.size.height));
-    let area: f64 = parts.iter().map(|(_, part)| (part.size.width + APART) * (part.size.height + APART)).sum();
+    let area: f64 =
+        parts.iter().map(|(_, part)| (part.size.width + APART) * (part.size.height + APART)).sum();
     let widest = parts.iter().map(|(_, part)| part.size.width).fold(0.0, f64::max);
     let limit = widest.max((area * ASPECT).sqrt());
     let (mut corner, mut row) = (Point::default(), 0.0f64);
@@ -88,7 +91,8 @@ pub(super) fn layout(boxes: &[Size], edges: &[Edge]) -> Layout {
             row = 0.0;
         }
         let end = Point { x: corner.x + local.size.width, y: corner.y + local.size.height };
-        layout.size = Size { width: layout.size.width.max(end.x), height: layout.size.height.max(end.y) };
+        layout.size =
+            Size { width: layout.size.width.max(end.x), height: layout.size.height.max(end.y) };
         row = row.max(local.size.height);
         for (index, centre) in part.boxes.into_iter().zip(local.centres) {
             layout.centres[index] = centre.moved(corner);
@@ -129,7 +133,11 @@ fn parts(boxes: usize, edges: &[Edge]) -> Vec<Part> {
     for (index, edge) in edges.iter().enumerate() {
         let part = &mut parts[local[edge.source].0];
         part.edges.push(index);
-        part.local.push(Edge { source: local[edge.source].1, target: local[edge.target].1, ..*edge });
+        part.local.push(Edge {
+            source: local[edge.source].1,
+            target: local[edge.target].1,
+            ..*edge
+        });
     }
     parts
 }
@@ -149,8 +157,12 @@ impl Point {
 impl Route {
     fn moved(self, by: Point) -> Self {
         match self {
-            Self::Through(points) => Self::Through(points.into_iter().map(|point| point.moved(by)).collect()),
-            Self::Loop { from, to, reach } => Self::Loop { from: from.moved(by), to: to.moved(by), reach },
+            Self::Through(points) => {
+                Self::Through(points.into_iter().map(|point| point.moved(by)).collect())
+            }
+            Self::Loop { from, to, reach } => {
+                Self::Loop { from: from.moved(by), to: to.moved(by), reach }
+            }
         }
     }
 }

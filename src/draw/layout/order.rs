@@ -62,9 +62,11 @@ impl Layered {
             ..Self::default()
         };
         let mut ranks_of: Vec<usize> = ranks.to_vec();
-        for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.source != edge.target) {
+        for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.source != edge.target)
+        {
             let turned = ranks[edge.source] > ranks[edge.target];
-            let (mut upper, last) = if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
+            let (mut upper, last) =
+                if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
             for rank in ranks[upper] + 1..ranks[last] {
                 let lane = layered.spots.len();
                 layered.spots.push(Spot::Lane(index));
@@ -87,7 +89,8 @@ impl Layered {
         layered
     }
 
-    /// A first order: depth first from the boxes of the top on, so that what belongs together stands together.
+    /// A first order: depth first from the boxes of the top on, so that what belongs together
+    /// stands together.
     fn start(&mut self) {
         let mut seen = vec![false; self.spots.len()];
         let mut reached = vec![Vec::new(); self.layers.len()];
@@ -142,7 +145,8 @@ impl Layered {
         (0..self.layers.len()).for_each(|layer| self.renumber(layer));
     }
 
-    /// Orders a layer by where the neighbours in the layer before are on average; whoever has none stays where it is.
+    /// Orders a layer by where the neighbours in the layer before are on average; whoever has none
+    /// stays where it is.
     fn sort(&mut self, layer: usize, down: bool) {
         let key = |&spot: &usize| {
             let (mut sum, mut count) = (0.0, 0);
@@ -164,7 +168,8 @@ impl Layered {
         })
     }
 
-    /// Exchanges neighbours in their layer where fewer lines cross then; false where nothing was won.
+    /// Exchanges neighbours in their layer where fewer lines cross then; false where nothing was
+    /// won.
     fn transpose(&mut self) -> bool {
         let mut won = false;
         for layer in 0..self.layers.len() {
@@ -173,7 +178,10 @@ impl Layered {
                 positions.sort_unstable();
                 positions
             };
-            let mut ends: Vec<_> = self.layers[layer].iter().map(|&spot| [sorted(spot, true), sorted(spot, false)]).collect();
+            let mut ends: Vec<_> = self.layers[layer]
+                .iter()
+                .map(|&spot| [sorted(spot, true), sorted(spot, false)])
+                .collect();
             for at in 1..ends.len() {
                 let (left, right) = (&ends[at - 1], &ends[at]);
                 let now: usize = (0..2).map(|side| inversions(&left[side], &right[side])).sum();
@@ -196,7 +204,8 @@ impl Layered {
             let mut seen = Counts::new(lower.len());
             let mut crossings = 0;
             for &spot in upper {
-                crossings += self.neighbours(spot, false).map(|end| seen.beyond(end)).sum::<usize>();
+                crossings +=
+                    self.neighbours(spot, false).map(|end| seen.beyond(end)).sum::<usize>();
                 self.neighbours(spot, false).for_each(|end| seen.add(end));
             }
             crossings

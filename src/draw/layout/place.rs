@@ -1,4 +1,5 @@
-//! Coordinates: what is connected stands above each other as far as neighbours in the layer leave room for it.
+//! Coordinates: what is connected stands above each other as far as neighbours in the layer leave
+//! room for it.
 
 use super::order::{Layered, Piece, Spot};
 use super::{Edge, LOOP, Layout, Point, Route, Size};
@@ -31,7 +32,8 @@ pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout
     let loops = loops(boxes.len(), edges);
     let columns = Columns::new(boxes, edges, &loops, layered);
     let rows = Rows::new(boxes, layered, &columns);
-    let centre = |index: usize| Point { x: columns.x[index], y: rows.rows[rows.of[index]].middle() };
+    let centre =
+        |index: usize| Point { x: columns.x[index], y: rows.rows[rows.of[index]].middle() };
     let mut routes = vec![Route::Through(Vec::new()); edges.len()];
     let mut start = 0;
     for pieces in layered.pieces.chunk_by(|a, b| a.edge == b.edge) {
@@ -49,7 +51,11 @@ pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout
             routes[edge] = looped(centre(index), boxes[index], nth);
         }
     }
-    Layout { size: Size { width: columns.width, height: rows.height() }, centres: (0..boxes.len()).map(centre).collect(), routes }
+    Layout {
+        size: Size { width: columns.width, height: rows.height() },
+        centres: (0..boxes.len()).map(centre).collect(),
+        routes,
+    }
 }
 
 /// The loops at each box.
@@ -65,11 +71,23 @@ fn loops(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
 fn looped(centre: Point, size: Size, nth: usize) -> Route {
     let (x, nth) = (centre.x + size.width / 2.0, nth as f64);
     let height = (size.height / 5.0 * (1.0 + 0.7 * nth)).min(size.height / 2.0 - 4.0);
-    Route::Loop { from: Point { x, y: centre.y - height }, to: Point { x, y: centre.y + height }, reach: LOOP * (nth + 1.2) }
+    Route::Loop {
+        from: Point { x, y: centre.y - height },
+        to: Point { x, y: centre.y + height },
+        reach: LOOP * (nth + 1.2),
+    }
 }
 
-/// The points at which a line is upright: where it leaves a box, where it enters and leaves a layer, where it enters a box.
-fn through(start: usize, pieces: &[Piece], boxes: &[Size], layered: &Layered, columns: &Columns, rows: &Rows) -> Vec<Point> {
+/// The points at which a line is upright: where it leaves a box, where it enters and leaves a
+/// layer, where it enters a box.
+fn through(
+    start: usize,
+    pieces: &[Piece],
+    boxes: &[Size],
+    layered: &Layered,
+    columns: &Columns,
+    rows: &Rows,
+) -> Vec<Point> {
     let mut points = Vec::with_capacity(2 * pieces.len() + 2);
     let mut push = |x: f64, y: f64| {
         let point = Point { x, y };
@@ -120,21 +138,28 @@ impl Columns {
         let extent = |spot: &Spot| match *spot {
             Spot::Box(index) => {
                 let half = boxes[index].width / 2.0;
-                let loops = if loops[index].is_empty() { 0.0 } else { LOOP * (loops[index].len() as f64 + 0.6) };
+                let loops = if loops[index].is_empty() {
+                    0.0
+                } else {
+                    LOOP * (loops[index].len() as f64 + 0.6)
+                };
                 Extent { left: half, right: half + loops }
             }
             Spot::Lane(_) => Extent { left: 0.0, right: 0.0 },
         };
         let extents: Vec<_> = layered.spots.iter().map(extent).collect();
-        let mut columns = Self { x: vec![0.0; layered.spots.len()], ends: ends(boxes, layered), width: 0.0 };
-        let layers: Vec<_> = layered.layers.iter().map(|layer| offsets(layer, layered, edges, &extents)).collect();
+        let mut columns =
+            Self { x: vec![0.0; layered.spots.len()], ends: ends(boxes, layered), width: 0.0 };
+        let layers: Vec<_> =
+            layered.layers.iter().map(|layer| offsets(layer, layered, edges, &extents)).collect();
         for (layer, offsets) in layered.layers.iter().zip(&layers) {
             let middle = offsets.last().map_or(0.0, |last| last / 2.0);
             layer.iter().zip(offsets).for_each(|(&spot, offset)| columns.x[spot] = offset - middle);
         }
         let sweeps = (EFFORT / layered.pieces.len().max(1)).clamp(4, SWEEPS);
         for sweep in 0..3 * sweeps {
-            // First from layer to layer, so that all move far; then between both, so that all come to rest, and lanes get stiff.
+            // First from layer to layer, so that all move far; then between both, so that all come
+            // to rest, and lanes get stiff.
             let rest = sweep.saturating_sub(2 * sweeps);
             let sides = if rest > 0 { [true, true] } else { [sweep % 2 == 0, sweep % 2 == 1] };
             let stiffness = STIFFNESS * (1.0 + rest as f64);
@@ -148,18 +173,32 @@ impl Columns {
         columns
     }
 
-    /// Moves the spots of a layer to where their neighbours pull them, or as close to it as their order and their room allow.
-    fn settle(&mut self, layered: &Layered, layer: usize, offsets: &[f64], sides: [bool; 2], stiffness: f64) {
+    /// Moves the spots of a layer to where their neighbours pull them, or as close to it as their
+    /// order and their room allow.
+    fn settle(
+        &mut self,
+        layered: &Layered,
+        layer: usize,
+        offsets: &[f64],
+        sides: [bool; 2],
+        stiffness: f64,
+    ) {
         let spots = &layered.layers[layer];
         let wishes = spots.iter().zip(offsets).map(|(&spot, offset)| {
             let (mut sum, mut weight) = (0.0, 0.0);
-            for (side, pieces) in
-                [&layered.above[spot], &layered.below[spot]].into_iter().enumerate().filter(|&(side, _)| sides[side])
+            for (side, pieces) in [&layered.above[spot], &layered.below[spot]]
+                .into_iter()
+                .enumerate()
+                .filter(|&(side, _)| sides[side])
             {
                 for &piece in pieces {
                     let Piece { upper, lower, .. } = layered.pieces[piece];
                     let [at_upper, at_lower] = self.ends[piece];
-                    let wish = if side == 0 { self.x[upper] + at_upper - at_lower } else { self.x[lower] + at_lower - at_upper };
+                    let wish = if side == 0 {
+                        self.x[upper] + at_upper - at_lower
+                    } else {
+                        self.x[lower] + at_lower - at_upper
+                    };
                     let strength = match (layered.spots[upper], layered.spots[lower]) {
                         (Spot::Lane(_), Spot::Lane(_)) => stiffness,
                         _ => 1.0,
@@ -168,7 +207,11 @@ impl Columns {
                 }
             }
             // Whoever is pulled by nobody gives way to everybody.
-            if weight == 0.0 { (self.x[spot] - offset, 1e-3) } else { (sum / weight - offset, weight) }
+            if weight == 0.0 {
+                (self.x[spot] - offset, 1e-3)
+            } else {
+                (sum / weight - offset, weight)
+            }
         });
         let settled = rising(wishes);
         for ((&spot, offset), base) in spots.iter().zip(offsets).zip(settled) {
@@ -205,7 +248,13 @@ impl Columns {
     }
 
     /// From where to where a spot may move while its neighbours stay.
-    fn room(&self, layered: &Layered, layers: &[Vec<f64>], layer: usize, spot: usize) -> (f64, f64) {
+    fn room(
+        &self,
+        layered: &Layered,
+        layers: &[Vec<f64>],
+        layer: usize,
+        spot: usize,
+    ) -> (f64, f64) {
         let (spots, offsets, at) = (&layered.layers[layer], &layers[layer], layered.position[spot]);
         let beside = |other: usize| Some(self.x[*spots.get(other)?] + offsets[at] - offsets[other]);
         let left = at.checked_sub(1).and_then(beside).unwrap_or(f64::NEG_INFINITY);
@@ -214,16 +263,21 @@ impl Columns {
 
     /// Lets the leftmost spot begin at 0.
     fn normalise(&mut self, extents: &[Extent]) {
-        let edges =
-            |x: &[f64], edge: fn(f64, &Extent) -> f64| -> Vec<f64> { x.iter().zip(extents).map(|(&x, e)| edge(x, e)).collect() };
-        let left = edges(&self.x, |x, extent| x - extent.left).into_iter().fold(f64::INFINITY, f64::min);
-        let right = edges(&self.x, |x, extent| x + extent.right).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let edges = |x: &[f64], edge: fn(f64, &Extent) -> f64| -> Vec<f64> {
+            x.iter().zip(extents).map(|(&x, e)| edge(x, e)).collect()
+        };
+        let left =
+            edges(&self.x, |x, extent| x - extent.left).into_iter().fold(f64::INFINITY, f64::min);
+        let right = edges(&self.x, |x, extent| x + extent.right)
+            .into_iter()
+            .fold(f64::NEG_INFINITY, f64::max);
         self.x.iter_mut().for_each(|x| *x -= left);
         self.width = (right - left).max(0.0);
     }
 }
 
-/// How far the middle of each spot of a layer is from that of the first, when all stand as close as they may.
+/// How far the middle of each spot of a layer is from that of the first, when all stand as close as
+/// they may.
 fn offsets(layer: &[usize], layered: &Layered, edges: &[Edge], extents: &[Extent]) -> Vec<f64> {
     let mut offset = 0.0;
     let mut before: Option<usize> = None;
@@ -232,7 +286,9 @@ fn offsets(layer: &[usize], layered: &Layered, edges: &[Edge], extents: &[Extent
             let room = match (layered.spots[before], layered.spots[spot]) {
                 (Spot::Box(_), Spot::Box(_)) => BETWEEN_BOXES,
                 (Spot::Lane(one), Spot::Lane(other))
-                    if edges[one].hosting && edges[other].hosting && edges[one].target == edges[other].target =>
+                    if edges[one].hosting
+                        && edges[other].hosting
+                        && edges[one].target == edges[other].target =>
                 {
                     BUNDLED
                 }
@@ -250,10 +306,14 @@ fn offsets(layer: &[usize], layered: &Layered, edges: &[Edge], extents: &[Extent
 fn ends(boxes: &[Size], layered: &Layered) -> Vec<[f64; 2]> {
     let mut ends = vec![[0.0; 2]; layered.pieces.len()];
     for (index, size) in boxes.iter().enumerate() {
-        for (side, pieces) in [&layered.below[index], &layered.above[index]].into_iter().enumerate() {
+        for (side, pieces) in [&layered.below[index], &layered.above[index]].into_iter().enumerate()
+        {
             let mut pieces = pieces.clone();
-            let other = |piece: usize| if side == 0 { layered.pieces[piece].lower } else { layered.pieces[piece].upper };
-            pieces.sort_by_key(|&piece| (layered.position[other(piece)], layered.pieces[piece].edge));
+            let other = |piece: usize| {
+                if side == 0 { layered.pieces[piece].lower } else { layered.pieces[piece].upper }
+            };
+            pieces
+                .sort_by_key(|&piece| (layered.position[other(piece)], layered.pieces[piece].edge));
             let room = BETWEEN_ENDS.min(size.width * 0.8 / pieces.len().max(1) as f64);
             let middle = pieces.len().saturating_sub(1) as f64 / 2.0;
             for (at, piece) in pieces.into_iter().enumerate() {
@@ -264,7 +324,8 @@ fn ends(boxes: &[Size], layered: &Layered) -> Vec<[f64; 2]> {
     ends
 }
 
-/// The rising sequence closest to the wishes, by weighted squares: neighbours that would fall are pooled at their mean.
+/// The rising sequence closest to the wishes, by weighted squares: neighbours that would fall are
+/// pooled at their mean.
 fn rising(wishes: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let mut pools: Vec<(f64, f64, usize)> = Vec::new();
     for (wish, weight) in wishes {
@@ -338,11 +399,15 @@ mod tests {
                 pool.push(wish);
                 if index + 1 == wishes.len() || cuts >> index & 1 == 1 {
                     let weight: f64 = pool.iter().map(|(_, weight)| weight).sum();
-                    let mean = pool.iter().map(|(wish, weight)| wish * weight).sum::<f64>() / weight;
+                    let mean =
+                        pool.iter().map(|(wish, weight)| wish * weight).sum::<f64>() / weight;
                     if mean < before {
                         return f64::INFINITY;
                     }
-                    sum += pool.drain(..).map(|(wish, weight)| weight * (wish - mean).powi(2)).sum::<f64>();
+                    sum += pool
+                        .drain(..)
+                        .map(|(wish, weight)| weight * (wish - mean).powi(2))
+                        .sum::<f64>();
                     before = mean;
                 }
             }

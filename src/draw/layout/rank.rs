@@ -1,4 +1,5 @@
-//! Which layer each box is in: every edge leads at least one layer down, except where that takes a cycle.
+//! Which layer each box is in: every edge leads at least one layer down, except where that takes a
+//! cycle.
 
 use super::Edge;
 use std::cmp::Reverse;
@@ -9,7 +10,8 @@ const ROUNDS: usize = 8;
 /// So many boxes side by side are never too many.
 const NARROW: usize = 8;
 
-/// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what it hosts.
+/// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what
+/// it hosts.
 pub(super) fn rank(count: usize, edges: &[Edge]) -> Vec<usize> {
     let order = precedence(count, edges);
     let mut position = vec![0; count];
@@ -19,7 +21,8 @@ pub(super) fn rank(count: usize, edges: &[Edge]) -> Vec<usize> {
     let mut around = vec![Around::default(); count];
     for edge in edges.iter().filter(|edge| edge.source != edge.target) {
         let turned = position[edge.source] > position[edge.target];
-        let (upper, lower) = if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
+        let (upper, lower) =
+            if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
         around[upper].below.push(lower);
         around[lower].above.push(upper);
     }
@@ -54,8 +57,9 @@ impl Around {
     }
 }
 
-/// All boxes in an order that as few edges as possible contradict, none where they have no cycles, and no hosting where hosting has none:
-/// always next is the box that waits for the fewest hosted ones, then for the fewest others.
+/// All boxes in an order that as few edges as possible contradict, none where they have no cycles,
+/// and no hosting where hosting has none: always next is the box that waits for the fewest hosted
+/// ones, then for the fewest others.
 fn precedence(count: usize, edges: &[Edge]) -> Vec<usize> {
     let mut leaving: Vec<Vec<&Edge>> = vec![Vec::new(); count];
     let mut waits = vec![(0usize, 0usize); count];
@@ -65,7 +69,8 @@ fn precedence(count: usize, edges: &[Edge]) -> Vec<usize> {
     }
     let mut done = vec![false; count];
     let mut order = Vec::with_capacity(count);
-    let mut queue: BinaryHeap<_> = waits.iter().enumerate().map(|(index, &wait)| Reverse((wait, index))).collect();
+    let mut queue: BinaryHeap<_> =
+        waits.iter().enumerate().map(|(index, &wait)| Reverse((wait, index))).collect();
     while let Some(Reverse((wait, index))) = queue.pop() {
         // What has changed since has an entry of its own.
         if done[index] || wait != waits[index] {
@@ -102,9 +107,11 @@ fn tighten(order: &[usize], around: &[Around], ranks: &mut [usize]) {
     }
 }
 
-/// Folds layers that are too wide into several. Nothing connects the boxes of one layer, so any of them may be above any other.
+/// Folds layers that are too wide into several. Nothing connects the boxes of one layer, so any of
+/// them may be above any other.
 fn fold(around: &[Around], ranks: &mut [usize]) {
-    let mut layers: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
+    let mut layers: Vec<Vec<usize>> =
+        vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
     for (index, &rank) in ranks.iter().enumerate() {
         layers[rank].push(index);
     }
@@ -112,7 +119,8 @@ fn fold(around: &[Around], ranks: &mut [usize]) {
     let mut next = 0;
     for mut layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
         let rows = layer.len().div_ceil(limit);
-        // Of equals those in a row are as far apart as they can be, so that the lines of the rows above have room between them.
+        // Of equals those in a row are as far apart as they can be, so that the lines of the rows
+        // above have room between them.
         layer.sort_by_key(|&index| (around[index].pull(), index % rows));
         for row in layer.chunks(layer.len().div_ceil(rows)) {
             row.iter().for_each(|&index| ranks[index] = next);

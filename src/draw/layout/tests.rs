@@ -4,25 +4,30 @@ use super::order::Layered;
 use super::*;
 use proptest::prelude::*;
 
-/// Boxes, hosting without cycles (from a smaller to a larger index after shuffling), and connections at will.
+/// Boxes, hosting without cycles (from a smaller to a larger index after shuffling), and
+/// connections at will.
 fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<Edge>)> {
     (1usize..24).prop_flat_map(|count| {
-        let size = (40u16..200, 20u16..60).prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
+        let size = (40u16..200, 20u16..60)
+            .prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
         let pair = (0..count, 0..count, any::<bool>());
         let shuffled = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
-        (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled).prop_map(|(sizes, pairs, names)| {
-            let edge = |(a, b, hosting): (usize, usize, bool)| {
-                let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
-                Edge { source: names[a], target: names[b], hosting: hosting && a != b }
-            };
-            (sizes, pairs.into_iter().map(edge).collect())
-        })
+        (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled).prop_map(
+            |(sizes, pairs, names)| {
+                let edge = |(a, b, hosting): (usize, usize, bool)| {
+                    let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
+                    Edge { source: names[a], target: names[b], hosting: hosting && a != b }
+                };
+                (sizes, pairs.into_iter().map(edge).collect())
+            },
+        )
     })
 }
 
 /// How far a point is inside of a box; negative outside.
 fn depth(point: Point, centre: Point, size: Size) -> f64 {
-    (size.width / 2.0 - (point.x - centre.x).abs()).min(size.height / 2.0 - (point.y - centre.y).abs())
+    (size.width / 2.0 - (point.x - centre.x).abs())
+        .min(size.height / 2.0 - (point.y - centre.y).abs())
 }
 
 /// Points along a way, as it is drawn.
@@ -30,7 +35,12 @@ fn along(points: &[Point]) -> Vec<Point> {
     let piece = |pair: &[Point]| {
         let (a, b) = (pair[0], pair[1]);
         let at = move |t: f64| {
-            let [p, q, r, s] = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+            let [p, q, r, s] = [
+                (1.0 - t).powi(3),
+                3.0 * t * (1.0 - t).powi(2),
+                3.0 * t * t * (1.0 - t),
+                t.powi(3),
+            ];
             let middle = (a.y + b.y) / 2.0;
             Point { x: (p + q) * a.x + (r + s) * b.x, y: p * a.y + (q + r) * middle + s * b.y }
         };

@@ -2,18 +2,20 @@
 
 use super::super::model::{Feature, FeatureId, FeatureModel, GroupKind, MAX_DEPTH, Proposition};
 use super::super::names::{Names, syntax, too_deep, unsupported};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{FileId, Span};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::{FileId, Span};
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-/// Reads a model. A document type is refused, so that no entity can be declared, let alone expanded.
+/// Reads a model. A document type is refused, so that no entity can be declared, let alone
+/// expanded.
 ///
 /// # Errors
-/// `syntax` where the XML is not well-formed, `invalid-input` where it is no feature model, names what is not there or has a rule that is not
-/// known, and `duplicate` where two features share a name.
+/// `syntax` where the XML is not well-formed, `invalid-input` where it is no feature model, names
+/// what is not there or has a rule that is not known, and `duplicate` where two features share a
+/// name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
     let mut reader = Reader::from_str(text);
     let mut model = Builder::default();
@@ -32,8 +34,12 @@ pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
             Event::CData(text) => model.text(&text.xml10_content()),
             Event::GeneralRef(reference) => model.text(&resolved(&reference, span)?),
             Event::DocType(_) => return Err(malformed(span, "a document type is not allowed")),
-            Event::Eof if !model.open.is_empty() => return Err(malformed(span, "the file ends inside of an element")),
-            Event::Eof => return model.model.ok_or_else(|| no_model(span, "there are no features in it")),
+            Event::Eof if !model.open.is_empty() => {
+                return Err(malformed(span, "the file ends inside of an element"));
+            }
+            Event::Eof => {
+                return model.model.ok_or_else(|| no_model(span, "there are no features in it"));
+            }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
         }
     }
@@ -101,24 +107,37 @@ impl Builder {
             (None, other) => return Err(no_model(span, &format!("the root element is `{other}`"))),
             (Some(Open::Model), "struct") => Open::Struct,
             (Some(Open::Model), "constraints") => Open::Constraints,
-            (Some(Open::Struct | Open::Feature(..)), "and" | "or" | "alt" | "feature") => self.feature(element, name, span)?,
+            (Some(Open::Struct | Open::Feature(..)), "and" | "or" | "alt" | "feature") => {
+                self.feature(element, name, span)?
+            }
             (Some(Open::Feature(id, _)), "description") => Open::Description(*id, String::new()),
             (Some(Open::Constraints), "rule") => Open::Rule(None),
             (Some(Open::Rule(_)), "description" | "tags") => Open::Other,
             (Some(Open::Rule(_) | Open::Operator(..)), "var") => Open::Var(String::new(), span),
-            (Some(Open::Rule(_) | Open::Operator(..)), operator) => self.operator(operator, span)?,
+            (Some(Open::Rule(_) | Open::Operator(..)), operator) => {
+                self.operator(operator, span)?
+            }
             _ => Open::Other,
         };
         self.open.push(next);
         Ok(())
     }
 
-    fn feature(&mut self, element: &BytesStart<'_>, kind: &str, span: Span) -> Result<Open, Diagnostic> {
+    fn feature(
+        &mut self,
+        element: &BytesStart<'_>,
+        kind: &str,
+        span: Span,
+    ) -> Result<Open, Diagnostic> {
         let mut feature = Feature { span: Some(span), ..Feature::default() };
         let mut mandatory = false;
         for attribute in element.attributes() {
             let attribute = attribute.map_err(|error| malformed(span, error))?;
-            let value = attribute.normalized_value_with(XmlVersion::Implicit1_0, 1, resolve_predefined_entity);
+            let value = attribute.normalized_value_with(
+                XmlVersion::Implicit1_0,
+                1,
+                resolve_predefined_entity,
+            );
             let value = value.map_err(|error| malformed(span, error))?;
             match attribute.key.as_ref() {
                 "name" => feature.name = value.into_owned(),
@@ -129,7 +148,9 @@ impl Builder {
         }
         let group = if mandatory { GroupKind::Mandatory } else { GroupKind::Optional };
         let id = match (self.open.last(), &mut self.model) {
-            (Some(&Open::Feature(parent, kind)), Some(model)) => model.add(parent, kind.unwrap_or(group), feature),
+            (Some(&Open::Feature(parent, kind)), Some(model)) => {
+                model.add(parent, kind.unwrap_or(group), feature)
+            }
             (_, Some(_)) => return Err(no_model(span, "there is a second root feature")),
             (_, none) => none.insert(FeatureModel::new(feature)).root(),
         };
@@ -151,7 +172,11 @@ impl Builder {
             return Err(unsupported(span, &format!("rules with `{name}`")));
         }
         self.nested += 1;
-        if self.nested > MAX_DEPTH - 1 { Err(too_deep(span)) } else { Ok(Open::Operator(name.to_owned(), Vec::new(), span)) }
+        if self.nested > MAX_DEPTH - 1 {
+            Err(too_deep(span))
+        } else {
+            Ok(Open::Operator(name.to_owned(), Vec::new(), span))
+        }
     }
 
     fn text(&mut self, text: &str) {
@@ -164,7 +189,9 @@ impl Builder {
         match self.open.pop() {
             Some(Open::Var(name, start)) => {
                 let span = Span { end: end.end, ..start };
-                let Some(model) = &self.model else { return Err(no_model(span, "its rules stand above its features")) };
+                let Some(model) = &self.model else {
+                    return Err(no_model(span, "its rules stand above its features"));
+                };
                 // Who indents the text does not mean the spaces, but a name may have some.
                 let name = if self.names.has(&name) { &*name } else { name.trim() };
                 let operand = self.names.find(model, name, span)?;
@@ -181,7 +208,8 @@ impl Builder {
                 Ok(())
             }
             Some(Open::Description(id, text)) => {
-                let feature = self.model.as_mut().and_then(|model| model.features.get_mut(id.index()));
+                let feature =
+                    self.model.as_mut().and_then(|model| model.features.get_mut(id.index()));
                 let text = text.trim();
                 if let Some(feature) = feature.filter(|_| !text.is_empty()) {
                     feature.description = Some(text.to_owned());
@@ -197,14 +225,24 @@ impl Builder {
         match self.open.last_mut() {
             Some(Open::Operator(_, operands, _)) => operands.push(operand),
             Some(Open::Rule(rule)) if rule.is_none() => *rule = Some(operand),
-            _ => return Err(syntax(span, "a rule is one proposition").help("combine several with `<conj>`")),
+            _ => {
+                return Err(
+                    syntax(span, "a rule is one proposition").help("combine several with `<conj>`")
+                );
+            }
         }
         Ok(())
     }
 }
 
-fn combined(operator: &str, operands: Vec<Proposition>, span: Span) -> Result<Proposition, Diagnostic> {
-    let takes = |count: usize| syntax(span, format!("`{operator}` takes {count} operands, not {}", operands.len()));
+fn combined(
+    operator: &str,
+    operands: Vec<Proposition>,
+    span: Span,
+) -> Result<Proposition, Diagnostic> {
+    let takes = |count: usize| {
+        syntax(span, format!("`{operator}` takes {count} operands, not {}", operands.len()))
+    };
     Ok(match (operator, &operands[..]) {
         ("conj", _) => Proposition::and(operands),
         ("disj", _) => Proposition::or(operands),

@@ -1,23 +1,30 @@
 //! Writes feature models.
 
-use super::super::model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition, Step};
+use super::super::model::{
+    Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition, Step,
+};
 use std::fmt::Write;
 
 impl FeatureModel {
     /// The model as FeatureIDE reads it; notes are comments above it.
     ///
-    /// There, a feature has one group. Where it has more, all its children are optional or mandatory, and what an `or` or an
-    /// `alternative` group demands of them is a rule. Features with values are left out, as there are none.
+    /// There, a feature has one group. Where it has more, all its children are optional or
+    /// mandatory, and what an `or` or an `alternative` group demands of them is a rule. Features
+    /// with values are left out, as there are none.
     pub fn to_feature_ide(&self) -> String {
-        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
+        let mut out =
+            String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         let values = self.features.iter().filter(|feature| feature.kind != FeatureType::Boolean);
-        let left_out = values.map(|feature| format!("`{}` is left out: it has a value", feature.name));
+        let left_out =
+            values.map(|feature| format!("`{}` is left out: it has a value", feature.name));
         for note in self.notes.iter().cloned().chain(left_out) {
             push(&mut out, format_args!("<!-- {} -->\n", comment(&note)));
         }
         out.push_str("<featureModel>\n\t<struct>\n");
         self.walk(|step| match step {
-            Step::Feature { feature, depth, group } => self.push_start(&mut out, feature, depth, group),
+            Step::Feature { feature, depth, group } => {
+                self.push_start(&mut out, feature, depth, group)
+            }
             Step::Group { .. } => {}
             Step::End { feature, depth } => self.push_end(&mut out, feature, depth),
         });
@@ -40,7 +47,13 @@ impl FeatureModel {
         out
     }
 
-    fn push_start(&self, out: &mut String, feature: &Feature, depth: usize, group: Option<GroupKind>) {
+    fn push_start(
+        &self,
+        out: &mut String,
+        feature: &Feature,
+        depth: usize,
+        group: Option<GroupKind>,
+    ) {
         if feature.kind != FeatureType::Boolean {
             return;
         }
@@ -71,7 +84,8 @@ impl FeatureModel {
         }
     }
 
-    /// The element of a feature: that of its only group, if that is one, or of its lack of children.
+    /// The element of a feature: that of its only group, if that is one, or of its lack of
+    /// children.
     fn element(&self, feature: &Feature) -> &'static str {
         match &feature.groups[..] {
             [Group { kind: GroupKind::Or, .. }] => "or",
@@ -87,7 +101,8 @@ impl FeatureModel {
 
     fn children<'m>(&'m self, feature: &'m Feature) -> impl Iterator<Item = FeatureId> + 'm {
         let members = feature.groups.iter().flat_map(|group| group.members.iter().copied());
-        members.filter(|&id| self.feature(id).is_some_and(|child| child.kind == FeatureType::Boolean))
+        members
+            .filter(|&id| self.feature(id).is_some_and(|child| child.kind == FeatureType::Boolean))
     }
 
     /// What the groups of a feature with several demand beyond what `and` says.
@@ -96,7 +111,8 @@ impl FeatureModel {
             return Vec::new();
         }
         let demand = |group: &Group| {
-            let members: Vec<_> = group.members.iter().map(|&member| Proposition::Feature(member)).collect();
+            let members: Vec<_> =
+                group.members.iter().map(|&member| Proposition::Feature(member)).collect();
             let demanded = match group.kind {
                 GroupKind::Or => Proposition::or(members),
                 GroupKind::Alternative => Proposition::exactly_one(members),
@@ -119,7 +135,11 @@ impl FeatureModel {
             Proposition::Constant(value) => {
                 let root = Proposition::Feature(self.root());
                 let pair = vec![root.clone(), !root];
-                return self.push_rule(out, &if *value { Proposition::Or(pair) } else { Proposition::And(pair) }, depth);
+                return self.push_rule(
+                    out,
+                    &if *value { Proposition::Or(pair) } else { Proposition::And(pair) },
+                    depth,
+                );
             }
             Proposition::Not(_) => "not",
             Proposition::And(_) => "conj",

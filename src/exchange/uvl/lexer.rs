@@ -2,8 +2,8 @@
 
 use super::super::names::syntax;
 use super::ESCAPED;
-use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Span};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::{FileId, Span};
 use std::borrow::Cow;
 
 /// What is read at once.
@@ -28,8 +28,10 @@ pub(super) enum Token<'t> {
 }
 
 /// The longest come first.
-const MARKS: [&str; 23] =
-    ["<=>", "==", "=>", "<=", ">=", "!=", "<", ">", "!", "&", "|", "(", ")", "[", "]", "{", "}", ",", "+", "-", "*", "/", ".."];
+const MARKS: [&str; 23] = [
+    "<=>", "==", "=>", "<=", ">=", "!=", "<", ">", "!", "&", "|", "(", ")", "[", "]", "{", "}",
+    ",", "+", "-", "*", "/", "..",
+];
 
 /// As far as a tab reaches.
 const TAB: usize = 8;
@@ -79,7 +81,11 @@ impl<'t> Lexer<'t> {
                 ' ' | '\t' => {
                     self.at += 1;
                     if is_margin {
-                        indentation = if next == ' ' { indentation + 1 } else { (indentation / TAB + 1) * TAB };
+                        indentation = if next == ' ' {
+                            indentation + 1
+                        } else {
+                            (indentation / TAB + 1) * TAB
+                        };
                     }
                 }
                 _ => {
@@ -123,7 +129,8 @@ impl<'t> Lexer<'t> {
                     Some(end) => self.at += end + 4,
                     None => {
                         self.at += 2;
-                        return Err(syntax(self.span(start), "the comment does not end").help("end it with `*/`"));
+                        return Err(syntax(self.span(start), "the comment does not end")
+                            .help("end it with `*/`"));
                     }
                 }
             } else {
@@ -147,7 +154,10 @@ impl<'t> Lexer<'t> {
         if self.levels.last().is_some_and(|&level| level == indentation) {
             return Ok(());
         }
-        let error = syntax(self.span(self.at), "this line is indented less than the one above, but as no line before that");
+        let error = syntax(
+            self.span(self.at),
+            "this line is indented less than the one above, but as no line before that",
+        );
         Err(error.help("indent what belongs together alike, with tabs or with spaces"))
     }
 
@@ -157,14 +167,18 @@ impl<'t> Lexer<'t> {
             return self.quoted(next);
         }
         if is_word(next) {
-            let end = rest.char_indices().find(|&(at, c)| !is_word(c) && !is_inner_dot(rest, at, c));
+            let end =
+                rest.char_indices().find(|&(at, c)| !is_word(c) && !is_inner_dot(rest, at, c));
             self.at += end.map_or(rest.len(), |(at, _)| at);
             self.push(Token::Word(self.text.get(start..self.at).unwrap_or_default()), start);
             return Ok(());
         }
         let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) else {
             self.at += next.len_utf8();
-            let error = syntax(self.span(start), format!("`{}` has no meaning here", next.escape_default()));
+            let error = syntax(
+                self.span(start),
+                format!("`{}` has no meaning here", next.escape_default()),
+            );
             return Err(error.help("a name that is no identifier stands in double quotes"));
         };
         self.at += mark.len();
@@ -180,7 +194,9 @@ impl<'t> Lexer<'t> {
     fn quoted(&mut self, quote: char) -> Result<(), Diagnostic> {
         let start = self.at;
         let inner = self.rest().get(1..).unwrap_or_default();
-        let Some(end) = inner.find([quote, '\n', '\r']).filter(|&end| inner[end..].starts_with(quote)) else {
+        let Some(end) =
+            inner.find([quote, '\n', '\r']).filter(|&end| inner[end..].starts_with(quote))
+        else {
             self.at += 1;
             return Err(syntax(self.span(start), "the quotes do not end in this line"));
         };
@@ -201,7 +217,10 @@ fn is_word(c: char) -> bool {
 
 /// A dot within a word; two of them are a range.
 fn is_inner_dot(text: &str, at: usize, c: char) -> bool {
-    c == '.' && text.get(at + 1..).is_some_and(|after| after.starts_with(|next| is_word(next) || next == '*'))
+    c == '.'
+        && text
+            .get(at + 1..)
+            .is_some_and(|after| after.starts_with(|next| is_word(next) || next == '*'))
 }
 
 /// Undoes `%XX`, for the characters that are written so.
@@ -213,7 +232,8 @@ fn unescape(text: &str) -> Cow<'_, str> {
     }
     let mut out = first.to_owned();
     for part in parts {
-        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).map(char::from);
+        let code =
+            part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).map(char::from);
         match code.filter(|c| ESCAPED.contains(c)) {
             Some(c) => {
                 out.push(c);

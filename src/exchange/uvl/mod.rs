@@ -1,8 +1,10 @@
-//! The Universal Variability Language: an indented tree of features with attributes, and constraints below it.
+//! The Universal Variability Language: an indented tree of features with attributes, and
+//! constraints below it.
 //!
-//! Read is its boolean level, group cardinalities that the other groups express, attributes of any kind, and typed features that are always
-//! there. Names that are no identifiers stand in double quotes. What quotes cannot hold (`.`, `"`, `'` in strings, line ends, `%`) is
-//! written as in URLs: `version = 1%2E10`; that is undone when read.
+//! Read is its boolean level, group cardinalities that the other groups express, attributes of any
+//! kind, and typed features that are always there. Names that are no identifiers stand in double
+//! quotes. What quotes cannot hold (`.`, `"`, `'` in strings, line ends, `%`) is written as in
+//! URLs: `version = 1%2E10`; that is undone when read.
 
 mod lexer;
 mod read;

@@ -1,19 +1,21 @@
 //! Reads feature models.
 
-use super::super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition};
+use super::super::model::{
+    Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition,
+};
 use super::super::names::{Names, syntax, too_deep, unsupported};
 use super::KEYWORDS;
 use super::lexer::{Token, tokens};
-use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::inputs::InputType;
-use crate::source::{FileId, Span};
-use crate::value::{Number, Value};
+use crate::text::diagnostic::{Diagnostic, did_you_mean};
+use crate::text::source::{FileId, Span};
+use crate::text::value::{Number, Value};
+use crate::variability::inputs::InputType;
 
 /// Reads a model.
 ///
 /// # Errors
-/// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses what no variability input can express,
-/// and `duplicate` where two features share a name.
+/// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses
+/// what no variability input can express, and `duplicate` where two features share a name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
     let mut reader = Reader { tokens: tokens(text, file)?, at: 0, inner: Vec::new() };
     reader.preamble()?;
@@ -44,7 +46,8 @@ struct Tree {
 enum Frame {
     /// The groups of a feature.
     Groups(FeatureId),
-    /// The features of a group: its parent, its position there, and the bounds that stand for its kind.
+    /// The features of a group: its parent, its position there, and the bounds that stand for its
+    /// kind.
     Members(FeatureId, usize, Option<Bounds>),
 }
 
@@ -90,18 +93,23 @@ impl<'t> Reader<'t> {
         syntax(self.span(), format!("expected {expected}, found {found}"))
     }
 
-    /// What stands above the features: nothing of it matters, but that other models are not looked for.
+    /// What stands above the features: nothing of it matters, but that other models are not looked
+    /// for.
     fn preamble(&mut self) -> Result<(), Diagnostic> {
         loop {
             match self.peek() {
                 Token::Word("features") => return Ok(()),
                 Token::Word("imports") => {
-                    return Err(unsupported(self.span(), "other models").help("import the models one by one"));
+                    return Err(unsupported(self.span(), "other models")
+                        .help("import the models one by one"));
                 }
                 Token::Word("namespace" | "include") => self.skip_section(),
                 Token::Word(word) => {
                     let error = self.unexpected("`features`");
-                    return Err(error.help_opt(did_you_mean(word, ["namespace", "include", "imports", "features"])));
+                    return Err(error.help_opt(did_you_mean(
+                        word,
+                        ["namespace", "include", "imports", "features"],
+                    )));
                 }
                 _ => return Err(self.unexpected("`features`")),
             }
@@ -190,7 +198,9 @@ impl<'t> Reader<'t> {
             Some(self.number()?)
         };
         match self.peek() {
-            Token::Mark("]") => Ok(Bounds { least, most, span: Span { end: self.span().end, ..span } }),
+            Token::Mark("]") => {
+                Ok(Bounds { least, most, span: Span { end: self.span().end, ..span } })
+            }
             _ => Err(self.unexpected("`]`")),
         }
     }
@@ -203,10 +213,16 @@ impl<'t> Reader<'t> {
     }
 
     /// A line with a feature of a group; what is below it where something is.
-    fn member(&mut self, tree: &mut Tree, parent: FeatureId, group: usize) -> Result<Option<Frame>, Diagnostic> {
+    fn member(
+        &mut self,
+        tree: &mut Tree,
+        parent: FeatureId,
+        group: usize,
+    ) -> Result<Option<Frame>, Diagnostic> {
         let feature = self.feature()?;
         let model = &mut tree.model;
-        let mandatory = model.group_mut(parent, group).is_some_and(|group| group.kind == GroupKind::Mandatory);
+        let mandatory =
+            model.group_mut(parent, group).is_some_and(|group| group.kind == GroupKind::Mandatory);
         let has_value = feature.kind != FeatureType::Boolean;
         if has_value && (parent != model.root() || !mandatory || *self.peek() == Token::Indent) {
             return Err(not_always_there(&feature, self.span()));
@@ -225,7 +241,12 @@ impl<'t> Reader<'t> {
         self.at += usize::from(kind.is_some());
         let span = self.span();
         let name = self.name("the name of a feature")?;
-        let mut feature = Feature { name, kind: kind.unwrap_or_default(), span: Some(span), ..Feature::default() };
+        let mut feature = Feature {
+            name,
+            kind: kind.unwrap_or_default(),
+            span: Some(span),
+            ..Feature::default()
+        };
         if *self.peek() == Token::Word("cardinality") {
             return Err(unsupported(self.span(), "features that may be there several times"));
         }
@@ -241,10 +262,15 @@ impl<'t> Reader<'t> {
         let name = match self.peek() {
             Token::Name(name) => name.clone().into_owned(),
             Token::Word(word) if KEYWORDS.contains(word) => {
-                return Err(self.unexpected(what).help("a name that is a keyword stands in double quotes"));
+                return Err(self
+                    .unexpected(what)
+                    .help("a name that is a keyword stands in double quotes"));
             }
             Token::Word(word) if word.contains('.') => {
-                return Err(unsupported(self.span(), "features of other models and their attributes"));
+                return Err(unsupported(
+                    self.span(),
+                    "features of other models and their attributes",
+                ));
             }
             Token::Word(word) => (*word).to_owned(),
             _ => return Err(self.unexpected(what)),
@@ -254,7 +280,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Attributes behind their opening bracket.
-    fn attributes(&mut self, nested: usize, found: &mut dyn FnMut(&str, Value)) -> Result<(), Diagnostic> {
+    fn attributes(
+        &mut self,
+        nested: usize,
+        found: &mut dyn FnMut(&str, Value),
+    ) -> Result<(), Diagnostic> {
         if self.accept(&Token::Mark("}")) {
             return Ok(());
         }
@@ -303,7 +333,9 @@ impl<'t> Reader<'t> {
         let negative = self.accept(&Token::Mark("-"));
         let value = match self.peek() {
             Token::Text(text) if !negative => Value::from(&**text),
-            Token::Word(word) => number(word, negative).ok_or_else(|| self.unexpected("a value"))?,
+            Token::Word(word) => {
+                number(word, negative).ok_or_else(|| self.unexpected("a value"))?
+            }
             Token::Mark("[") if !negative => {
                 self.at += 1;
                 return self.list(nested);
@@ -368,8 +400,14 @@ impl<'t> Reader<'t> {
         if constraint.depth() > MAX_DEPTH { Err(too_deep(span)) } else { Ok(constraint) }
     }
 
-    /// Operands of the operator of this rank and between them that operator; chains group from the left.
-    fn binary(&mut self, tree: &Tree, rank: usize, nested: usize) -> Result<Proposition, Diagnostic> {
+    /// Operands of the operator of this rank and between them that operator; chains group from the
+    /// left.
+    fn binary(
+        &mut self,
+        tree: &Tree,
+        rank: usize,
+        nested: usize,
+    ) -> Result<Proposition, Diagnostic> {
         const OPERATORS: [&str; 4] = ["<=>", "=>", "|", "&"];
         let Some(&operator) = OPERATORS.get(rank) else { return self.unary(tree, nested) };
         let mut operands = vec![self.binary(tree, rank + 1, nested)?];
@@ -406,7 +444,10 @@ impl<'t> Reader<'t> {
             return Err(unsupported(span, "constraints that compute with numbers or texts"));
         }
         let name = self.name("a feature, `!` or `(`")?;
-        if matches!(self.peek(), Token::Mark("==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/")) {
+        if matches!(
+            self.peek(),
+            Token::Mark("==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/")
+        ) {
             return Err(unsupported(self.span(), "constraints that compute with numbers or texts"));
         }
         tree.names.find(&tree.model, &name, span)
@@ -415,7 +456,12 @@ impl<'t> Reader<'t> {
 
 impl Tree {
     /// Turns bounds into the kind of group that says the same.
-    fn settle(&mut self, parent: FeatureId, group: usize, bounds: &Bounds) -> Result<(), Diagnostic> {
+    fn settle(
+        &mut self,
+        parent: FeatureId,
+        group: usize,
+        bounds: &Bounds,
+    ) -> Result<(), Diagnostic> {
         let Some(group) = self.model.group_mut(parent, group) else { return Ok(()) };
         let members = group.members.len() as u64;
         let most = bounds.most.unwrap_or(members).min(members);
@@ -444,7 +490,9 @@ impl Feature {
             }
             ("default", value) => self.default = Some(value),
             ("clauses", Value::List(clauses)) => {
-                self.clauses.extend(clauses.iter().filter(|clause| matches!(clause, Value::Map(_))).cloned());
+                self.clauses.extend(
+                    clauses.iter().filter(|clause| matches!(clause, Value::Map(_))).cloned(),
+                );
             }
             _ => {}
         }
@@ -452,13 +500,19 @@ impl Feature {
 }
 
 /// `a => b => c` is `(a => b) => c`.
-fn chain(operands: Vec<Proposition>, combine: fn(Proposition, Proposition) -> Proposition) -> Proposition {
+fn chain(
+    operands: Vec<Proposition>,
+    combine: fn(Proposition, Proposition) -> Proposition,
+) -> Proposition {
     operands.into_iter().reduce(combine).unwrap_or(Proposition::Constant(true))
 }
 
 fn not_always_there(feature: &Feature, at: Span) -> Diagnostic {
-    let error = unsupported(feature.span.unwrap_or(at), "a feature with a value that may be absent");
-    error.help("an input with a value is a mandatory feature below the root, without features below it")
+    let error =
+        unsupported(feature.span.unwrap_or(at), "a feature with a value that may be absent");
+    error.help(
+        "an input with a value is a mandatory feature below the root, without features below it",
+    )
 }
 
 fn feature_type(word: &str) -> Option<FeatureType> {
@@ -485,6 +539,7 @@ fn number(word: &str, negative: bool) -> Option<Value> {
     if let Ok(int) = text.parse() {
         return digits.then_some(Value::Number(Number::int(int)));
     }
-    let float = text.parse().ok().filter(|_| digits && !word.starts_with('.') && !word.ends_with('.'))?;
+    let float =
+        text.parse().ok().filter(|_| digits && !word.starts_with('.') && !word.ends_with('.'))?;
     Some(Value::Number(Number::float(float).with_text(text)))
 }

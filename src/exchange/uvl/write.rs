@@ -2,7 +2,7 @@
 
 use super::super::model::{Feature, FeatureModel, FeatureType, GroupKind, Proposition, Step};
 use super::{ESCAPED, KEYWORDS};
-use crate::value::{Number, Value};
+use crate::text::value::{Number, Value};
 use std::fmt::Write;
 
 impl FeatureModel {
@@ -70,7 +70,8 @@ impl FeatureModel {
             }
             Proposition::And(operands) => self.push_operands(out, operands, " & ", 5),
             Proposition::Or(operands) => self.push_operands(out, operands, " | ", 4),
-            // Chains group from the left, so that either side in parentheses is what every reader understands.
+            // Chains group from the left, so that either side in parentheses is what every reader
+            // understands.
             Proposition::Implies(pair) => self.push_operands(out, &**pair, " => ", 3),
             Proposition::Iff(pair) => self.push_operands(out, &**pair, " <=> ", 2),
             Proposition::AtMostOne(operands) => self.push_pairs(out, operands),
@@ -91,7 +92,10 @@ impl FeatureModel {
 
     /// At most one: no two of them.
     fn push_pairs(&self, out: &mut String, operands: &[Proposition]) {
-        let pairs = operands.iter().enumerate().flat_map(|(index, one)| operands[..index].iter().map(move |other| (other, one)));
+        let pairs = operands
+            .iter()
+            .enumerate()
+            .flat_map(|(index, one)| operands[..index].iter().map(move |other| (other, one)));
         for (index, (one, other)) in pairs.enumerate() {
             out.push_str(if index > 0 { " & !(" } else { "!(" });
             self.push_proposition(out, one, 5);
@@ -168,7 +172,9 @@ fn push_value(out: &mut String, value: &Value) {
             }
             out.push(']');
         }
-        Value::Map(entries) => push_attributes(out, entries.iter().map(|(key, value)| (&**key, value))),
+        Value::Map(entries) => {
+            push_attributes(out, entries.iter().map(|(key, value)| (&**key, value)))
+        }
         Value::Bool(_) => push(out, format_args!("{value}")),
         Value::Number(number) => push_number(out, number),
         Value::Null | Value::String(_) => push_text(out, &value.to_string()),
@@ -180,12 +186,16 @@ fn push_number(out: &mut String, number: &Number) {
     let written = number.to_string();
     let digits = written.strip_prefix('-').unwrap_or(&written);
     let is_decimal = digits.split('.').count() <= 2
-        && digits.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && digits
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
         && (!digits.starts_with('0') || digits.starts_with("0.") || digits == "0");
     match (is_decimal, number.as_int()) {
         (true, _) => out.push_str(&written),
         (false, Some(int)) => push(out, format_args!("{int}")),
-        (false, None) if number.as_f64().is_finite() => push(out, format_args!("{}", number.as_f64())),
+        (false, None) if number.as_f64().is_finite() => {
+            push(out, format_args!("{}", number.as_f64()))
+        }
         (false, None) => push_text(out, &written),
     }
 }

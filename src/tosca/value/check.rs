@@ -1,14 +1,17 @@
-//! Whether values are of their types and fulfil their constraints; it goes on after the first problem.
+//! Whether values are of their types and fulfil their constraints; it goes on after the first
+//! problem.
 //!
 //! Recursion follows the parts of a value, whose depth the parser limits.
 
 use super::function::{function, function_not_map};
 use super::primitive::{Literal, range};
 use super::truth::Truth;
-use super::{Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided};
-use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
-use crate::source::Span;
-use crate::yaml::{Node, NodeKind};
+use super::{
+    Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided,
+};
+use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Collects what it finds.
@@ -38,20 +41,28 @@ impl<'t> Kind<'t> {
 
     /// The clauses of the type, then those of the schema.
     fn constraints(&self) -> impl Iterator<Item = &'t Clause<'t>> + use<'t> {
-        self.data_type.map_or(&[][..], |data_type| data_type.constraints).iter().chain(&self.schema.constraints)
+        self.data_type
+            .map_or(&[][..], |data_type| data_type.constraints)
+            .iter()
+            .chain(&self.schema.constraints)
     }
 
     /// The definition of this property, where it is a data type that has properties.
     pub(super) fn property(&self, name: &str) -> Option<&'t Definition<'t>> {
-        self.data_type.filter(|_| self.base.is_none())?.properties.iter().find(|property| property.name == name)
+        self.data_type
+            .filter(|_| self.base.is_none())?
+            .properties
+            .iter()
+            .find(|property| property.name == name)
     }
 
     pub(super) fn is_unknown(&self) -> bool {
         self.base.is_none() && self.data_type.is_none()
     }
 
-    /// The function that a node calls where a value of this is expected. `token` is a property of credentials as well: a map
-    /// whose only key is a property is a value, and one that no function takes as its arguments is a value where a map is expected.
+    /// The function that a node calls where a value of this is expected. `token` is a property of
+    /// credentials as well: a map whose only key is a property is a value, and one that no function
+    /// takes as its arguments is a value where a map is expected.
     pub(super) fn function(&self, node: Node<'t>) -> Option<&'t str> {
         let name = function(node)?;
         match self.base {
@@ -64,7 +75,9 @@ impl<'t> Kind<'t> {
     fn describe(&self) -> String {
         match (self.base, self.data_type) {
             (Some(base), None) => base.describe().to_owned(),
-            (Some(base), Some(_)) => format!("a `{}`, which is {}", self.schema.type_name, base.describe()),
+            (Some(base), Some(_)) => {
+                format!("a `{}`, which is {}", self.schema.type_name, base.describe())
+            }
             _ => format!("a `{}`, which is a map of its properties", self.schema.type_name),
         }
     }
@@ -77,7 +90,11 @@ impl<'t, 'a> Checker<'t, 'a> {
 
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
         let primitive = Primitive::from_name(schema.type_name);
-        let data_type = if primitive.is_none() { self.types.data_type_in(schema.file, schema.type_name) } else { None };
+        let data_type = if primitive.is_none() {
+            self.types.data_type_in(schema.file, schema.type_name)
+        } else {
+            None
+        };
         Kind { base: primitive.or_else(|| data_type?.base), data_type, schema }
     }
 
@@ -87,10 +104,19 @@ impl<'t, 'a> Checker<'t, 'a> {
 
     /// The errors behind the first so many diagnostics; warnings are left as they are.
     pub(super) fn errors_since(&mut self, before: usize) -> impl Iterator<Item = &mut Diagnostic> {
-        self.findings.diagnostics.iter_mut().skip(before).filter(|found| found.severity == Severity::Error)
+        self.findings
+            .diagnostics
+            .iter_mut()
+            .skip(before)
+            .filter(|found| found.severity == Severity::Error)
     }
 
-    pub(super) fn undecided(&mut self, node: Node<'t>, reason: Reason<'t>, schema: Option<&'t Schema<'t>>) {
+    pub(super) fn undecided(
+        &mut self,
+        node: Node<'t>,
+        reason: Reason<'t>,
+        schema: Option<&'t Schema<'t>>,
+    ) {
         self.findings.undecided.push(Undecided { node, reason, schema });
     }
 
@@ -114,17 +140,29 @@ impl<'t, 'a> Checker<'t, 'a> {
             return false;
         }
         match kind.base {
-            Some(Primitive::List) if node.kind() == NodeKind::Sequence => self.entries(node.items(), kind),
+            Some(Primitive::List) if node.kind() == NodeKind::Sequence => {
+                self.entries(node.items(), kind)
+            }
             Some(Primitive::Map) if node.kind() == NodeKind::Mapping => {
                 node.entries().for_each(|(key, _)| self.key(key, kind));
                 self.entries(node.entries().map(|(_, entry)| entry), kind);
             }
-            Some(Primitive::Range) if node.kind() == NodeKind::Sequence => return self.range(node, kind),
+            Some(Primitive::Range) if node.kind() == NodeKind::Sequence => {
+                return self.range(node, kind);
+            }
             None if node.kind() == NodeKind::Mapping => {
                 let properties = kind.data_type.map_or(&[][..], |data_type| data_type.properties);
-                self.assignments(Some(node), properties, &format!("`{}`", kind.schema.type_name), node.span(), "3.7.6");
+                self.assignments(
+                    Some(node),
+                    properties,
+                    &format!("`{}`", kind.schema.type_name),
+                    node.span(),
+                    "3.7.6",
+                );
             }
-            Some(primitive) if Literal::read(node, primitive).is_some() => self.spelling(node, primitive),
+            Some(primitive) if Literal::read(node, primitive).is_some() => {
+                self.spelling(node, primitive)
+            }
             _ => {
                 self.invalid(node, kind);
                 return false;
@@ -137,13 +175,20 @@ impl<'t, 'a> Checker<'t, 'a> {
         let message = format!("expected {}, got {}", kind.describe(), shown(node));
         let section = kind.base.map_or("3.7.6", Primitive::section);
         let help = kind.base.and_then(|base| base.advice(node));
-        self.report(Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section).help_opt(help));
+        self.report(
+            Diagnostic::error(Code::InvalidValue, message)
+                .at(node.span())
+                .section(section)
+                .help_opt(help),
+        );
     }
 
     fn spelling(&mut self, node: Node<'t>, primitive: Primitive) {
         let Some(best) = node.text().and_then(|text| primitive.better_case(text)) else { return };
         let message = format!("the unit in {} is best written `{best}`", shown(node));
-        self.report(Diagnostic::warning(Code::InvalidValue, message).at(node.span()).section("3.3.6.4.3"));
+        self.report(
+            Diagnostic::warning(Code::InvalidValue, message).at(node.span()).section("3.3.6.4.3"),
+        );
     }
 
     fn key(&mut self, key: Node<'t>, kind: &Kind<'t>) {
@@ -167,14 +212,19 @@ impl<'t, 'a> Checker<'t, 'a> {
         if let Some(name) = function_not_map(node) {
             return self.undecided(node, Reason::Function(name), None);
         }
-        node.items().chain(node.entries().map(|(_, entry)| entry)).for_each(|part| self.untyped(part));
+        node.items()
+            .chain(node.entries().map(|(_, entry)| entry))
+            .for_each(|part| self.untyped(part));
     }
 
     /// A range, whose bounds may be functions.
     fn range(&mut self, node: Node<'t>, kind: &Kind<'t>) -> bool {
-        let calls: Vec<_> = node.items().filter_map(|bound| Some((bound, function(bound)?))).collect();
+        let calls: Vec<_> =
+            node.items().filter_map(|bound| Some((bound, function(bound)?))).collect();
         if node.items().len() == 2 && !calls.is_empty() {
-            calls.into_iter().for_each(|(bound, name)| self.undecided(bound, Reason::Function(name), None));
+            calls
+                .into_iter()
+                .for_each(|(bound, name)| self.undecided(bound, Reason::Function(name), None));
             return false;
         }
         let is_range = range(node).is_some();
@@ -195,10 +245,14 @@ impl<'t, 'a> Checker<'t, 'a> {
     ) {
         let values = values.filter(|values| !values.is_null());
         if let Some(node) = values.filter(|values| values.kind() != NodeKind::Mapping) {
-            let message = format!("expected a map of the properties of {owner}, got {}", shown(node));
-            return self.report(Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section));
+            let message =
+                format!("expected a map of the properties of {owner}, got {}", shown(node));
+            return self.report(
+                Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section),
+            );
         }
-        let known: FxHashMap<&str, _> = definitions.iter().map(|definition| (definition.name, definition)).collect();
+        let known: FxHashMap<&str, _> =
+            definitions.iter().map(|definition| (definition.name, definition)).collect();
         let mut assigned = FxHashSet::default();
         for (key, value) in values.into_iter().flat_map(Node::entries) {
             let name = key.text().unwrap_or_default();
@@ -210,10 +264,13 @@ impl<'t, 'a> Checker<'t, 'a> {
                 None => self.unknown(key, name, definitions, owner, section),
             }
         }
-        let missing = |definition: &&Definition<'_>| definition.needs_value() && !assigned.contains(definition.name);
+        let missing = |definition: &&Definition<'_>| {
+            definition.needs_value() && !assigned.contains(definition.name)
+        };
         for definition in definitions.iter().filter(missing) {
             let message = format!("{owner} needs a value of the property `{}`", definition.name);
-            let error = Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
+            let error =
+                Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
             self.report(error.label(definition.span, "the property is defined here"));
         }
     }
@@ -227,14 +284,27 @@ impl<'t, 'a> Checker<'t, 'a> {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),
             Truth::No => {
-                let message = format!("the property `{}` has the fixed value {}", definition.name, shown(fixed));
-                let error = Diagnostic::error(Code::InvalidValue, message).at(value.span()).section("3.6.10.6");
+                let message = format!(
+                    "the property `{}` has the fixed value {}",
+                    definition.name,
+                    shown(fixed)
+                );
+                let error = Diagnostic::error(Code::InvalidValue, message)
+                    .at(value.span())
+                    .section("3.6.10.6");
                 self.report(error.label(fixed.span(), "the value is fixed here"));
             }
         }
     }
 
-    fn unknown(&mut self, key: Node<'t>, name: &str, known: &[Definition<'_>], owner: &str, section: &'static str) {
+    fn unknown(
+        &mut self,
+        key: Node<'t>,
+        name: &str,
+        known: &[Definition<'_>],
+        owner: &str,
+        section: &'static str,
+    ) {
         let names = || known.iter().map(|definition| definition.name);
         let listed = || match known {
             [] => "it has no properties".to_owned(),
@@ -242,7 +312,12 @@ impl<'t, 'a> Checker<'t, 'a> {
         };
         let help = did_you_mean(name, names()).unwrap_or_else(listed);
         let message = format!("{owner} has no property `{name}`");
-        self.report(Diagnostic::error(Code::UnknownProperty, message).at(key.span()).section(section).help(help));
+        self.report(
+            Diagnostic::error(Code::UnknownProperty, message)
+                .at(key.span())
+                .section(section)
+                .help(help),
+        );
     }
 
     fn constraint(&mut self, node: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
@@ -251,10 +326,14 @@ impl<'t, 'a> Checker<'t, 'a> {
             Truth::Unknown(reason) => self.undecided(node, reason, Some(kind.schema)),
             Truth::No => {
                 let message = format!("{} violates `{}`", shown(node), clause.text());
-                let error = Diagnostic::error(Code::ViolatedConstraint, message).at(node.span()).section("3.6.3");
+                let error = Diagnostic::error(Code::ViolatedConstraint, message)
+                    .at(node.span())
+                    .section("3.6.3");
                 let candidates = clause.operand.items().filter_map(Node::text);
                 let meant = node.text().and_then(|text| did_you_mean(text, candidates));
-                self.report(error.label(clause.span, "the constraint is declared here").help_opt(meant));
+                self.report(
+                    error.label(clause.span, "the constraint is declared here").help_opt(meant),
+                );
             }
         }
     }
@@ -266,7 +345,9 @@ pub(super) fn shown(node: Node<'_>) -> String {
     match node.text() {
         None => node.describe().to_owned(),
         Some("") => node.describe().to_owned(),
-        Some(text) if text.chars().nth(LONGEST).is_some() => format!("`{}…`", text.chars().take(LONGEST).collect::<String>()),
+        Some(text) if text.chars().nth(LONGEST).is_some() => {
+            format!("`{}…`", text.chars().take(LONGEST).collect::<String>())
+        }
         Some(text) => format!("`{text}`"),
     }
 }

@@ -2,10 +2,10 @@
 
 use super::Primitive;
 use super::schema::shape;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::inputs::anchored;
-use crate::source::Span;
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::inputs::anchored;
 use regex_lite::Regex;
 use std::cmp::Ordering;
 
@@ -82,7 +82,9 @@ impl Operator {
     pub fn applies_to(self, base: Option<Primitive>) -> bool {
         match self {
             Self::Equal | Self::ValidValues => true,
-            Self::InRange => base.is_some_and(|base| base.is_comparable() || base == Primitive::Range),
+            Self::InRange => {
+                base.is_some_and(|base| base.is_comparable() || base == Primitive::Range)
+            }
             Self::Length | Self::MinLength | Self::MaxLength => {
                 matches!(base, Some(Primitive::String | Primitive::List | Primitive::Map))
             }
@@ -114,7 +116,8 @@ impl Operator {
     }
 }
 
-/// A constraint clause as it is written: whether it makes sense depends on the type that it constrains.
+/// A constraint clause as it is written: whether it makes sense depends on the type that it
+/// constrains.
 #[derive(Clone, Debug)]
 pub struct Clause<'a> {
     /// What it tests.
@@ -135,8 +138,12 @@ impl<'a> Clause<'a> {
     pub fn new(keyname: &str, operand: Node<'a>, span: Span) -> Result<Self, Diagnostic> {
         let Some(operator) = Operator::from_keyname(keyname) else {
             let all = Operator::ALL.map(Operator::keyname);
-            let help = did_you_mean(keyname, all).unwrap_or_else(|| format!("there are `{}`", all.join("`, `")));
-            let error = Diagnostic::error(Code::InvalidConstraint, format!("`{keyname}` is no operator of a constraint clause"));
+            let help = did_you_mean(keyname, all)
+                .unwrap_or_else(|| format!("there are `{}`", all.join("`, `")));
+            let error = Diagnostic::error(
+                Code::InvalidConstraint,
+                format!("`{keyname}` is no operator of a constraint clause"),
+            );
             return Err(error.at(span).section("3.6.3.1").help(help));
         };
         let text = operand.as_str().filter(|_| operator == Operator::Pattern);
@@ -144,7 +151,8 @@ impl<'a> Clause<'a> {
         Ok(Self { operator, operand, span, pattern })
     }
 
-    /// Reads a clause: a map with its operator as only key, or a scalar that is meant by `equal` (section 3.6.3.3).
+    /// Reads a clause: a map with its operator as only key, or a scalar that is meant by `equal`
+    /// (section 3.6.3.3).
     ///
     /// # Errors
     /// As [`Clause::new`]; `invalid-template` for another shape.
@@ -152,15 +160,25 @@ impl<'a> Clause<'a> {
         let mut entries = node.entries();
         match (node.kind(), entries.next()) {
             (NodeKind::Scalar, _) => Self::new("equal", node, node.span()),
-            (_, Some((key, operand))) if entries.len() == 0 => Self::new(key.text().unwrap_or_default(), operand, key.span()),
-            _ => Err(shape(node, "a constraint clause is a map with one key, such as `min_length: 1`", "3.6.3.4")),
+            (_, Some((key, operand))) if entries.len() == 0 => {
+                Self::new(key.text().unwrap_or_default(), operand, key.span())
+            }
+            _ => Err(shape(
+                node,
+                "a constraint clause is a map with one key, such as `min_length: 1`",
+                "3.6.3.4",
+            )),
         }
     }
 
     /// Reads a list of clauses; those that cannot be read are reported and left out.
     pub fn read_all(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Self> {
         if node.kind() != NodeKind::Sequence {
-            diagnostics.push(shape(node, "constraints are a list of constraint clauses", "3.6.9.1"));
+            diagnostics.push(shape(
+                node,
+                "constraints are a list of constraint clauses",
+                "3.6.9.1",
+            ));
         }
         node.items().filter_map(|item| diagnostics.ok(Self::read(item))).collect()
     }

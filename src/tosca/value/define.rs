@@ -1,37 +1,50 @@
-//! Whether definitions make sense: constraints for their types (section 3.6.3.3), and defaults for their definitions (3.6.10.5, 3.6.14.3).
+//! Whether definitions make sense: constraints for their types (section 3.6.3.3), and defaults for
+//! their definitions (3.6.10.5, 3.6.14.3).
 
 use super::check::{Checker, Kind, shown};
 use super::primitive::{Literal, is_unbounded};
 use super::truth::is_unsupported;
 use super::{Clause, Definition, Operator, Primitive, Reason, Schema, function};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Span;
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
 
 /// The type of the bounds of a range, and of lengths.
-static INTEGER: Schema<'static> =
-    Schema { type_name: "integer", file: None, constraints: Vec::new(), key_schema: None, entry_schema: None };
+static INTEGER: Schema<'static> = Schema {
+    type_name: "integer",
+    file: None,
+    constraints: Vec::new(),
+    key_schema: None,
+    entry_schema: None,
+};
 
 impl<'t> Checker<'t, '_> {
     /// A definition, with the default and the value that it has.
     pub(super) fn definition(&mut self, definition: &'t Definition<'t>) {
         let Some(schema) = &definition.schema else { return };
         self.schema(schema);
-        for (what, section, value) in [("default", "3.6.10.5", definition.default), ("value", "3.6.14.2", definition.value)] {
+        for (what, section, value) in
+            [("default", "3.6.10.5", definition.default), ("value", "3.6.14.2", definition.value)]
+        {
             let Some(value) = value else { continue };
             let before = self.findings.diagnostics.len();
             self.value(value, schema);
             for found in self.errors_since(before) {
-                found.message = format!("the {what} of `{}` does not fit: {}", definition.name, found.message);
+                found.message =
+                    format!("the {what} of `{}` does not fit: {}", definition.name, found.message);
                 found.section = Some(section);
             }
         }
     }
 
-    /// A schema and those in it. Recursion follows the schemas as they are written, whose depth the parser limits.
+    /// A schema and those in it. Recursion follows the schemas as they are written, whose depth the
+    /// parser limits.
     pub(super) fn schema(&mut self, schema: &'t Schema<'t>) {
         schema.constraints.iter().for_each(|clause| self.clause_definition(clause, schema));
-        [&schema.key_schema, &schema.entry_schema].into_iter().flatten().for_each(|part| self.schema(part));
+        [&schema.key_schema, &schema.entry_schema]
+            .into_iter()
+            .flatten()
+            .for_each(|part| self.schema(part));
     }
 
     /// A clause of values of this schema.
@@ -42,8 +55,13 @@ impl<'t> Checker<'t, '_> {
         }
         if !clause.operator.applies_to(kind.base) {
             let (keyname, domain) = (clause.operator.keyname(), clause.operator.domain());
-            let message = format!("`{keyname}` constrains {domain}, not values of `{}`", schema.type_name);
-            return self.report(Diagnostic::error(Code::InvalidConstraint, message).at(clause.span).section("3.6.3.1"));
+            let message =
+                format!("`{keyname}` constrains {domain}, not values of `{}`", schema.type_name);
+            return self.report(
+                Diagnostic::error(Code::InvalidConstraint, message)
+                    .at(clause.span)
+                    .section("3.6.3.1"),
+            );
         }
         let whole = matches!(clause.operator, Operator::ValidValues | Operator::InRange);
         if let Some(name) = function(clause.operand).filter(|_| whole) {
@@ -68,7 +86,11 @@ impl<'t> Checker<'t, '_> {
         self.typed(operand, kind);
         for found in self.errors_since(before) {
             found.code = Code::InvalidConstraint;
-            found.message = format!("the operand of `{}` does not fit: {}", clause.operator.keyname(), found.message);
+            found.message = format!(
+                "the operand of `{}` does not fit: {}",
+                clause.operator.keyname(),
+                found.message
+            );
         }
     }
 
@@ -84,7 +106,11 @@ impl<'t> Checker<'t, '_> {
         }
         self.operand(high, clause, &kind);
         let read = |bound| Literal::read(bound, kind.base?);
-        if read(low).zip(read(high)).and_then(|(low, high)| low.compare(&high)).is_some_and(std::cmp::Ordering::is_gt) {
+        if read(low)
+            .zip(read(high))
+            .and_then(|(low, high)| low.compare(&high))
+            .is_some_and(std::cmp::Ordering::is_gt)
+        {
             let message = format!("no value is in a range from {} to {}", shown(low), shown(high));
             self.refuse(clause.operand.span(), message);
         }
@@ -93,7 +119,9 @@ impl<'t> Checker<'t, '_> {
     fn length(&mut self, clause: &'t Clause<'t>) {
         let kind = self.kind(&INTEGER);
         match Literal::read(clause.operand, Primitive::Integer) {
-            Some(Literal::Integer(length)) if length < 0 => self.wrong(clause, "needs an integer from zero"),
+            Some(Literal::Integer(length)) if length < 0 => {
+                self.wrong(clause, "needs an integer from zero")
+            }
             _ => self.operand(clause.operand, clause, &kind),
         }
     }
@@ -104,9 +132,12 @@ impl<'t> Checker<'t, '_> {
         }
         match clause.pattern() {
             _ if clause.operand.as_str().is_none() => self.wrong(clause, need),
-            Some(Err(error)) if is_unsupported(error) => self.undecided(clause.operand, Reason::Pattern, None),
+            Some(Err(error)) if is_unsupported(error) => {
+                self.undecided(clause.operand, Reason::Pattern, None)
+            }
             Some(Err(error)) => {
-                let message = format!("{} is no regular expression: {error}", shown(clause.operand));
+                let message =
+                    format!("{} is no regular expression: {error}", shown(clause.operand));
                 self.refuse(clause.operand.span(), message);
             }
             _ => {}
@@ -114,7 +145,8 @@ impl<'t> Checker<'t, '_> {
     }
 
     fn wrong(&mut self, clause: &Clause<'_>, need: &str) {
-        let message = format!("`{}` {need}, not {}", clause.operator.keyname(), shown(clause.operand));
+        let message =
+            format!("`{}` {need}, not {}", clause.operator.keyname(), shown(clause.operand));
         self.refuse(clause.operand.span(), message);
     }
 

@@ -1,6 +1,6 @@
 //! Intrinsic functions (chapter 4), as far as a value has to be told from one.
 
-use crate::yaml::{Node, NodeKind, Scalar};
+use crate::text::yaml::{Node, NodeKind, Scalar};
 
 /// The functions of chapter 4.
 pub const FUNCTIONS: [&str; 9] = [

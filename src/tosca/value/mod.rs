@@ -1,8 +1,10 @@
-//! Values of TOSCA types (sections 3.3, 3.6.3, 3.6.9 to 3.6.14 and 3.7.6): whether a YAML node is a value of its type, whether it fulfils
-//! its constraints, and whether constraints and defaults make sense for their type.
+//! Values of TOSCA types (sections 3.3, 3.6.3, 3.6.9 to 3.6.14 and 3.7.6): whether a YAML node is a
+//! value of its type, whether it fulfils its constraints, and whether constraints and defaults make
+//! sense for their type.
 //!
-//! `valid(v, s) ⇔ v is of type(s) ∧ every part of v is valid ∧ v fulfils every clause of type(s) and s`. A value that is an intrinsic
-//! function is neither valid nor invalid yet: it is handed back as [`Undecided`].
+//! `valid(v, s) ⇔ v is of type(s) ∧ every part of v is valid ∧ v fulfils every clause of type(s)
+//! and s`. A value that is an intrinsic function is neither valid nor invalid yet: it is handed
+//! back as [`Undecided`].
 //!
 //! ```
 //! use cuvee::diagnostic::Diagnostics;
@@ -36,15 +38,15 @@ mod tests;
 mod timestamp;
 mod truth;
 
-pub use crate::inputs::Dimension;
+pub use crate::variability::inputs::Dimension;
 pub use clause::{Clause, Operator};
 pub use function::{FUNCTIONS, function, function_not_map};
 pub use primitive::Primitive;
 pub use schema::{DataTypeView, DataTypes, Definition, Schema};
 
-use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Span;
-use crate::yaml::Node;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::yaml::Node;
 use check::Checker;
 
 /// All that was found out.
@@ -78,7 +80,8 @@ pub enum Reason<'t> {
     VersionBranches,
     /// The clause refers to a schema of another language (section 3.6.3.2).
     ExternalSchema,
-    /// The regular expression is of a kind that is not supported; which are is left open (section 3.6.3.3).
+    /// The regular expression is of a kind that is not supported; which are is left open (section
+    /// 3.6.3.3).
     Pattern,
     /// What it is compared with makes no sense itself, which is reported at its definition.
     Definition,
@@ -90,10 +93,19 @@ impl Undecided<'_> {
         let (because, section) = match self.reason {
             Reason::Function(name) => (format!("the result of `{name}` is not known here"), "4.1"),
             Reason::UnknownType(name) => (format!("the type `{name}` is not defined"), "3.7.6"),
-            Reason::VersionBranches => ("versions with different qualifiers have no order".to_owned(), "3.3.2.2"),
-            Reason::ExternalSchema => ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2"),
-            Reason::Pattern => ("look-around and back references are not supported in patterns".to_owned(), "3.6.3.3"),
-            Reason::Definition => ("what it is compared with is not valid itself".to_owned(), "3.6.3"),
+            Reason::VersionBranches => {
+                ("versions with different qualifiers have no order".to_owned(), "3.3.2.2")
+            }
+            Reason::ExternalSchema => {
+                ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2")
+            }
+            Reason::Pattern => (
+                "look-around and back references are not supported in patterns".to_owned(),
+                "3.6.3.3",
+            ),
+            Reason::Definition => {
+                ("what it is compared with is not valid itself".to_owned(), "3.6.3")
+            }
         };
         let message = format!("whether the value fits cannot be decided: {because}");
         Diagnostic::note(Code::Undecidable, message).at(self.node.span()).section(section)
@@ -101,21 +113,30 @@ impl Undecided<'_> {
 }
 
 /// Checks a value: its type, its parts, and its constraints.
-pub fn check_value<'t, 'a>(value: Node<'t>, schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+pub fn check_value<'t, 'a>(
+    value: Node<'t>,
+    schema: &'t Schema<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
     let mut checker = Checker::new(types);
     checker.value(value, schema);
     checker.findings
 }
 
-/// Checks a value that is assigned to what has this definition: as [`check_value`], and that what is fixed stays as it is.
-pub fn check_assignment<'t, 'a>(value: Node<'t>, definition: &'t Definition<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+/// Checks a value that is assigned to what has this definition: as [`check_value`], and that what
+/// is fixed stays as it is.
+pub fn check_assignment<'t, 'a>(
+    value: Node<'t>,
+    definition: &'t Definition<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
     let mut checker = Checker::new(types);
     checker.assignment(value, definition);
     checker.findings
 }
 
-/// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are, and `at` where it is, for what is
-/// missing.
+/// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are,
+/// and `at` where it is, for what is missing.
 pub fn check_assignments<'t, 'a>(
     values: Option<Node<'t>>,
     definitions: &'t [Definition<'t>],
@@ -128,21 +149,27 @@ pub fn check_assignments<'t, 'a>(
     checker.findings
 }
 
-/// Checks a property, attribute or parameter definition: its schema, and its default and its value against that.
-pub fn check_definition<'t, 'a>(definition: &'t Definition<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
+/// Checks a property, attribute or parameter definition: its schema, and its default and its value
+/// against that.
+pub fn check_definition<'t, 'a>(
+    definition: &'t Definition<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
     let mut checker = Checker::new(types);
     checker.definition(definition);
     checker.findings
 }
 
-/// Checks a schema: whether its constraints, and those of the schemas in it, make sense for their types.
+/// Checks a schema: whether its constraints, and those of the schemas in it, make sense for their
+/// types.
 pub fn check_schema<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
     let mut checker = Checker::new(types);
     checker.schema(schema);
     checker.findings
 }
 
-/// Checks whether a clause makes sense for values of this schema: its operator applies to them, and its operand is of the right type.
+/// Checks whether a clause makes sense for values of this schema: its operator applies to them, and
+/// its operand is of the right type.
 ///
 /// For a clause of a data type the schema is that data type itself.
 pub fn check_constraint_definition<'t, 'a>(

@@ -1,9 +1,9 @@
 //! The types that are there without being defined (section 3.3), and the literals that they have.
 
 use super::timestamp;
-use crate::expression::operators::Version;
-use crate::inputs::{Dimension, Measure, measure, units};
-use crate::yaml::{Node, NodeKind, Scalar};
+use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::variability::expression::operators::Version;
+use crate::variability::inputs::{Dimension, Measure, measure, units};
 use jiff::Timestamp;
 use std::cmp::Ordering;
 
@@ -122,31 +122,46 @@ impl Primitive {
 
     /// Whether its values are ordered (section 3.6.3.1.1).
     pub fn is_comparable(self) -> bool {
-        matches!(self, Self::Integer | Self::Float | Self::Timestamp | Self::String | Self::Version | Self::ScalarUnit(_))
+        matches!(
+            self,
+            Self::Integer
+                | Self::Float
+                | Self::Timestamp
+                | Self::String
+                | Self::Version
+                | Self::ScalarUnit(_)
+        )
     }
 
     /// What somebody who wrote this as a value of the type may do.
     pub(super) fn advice(self, node: Node<'_>) -> Option<String> {
         let text = node.text()?;
         match self {
-            Self::String if node.as_str().is_none() => Some(format!("write it in quotes: `\"{text}\"`")),
+            Self::String if node.as_str().is_none() => {
+                Some(format!("write it in quotes: `\"{text}\"`"))
+            }
             Self::Integer | Self::Float | Self::Boolean if Literal::read_plain(text, self) => {
                 Some(format!("write it without quotes: `{text}`"))
             }
             Self::ScalarUnit(dimension) => {
-                let names: Vec<_> = units(dimension).iter().map(|(name, _)| format!("`{name}`")).collect();
+                let names: Vec<_> =
+                    units(dimension).iter().map(|(name, _)| format!("`{name}`")).collect();
                 Some(format!("write a number and one of {}", names.join(", ")))
             }
-            Self::Version => Some("write `<major>.<minor>[.<fix>[.<qualifier>[-<build>]]]`".to_owned()),
+            Self::Version => {
+                Some("write `<major>.<minor>[.<fix>[.<qualifier>[-<build>]]]`".to_owned())
+            }
             _ => None,
         }
     }
 
-    /// How the unit of a size is best written, where it is written in another case (section 3.3.6.4.3).
+    /// How the unit of a size is best written, where it is written in another case (section
+    /// 3.3.6.4.3).
     pub(super) fn better_case(self, text: &str) -> Option<&'static str> {
         let Self::ScalarUnit(dimension @ Dimension::Size) = self else { return None };
         let unit = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-        let (best, _) = units(dimension).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+        let (best, _) =
+            units(dimension).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
         (*best != unit).then_some(*best)
     }
 }
@@ -165,7 +180,8 @@ pub(super) enum Literal<'a> {
 }
 
 impl<'a> Literal<'a> {
-    /// The value of this type that a node is; nothing where it is none, or where values of the type have parts.
+    /// The value of this type that a node is; nothing where it is none, or where values of the type
+    /// have parts.
     pub(super) fn read(node: Node<'a>, primitive: Primitive) -> Option<Self> {
         let text = node.text()?;
         match (primitive, node.scalar()?) {
@@ -176,10 +192,16 @@ impl<'a> Literal<'a> {
             (Primitive::Float, Scalar::Int(value)) => Some(Self::Float(value as f64)),
             (Primitive::Float, Scalar::Float(value)) => Some(Self::Float(value)),
             (Primitive::Boolean, Scalar::Bool(value)) => Some(Self::Boolean(value)),
-            (Primitive::Timestamp, Scalar::String(text)) => timestamp::read(text).map(Self::Timestamp),
+            (Primitive::Timestamp, Scalar::String(text)) => {
+                timestamp::read(text).map(Self::Timestamp)
+            }
             (Primitive::Null, Scalar::Null) => Some(Self::Null),
-            (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => version(text).map(Self::Version),
-            (Primitive::ScalarUnit(dimension), Scalar::String(text)) => measure(dimension, text).map(Self::Measure),
+            (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => {
+                version(text).map(Self::Version)
+            }
+            (Primitive::ScalarUnit(dimension), Scalar::String(text)) => {
+                measure(dimension, text).map(Self::Measure)
+            }
             _ => None,
         }
     }
@@ -194,8 +216,8 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// Orders two values of one type; nothing where one of them is no number, where versions are of different branches, and
-    /// for booleans that differ, which are not ordered.
+    /// Orders two values of one type; nothing where one of them is no number, where versions are of
+    /// different branches, and for booleans that differ, which are not ordered.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => Some(a.cmp(b)),

@@ -1,10 +1,11 @@
-//! What is expected of a value: schema definitions (section 3.6.9), property, attribute and parameter definitions (3.6.10, 3.6.12, 3.6.14),
-//! and data types (3.7.6) as far as values need them.
+//! What is expected of a value: schema definitions (section 3.6.9), property, attribute and
+//! parameter definitions (3.6.10, 3.6.12, 3.6.14), and data types (3.7.6) as far as values need
+//! them.
 
 use super::{Clause, Primitive};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Span};
-use crate::yaml::{Node, NodeKind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Node, NodeKind};
 
 /// What is expected of a value.
 #[derive(Clone, Debug)]
@@ -24,29 +25,47 @@ pub struct Schema<'a> {
 impl<'a> Schema<'a> {
     /// A type, and nothing more.
     pub fn of(type_name: &'a str) -> Self {
-        Self { type_name, file: None, constraints: Vec::new(), key_schema: None, entry_schema: None }
+        Self {
+            type_name,
+            file: None,
+            constraints: Vec::new(),
+            key_schema: None,
+            entry_schema: None,
+        }
     }
 
     /// Reads a schema definition: a map, or the name of a type alone.
     ///
-    /// What is wrong is reported and left out; a type that is not said is `string` (section 3.3.1.1).
+    /// What is wrong is reported and left out; a type that is not said is `string` (section
+    /// 3.3.1.1).
     pub fn read(node: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
         if let Some(name) = type_name(node) {
             return Self { file: Some(node.document().file()), ..Self::of(name) };
         }
         if node.kind() != NodeKind::Mapping {
-            diagnostics.push(shape(node, "a schema definition is a map or the name of a type", "3.6.9.2"));
+            diagnostics.push(shape(
+                node,
+                "a schema definition is a map or the name of a type",
+                "3.6.9.2",
+            ));
         }
-        let mut schema = Self { file: Some(node.document().file()), ..Self::of(Primitive::String.name()) };
+        let mut schema =
+            Self { file: Some(node.document().file()), ..Self::of(Primitive::String.name()) };
         for (key, value) in node.entries() {
             match key.text().unwrap_or_default() {
                 "type" => match type_name(value) {
                     Some(name) => schema.type_name = name,
-                    None => diagnostics.push(shape(value, "a type is the name of a data type", "3.6.9.1")),
+                    None => diagnostics.push(shape(
+                        value,
+                        "a type is the name of a data type",
+                        "3.6.9.1",
+                    )),
                 },
                 "constraints" => schema.constraints = Clause::read_all(value, diagnostics),
                 "key_schema" => schema.key_schema = Some(Box::new(Self::read(value, diagnostics))),
-                "entry_schema" => schema.entry_schema = Some(Box::new(Self::read(value, diagnostics))),
+                "entry_schema" => {
+                    schema.entry_schema = Some(Box::new(Self::read(value, diagnostics)))
+                }
                 _ => {}
             }
         }
@@ -61,7 +80,8 @@ pub struct Definition<'a> {
     pub name: &'a str,
     /// The place of its name.
     pub span: Span,
-    /// What its values must be; nothing for a parameter that takes the type of what is assigned to it.
+    /// What its values must be; nothing for a parameter that takes the type of what is assigned to
+    /// it.
     pub schema: Option<Schema<'a>>,
     /// Whether it must have a value.
     pub required: bool,
@@ -74,14 +94,19 @@ pub struct Definition<'a> {
 impl<'a> Definition<'a> {
     /// Reads the definition of a property or attribute; its type is `string` where none is said.
     ///
-    /// What is wrong is reported and left out; keys that say nothing about values are left to others.
+    /// What is wrong is reported and left out; keys that say nothing about values are left to
+    /// others.
     pub fn property(key: Node<'a>, body: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
         let mut definition = Self::named(key);
         if body.kind() == NodeKind::Mapping {
             definition.schema = Some(Schema::read(body, diagnostics));
             definition.read(body, diagnostics);
         } else {
-            diagnostics.push(shape(body, "a property definition is a map with its `type`", "3.6.10.4"));
+            diagnostics.push(shape(
+                body,
+                "a property definition is a map with its `type`",
+                "3.6.10.4",
+            ));
         }
         definition
     }
@@ -127,7 +152,11 @@ impl<'a> Definition<'a> {
             match key.text().unwrap_or_default() {
                 "required" => match value.as_bool() {
                     Some(required) => self.required = required,
-                    None => diagnostics.push(shape(value, "`required` is `true` or `false`", "3.6.10.2")),
+                    None => diagnostics.push(shape(
+                        value,
+                        "`required` is `true` or `false`",
+                        "3.6.10.2",
+                    )),
                 },
                 "default" => self.default = Some(value),
                 "value" => self.value = Some(value),
@@ -139,16 +168,19 @@ impl<'a> Definition<'a> {
 
 /// Where data types are looked up.
 pub trait DataTypes<'a> {
-    /// The data type of this name, with all that it inherits; nothing where none is defined. Primitive types are not asked for.
+    /// The data type of this name, with all that it inherits; nothing where none is defined.
+    /// Primitive types are not asked for.
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>>;
 
-    /// The data type that a name stands for in a file: where all files see the same types, that of the name.
+    /// The data type that a name stands for in a file: where all files see the same types, that of
+    /// the name.
     fn data_type_in(&self, _file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 'a>> {
         self.data_type(name)
     }
 }
 
-/// A data type as values see it: with what it inherits, and of what it refines the refinement alone.
+/// A data type as values see it: with what it inherits, and of what it refines the refinement
+/// alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataTypeView<'t, 'a> {
     /// The primitive type that it derives from; nothing for one that has properties.
@@ -170,5 +202,7 @@ fn type_name<'a>(node: Node<'a>) -> Option<&'a str> {
 
 /// What does not have the shape that the grammar asks for.
 pub(super) fn shape(node: Node<'_>, message: &str, section: &'static str) -> Diagnostic {
-    Diagnostic::error(Code::InvalidTemplate, format!("{message}, not {}", node.describe())).at(node.span()).section(section)
+    Diagnostic::error(Code::InvalidTemplate, format!("{message}, not {}", node.describe()))
+        .at(node.span())
+        .section(section)
 }

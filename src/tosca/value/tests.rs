@@ -1,13 +1,14 @@
 //! Tables of literals and of clauses, and laws over random values.
 
 use super::*;
-use crate::diagnostic::Diagnostics;
-use crate::source::{FileId, SourceMap};
-use crate::yaml::{Document, Limits, parse};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
+use crate::text::yaml::{Document, Limits, parse};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
-    parse(FileId(0), text.into(), &Limits::default()).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+    parse(FileId(0), text.into(), &Limits::default())
+        .unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
 }
 
 /// Data types of a small service template, enough to look them up.
@@ -22,7 +23,9 @@ impl<'a> Types<'a> {
             let parent = body.get("derived_from").and_then(Node::as_str);
             let (mut base, mut properties, mut schema) =
                 (parent.and_then(Primitive::from_name), Vec::new(), Schema::of("string"));
-            if let Some((_, inherited, defined, from)) = types.0.iter().find(|(name, ..)| Some(*name) == parent) {
+            if let Some((_, inherited, defined, from)) =
+                types.0.iter().find(|(name, ..)| Some(*name) == parent)
+            {
                 (base, properties, schema) = (base.or(*inherited), defined.clone(), from.clone());
             }
             let own = Schema::read(body, &mut diagnostics);
@@ -77,7 +80,8 @@ fn types_text() -> String {
     TYPES.replace("{token: string,", "{token: {type: string},")
 }
 
-/// What is found at `value` for `schema`: codes and, behind a question mark, how many places are undecided.
+/// What is found at `value` for `schema`: codes and, behind a question mark, how many places are
+/// undecided.
 fn found(text: &str) -> String {
     let types = document(&types_text());
     let types = Types::of(&types);
@@ -94,8 +98,12 @@ fn found(text: &str) -> String {
         findings.diagnostics.extend(more.diagnostics);
         findings.undecided.extend(more.undecided);
     }
-    assert!(findings.diagnostics.iter().all(|found| found.section.is_some() && found.span.is_some()), "{findings:?}");
-    let mut codes: Vec<_> = findings.diagnostics.iter().map(|found| found.code.to_string()).collect();
+    assert!(
+        findings.diagnostics.iter().all(|found| found.section.is_some() && found.span.is_some()),
+        "{findings:?}"
+    );
+    let mut codes: Vec<_> =
+        findings.diagnostics.iter().map(|found| found.code.to_string()).collect();
     codes.extend(findings.undecided.iter().map(|undecided| {
         assert_eq!(undecided.diagnostic().code, Code::Undecidable);
         "?".to_owned()
@@ -110,9 +118,21 @@ fn value(schema: &str, value: &str) -> String {
 #[test]
 fn literals_are_those_of_their_types() {
     let table: [(&str, &[&str], &[&str]); 14] = [
-        ("string", &["a", "'1'", "''", "\"true\"", "2020-01-01"], &["1", "1.5", "true", "null", "[a]", "{a: b}"]),
-        ("integer", &["0", "-1", "0x1F", "0o17", "99999999999999999999"], &["1.5", "'1'", "a", "true", "1e3", "[1]"]),
-        ("float", &["1.5", "1", "-.5", "1e3", ".inf", "-.inf", ".nan"], &["'1.5'", "a", "null", "true"]),
+        (
+            "string",
+            &["a", "'1'", "''", "\"true\"", "2020-01-01"],
+            &["1", "1.5", "true", "null", "[a]", "{a: b}"],
+        ),
+        (
+            "integer",
+            &["0", "-1", "0x1F", "0o17", "99999999999999999999"],
+            &["1.5", "'1'", "a", "true", "1e3", "[1]"],
+        ),
+        (
+            "float",
+            &["1.5", "1", "-.5", "1e3", ".inf", "-.inf", ".nan"],
+            &["'1.5'", "a", "null", "true"],
+        ),
         ("boolean", &["true", "false"], &["'true'", "yes", "1", "null"]),
         (
             "timestamp",
@@ -132,7 +152,11 @@ fn literals_are_those_of_their_types() {
         ),
         ("list", &["[]", "[1, a, null]"], &["{}", "a", "null"]),
         ("map", &["{}", "{a: 1, b: [c]}", "{token: secret}"], &["[]", "a", "null"]),
-        ("scalar-unit.size", &["1 B", "10 GB", "10GB", "1.5   TiB", "-1 kB"], &["10", "GB", "1 s", "1 PB", "1e3 B", "true"]),
+        (
+            "scalar-unit.size",
+            &["1 B", "10 GB", "10GB", "1.5   TiB", "-1 kB"],
+            &["10", "GB", "1 s", "1 PB", "1e3 B", "true"],
+        ),
         ("scalar-unit.time", &["2 d", "10 ms", "1us"], &["10", "1 sec", "1 MS", "ms"]),
         ("scalar-unit.frequency", &["2.4 GHz", "1 Hz"], &["1 hz", "1 THz", "2.4"]),
         ("scalar-unit.bitrate", &["1 Kbps", "1 KBps", "2 TiBps"], &["1 kbps", "1 Kb", "1"]),
@@ -158,14 +182,21 @@ fn sizes_may_be_written_in_any_case_with_a_warning() {
     let lines: Vec<_> = findings.diagnostics.iter().map(|found| found.message.as_str()).collect();
     assert_eq!(lines, ["the unit in `10 gb` is best written `GB`"]);
     assert!(!Diagnostics(findings.diagnostics).has_errors());
-    assert_eq!(value("{type: scalar-unit.size, constraints: [less_than: 1 GB]}", "1 gb"), "invalid-value violated-constraint");
+    assert_eq!(
+        value("{type: scalar-unit.size, constraints: [less_than: 1 GB]}", "1 gb"),
+        "invalid-value violated-constraint"
+    );
 }
 
 #[test]
 fn parts_and_constraints_are_checked() {
     let cases = [
         ("{type: list, entry_schema: integer}", "[1, a, 2.5]", "invalid-value invalid-value"),
-        ("{type: list, entry_schema: {type: list, entry_schema: integer}}", "[[1], [a], 1]", "invalid-value invalid-value"),
+        (
+            "{type: list, entry_schema: {type: list, entry_schema: integer}}",
+            "[[1], [a], 1]",
+            "invalid-value invalid-value",
+        ),
         (
             "{type: map, key_schema: {type: integer}, entry_schema: boolean}",
             "{1: true, a: false, 2: 3}",
@@ -189,7 +220,11 @@ fn parts_and_constraints_are_checked() {
         ("Phone", "{country: 49, number: '1', nmber: x}", "violated-constraint unknown-property"),
         ("Phone", "{kind: 1}", "invalid-value missing-property missing-property"),
         ("Phone", "[]", "invalid-value"),
-        ("Extended", "{country: 49, number: '12', extra: [{country: 1, number: '22'}, {}]}", "missing-property missing-property"),
+        (
+            "Extended",
+            "{country: 49, number: '12', extra: [{country: 1, number: '22'}, {}]}",
+            "missing-property missing-property",
+        ),
         ("Fixed", "{size: 1000 MB}", ""),
         ("Fixed", "{size: 2 GB}", "invalid-value"),
         ("Fixed", "{}", ""),
@@ -209,19 +244,35 @@ fn functions_are_left_undecided() {
         ("list", "[1, [{get_attribute: [SELF, a]}]]", "?"),
         ("map", "{get_input: [a, b]}", "?"),
         ("map", "{token: a}", ""),
-        ("{type: list, constraints: [max_length: 1]}", "[{get_input: a}, 2]", "violated-constraint ?"),
+        (
+            "{type: list, constraints: [max_length: 1]}",
+            "[{get_input: a}, 2]",
+            "violated-constraint ?",
+        ),
         ("{type: list, constraints: [equal: [1, 2]]}", "[{get_input: a}, 2]", "? ?"),
-        ("{type: list, constraints: [equal: [1, 2]]}", "[{get_input: a}, 3]", "violated-constraint ?"),
+        (
+            "{type: list, constraints: [equal: [1, 2]]}",
+            "[{get_input: a}, 3]",
+            "violated-constraint ?",
+        ),
         ("{type: list, constraints: [equal: [1, 2]]}", "[{get_input: a}]", "violated-constraint ?"),
         ("{type: integer, constraints: [greater_than: {get_input: a}]}", "1", "?"),
         ("{type: integer, constraints: [valid_values: [1, {get_input: a}]]}", "1", ""),
         ("{type: integer, constraints: [valid_values: [1, {get_input: a}]]}", "2", "?"),
         ("range", "[1, {get_input: high}]", "?"),
         ("{type: range, constraints: [equal: [1, {get_input: high}]]}", "[1, 2]", "?"),
-        ("{type: range, constraints: [equal: [1, {get_input: high}]]}", "[2, 2]", "violated-constraint"),
+        (
+            "{type: range, constraints: [equal: [1, {get_input: high}]]}",
+            "[2, 2]",
+            "violated-constraint",
+        ),
         ("{type: integer, constraints: [equal: a]}", "1", "?"),
         ("{type: integer, constraints: [min_length: 1]}", "1", "?"),
-        ("{type: Phone, constraints: [equal: {number: ab, country: 1}]}", "{country: 0x1, number: ab, kind: mobile}", ""),
+        (
+            "{type: Phone, constraints: [equal: {number: ab, country: 1}]}",
+            "{country: 0x1, number: ab, kind: mobile}",
+            "",
+        ),
         (
             "{type: Phone, constraints: [equal: {number: ab, country: 1, note: a}]}",
             "{country: 1, number: ab}",
@@ -266,12 +317,14 @@ const SAMPLES: [(&str, &str, &str); 16] = [
 
 /// Section 3.6.3.1, written once more as the table has it.
 fn allows(operator: Operator, kind: &str) -> bool {
-    let comparable =
-        ["string", "integer", "float", "timestamp", "version", "Port"].contains(&kind) || kind.starts_with("scalar-unit");
+    let comparable = ["string", "integer", "float", "timestamp", "version", "Port"].contains(&kind)
+        || kind.starts_with("scalar-unit");
     match operator {
         Operator::Equal | Operator::ValidValues => true,
         Operator::InRange => comparable || kind == "range",
-        Operator::Length | Operator::MinLength | Operator::MaxLength => ["string", "list", "map"].contains(&kind),
+        Operator::Length | Operator::MinLength | Operator::MaxLength => {
+            ["string", "list", "map"].contains(&kind)
+        }
         Operator::Pattern | Operator::Schema => kind == "string",
         _ => comparable,
     }
@@ -290,7 +343,10 @@ fn clauses_apply_to_the_types_of_the_table() {
                 _ => low.to_owned(),
             };
             let expected = if allows(operator, kind) { "" } else { "invalid-constraint" };
-            let schema = format!("{{schema: {{type: {kind}, constraints: [{}: {operand}]}}}}", operator.keyname());
+            let schema = format!(
+                "{{schema: {{type: {kind}, constraints: [{}: {operand}]}}}}",
+                operator.keyname()
+            );
             assert_eq!(found(&schema), expected, "{schema}");
         }
     }
@@ -301,11 +357,18 @@ fn clauses_hold_as_the_order_says() {
     for (kind, low, high) in SAMPLES {
         let differ = low != high;
         let holds = |operator: &str, operand: &str, literal: &str| {
-            let found = value(&format!("{{type: {kind}, constraints: [{operator}: {operand}]}}"), literal);
-            assert!(matches!(&*found, "" | "violated-constraint"), "{kind} {operator} {operand} {literal}: {found}");
+            let found =
+                value(&format!("{{type: {kind}, constraints: [{operator}: {operand}]}}"), literal);
+            assert!(
+                matches!(&*found, "" | "violated-constraint"),
+                "{kind} {operator} {operand} {literal}: {found}"
+            );
             found.is_empty()
         };
-        assert!(holds("equal", low, low) && holds("valid_values", &format!("[{high}, {low}]"), low), "{kind}");
+        assert!(
+            holds("equal", low, low) && holds("valid_values", &format!("[{high}, {low}]"), low),
+            "{kind}"
+        );
         assert_eq!(holds("equal", low, high), !differ, "{kind}");
         assert_eq!(holds("valid_values", &format!("[{high}]"), low), !differ, "{kind}");
         if allows(Operator::GreaterThan, kind) {
@@ -316,27 +379,42 @@ fn clauses_hold_as_the_order_says() {
                 ("less_or_equal", [true, true, false]),
             ];
             for (operator, expected) in tests {
-                let actual = [holds(operator, high, low), holds(operator, low, low), holds(operator, low, high)];
+                let actual = [
+                    holds(operator, high, low),
+                    holds(operator, low, low),
+                    holds(operator, low, high),
+                ];
                 assert_eq!(actual, expected, "{kind} {operator}");
             }
-            assert!(holds("in_range", &format!("[{low}, {high}]"), low) && holds("in_range", &format!("[{low}, {high}]"), high));
             assert!(
-                !holds("in_range", &format!("[{high}, {high}]"), low) && !holds("in_range", &format!("[{low}, {low}]"), high)
+                holds("in_range", &format!("[{low}, {high}]"), low)
+                    && holds("in_range", &format!("[{low}, {high}]"), high)
+            );
+            assert!(
+                !holds("in_range", &format!("[{high}, {high}]"), low)
+                    && !holds("in_range", &format!("[{low}, {low}]"), high)
             );
             assert!(holds("in_range", &format!("[{low}, UNBOUNDED]"), high));
         }
     }
-    let range = |operand: &str, literal: &str| value(&format!("{{type: range, constraints: [in_range: {operand}]}}"), literal);
+    let range = |operand: &str, literal: &str| {
+        value(&format!("{{type: range, constraints: [in_range: {operand}]}}"), literal)
+    };
     assert_eq!(range("[1, 5]", "[1, 5]"), "");
     assert_eq!(range("[1, 5]", "[0, 5]"), "violated-constraint");
     assert_eq!(range("[1, 5]", "[1, UNBOUNDED]"), "violated-constraint");
     assert_eq!(range("[1, UNBOUNDED]", "[2, UNBOUNDED]"), "");
-    for (kind, literal) in [("string", "äöü"), ("list", "[1, 2, 3]"), ("map", "{a: 1, b: 2, c: 3}")] {
-        for (operator, expected) in
-            [("length", [false, true, false]), ("min_length", [true, true, false]), ("max_length", [false, true, true])]
-        {
-            let actual = [2, 3, 4]
-                .map(|length| value(&format!("{{type: {kind}, constraints: [{operator}: {length}]}}"), literal).is_empty());
+    for (kind, literal) in [("string", "äöü"), ("list", "[1, 2, 3]"), ("map", "{a: 1, b: 2, c: 3}")]
+    {
+        for (operator, expected) in [
+            ("length", [false, true, false]),
+            ("min_length", [true, true, false]),
+            ("max_length", [false, true, true]),
+        ] {
+            let actual = [2, 3, 4].map(|length| {
+                value(&format!("{{type: {kind}, constraints: [{operator}: {length}]}}"), literal)
+                    .is_empty()
+            });
             assert_eq!(actual, expected, "{kind} {operator}");
         }
     }
@@ -350,7 +428,10 @@ fn operands_fit_their_types() {
         ("{type: integer, constraints: [equl: 3]}", "invalid-constraint"),
         ("{type: integer, constraints: [{equal: 3, less_than: 4}]}", "invalid-template"),
         ("{type: integer, constraints: {equal: 3}}", "invalid-template"),
-        ("{type: integer, constraints: [valid_values: [1, a, b]]}", "invalid-constraint invalid-constraint"),
+        (
+            "{type: integer, constraints: [valid_values: [1, a, b]]}",
+            "invalid-constraint invalid-constraint",
+        ),
         ("{type: integer, constraints: [valid_values: 1]}", "invalid-constraint"),
         ("{type: integer, constraints: [in_range: [4, 1]]}", "invalid-constraint"),
         ("{type: integer, constraints: [in_range: [1, UNBOUNDED]]}", ""),
@@ -368,9 +449,18 @@ fn operands_fit_their_types() {
         ("{type: string, constraints: [schema: {}]}", "invalid-constraint"),
         ("{type: scalar-unit.size, constraints: [greater_than: 1 s]}", "invalid-constraint"),
         ("{type: Unheard, constraints: [greater_than: 1 s]}", "?"),
-        ("{type: list, entry_schema: {type: integer, constraints: [max_length: 128]}}", "invalid-constraint"),
-        ("{type: map, key_schema: {type: string, constraints: [greater_than: 1]}}", "invalid-constraint"),
-        ("{type: Phone, constraints: [equal: {country: a}]}", "invalid-constraint invalid-constraint"),
+        (
+            "{type: list, entry_schema: {type: integer, constraints: [max_length: 128]}}",
+            "invalid-constraint",
+        ),
+        (
+            "{type: map, key_schema: {type: string, constraints: [greater_than: 1]}}",
+            "invalid-constraint",
+        ),
+        (
+            "{type: Phone, constraints: [equal: {country: a}]}",
+            "invalid-constraint invalid-constraint",
+        ),
         ("[]", "invalid-template"),
         ("{type: 1}", "invalid-template"),
     ];
@@ -384,10 +474,16 @@ fn defaults_fit_their_definitions() {
     let cases: [(&str, &[Code]); 8] = [
         ("{type: integer, default: 1}", &[]),
         ("{type: integer, default: a}", &[Code::InvalidValue]),
-        ("{type: integer, default: 1, constraints: [greater_than: 1]}", &[Code::ViolatedConstraint]),
+        (
+            "{type: integer, default: 1, constraints: [greater_than: 1]}",
+            &[Code::ViolatedConstraint],
+        ),
         ("{type: integer, default: {get_input: a}}", &[]),
         ("{type: integer, value: a, default: b}", &[Code::InvalidValue, Code::InvalidValue]),
-        ("{type: Phone, default: {nmber: a}}", &[Code::UnknownProperty, Code::MissingProperty, Code::MissingProperty]),
+        (
+            "{type: Phone, default: {nmber: a}}",
+            &[Code::UnknownProperty, Code::MissingProperty, Code::MissingProperty],
+        ),
         ("{type: integer, constraints: [length: 1]}", &[Code::InvalidConstraint]),
         ("{required: 1}", &[Code::InvalidTemplate]),
     ];
@@ -400,7 +496,11 @@ fn defaults_fit_their_definitions() {
             let mut diagnostics = Diagnostics::default();
             let definition = read(key, body, &mut diagnostics);
             diagnostics.0.extend(check_definition(&definition, &types).diagnostics);
-            assert_eq!(diagnostics.0.iter().map(|found| found.code).collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(
+                diagnostics.0.iter().map(|found| found.code).collect::<Vec<_>>(),
+                expected,
+                "{text}"
+            );
         }
     }
 }
@@ -412,7 +512,10 @@ fn a_parameter_without_a_type_takes_any_value() {
         let (key, body) = document.root().entries().next().unwrap();
         let mut diagnostics = Diagnostics::default();
         let definition = Definition::parameter(key, body, &mut diagnostics);
-        assert!(definition.schema.is_none() && definition.value.is_some() && diagnostics.0.is_empty(), "{text}");
+        assert!(
+            definition.schema.is_none() && definition.value.is_some() && diagnostics.0.is_empty(),
+            "{text}"
+        );
     }
 }
 
@@ -426,15 +529,24 @@ fn problems_say_where_they_are_and_what_to_do() {
     let types = Types::of(&types);
     let mut diagnostics = Diagnostics::default();
     let definitions = document_definitions();
-    let definitions: Vec<_> =
-        definitions.root().entries().map(|(key, body)| Definition::property(key, body, &mut diagnostics)).collect();
+    let definitions: Vec<_> = definitions
+        .root()
+        .entries()
+        .map(|(key, body)| Definition::property(key, body, &mut diagnostics))
+        .collect();
     let root = document.root();
-    let findings = check_assignments(Some(root), &definitions, "the node `shop`", root.span(), &types);
+    let findings =
+        check_assignments(Some(root), &definitions, "the node `shop`", root.span(), &types);
     let lines: Vec<_> = findings
         .diagnostics
         .iter()
         .map(|found| {
-            format!("{} ({}; {})", found.one_line(&sources), found.section.unwrap(), found.help.as_deref().unwrap_or("-"))
+            format!(
+                "{} ({}; {})",
+                found.one_line(&sources),
+                found.section.unwrap(),
+                found.help.as_deref().unwrap_or("-")
+            )
         })
         .collect();
     assert_eq!(
@@ -452,7 +564,9 @@ fn document_types() -> Document {
 }
 
 fn document_definitions() -> Document {
-    document("ports: {type: list, entry_schema: Port}\nphone: {type: Phone}\nnote: {type: string, required: false}")
+    document(
+        "ports: {type: list, entry_schema: Port}\nphone: {type: Phone}\nnote: {type: string, required: false}",
+    )
 }
 
 /// Units of each dimension, written once more: how many of the smallest unit each has.
@@ -483,7 +597,10 @@ const UNITS: [(&str, &[(&str, i128)]); 4] = [
             ("d", 86_400_000_000_000),
         ],
     ),
-    ("scalar-unit.frequency", &[("Hz", 1), ("kHz", 1000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)]),
+    (
+        "scalar-unit.frequency",
+        &[("Hz", 1), ("kHz", 1000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
+    ),
     (
         "scalar-unit.bitrate",
         &[
@@ -527,14 +644,18 @@ fn every_unit_is_worth_what_the_tables_say() {
 fn amount(dimension: usize) -> impl Strategy<Value = (String, i128)> {
     let (_, units) = UNITS[dimension];
     // Few numbers, so that equal amounts in different units are common.
-    (prop_oneof![-3000i128..3000, (-3i128..4).prop_map(|whole| whole * 1000)], 0..units.len(), 0..3usize).prop_map(
-        move |(thousandths, unit, spaces)| {
+    (
+        prop_oneof![-3000i128..3000, (-3i128..4).prop_map(|whole| whole * 1000)],
+        0..units.len(),
+        0..3usize,
+    )
+        .prop_map(move |(thousandths, unit, spaces)| {
             let (unit, factor) = units[unit];
             let (sign, size) = (if thousandths < 0 { "-" } else { "" }, thousandths.unsigned_abs());
-            let text = format!("{sign}{}.{:03}{}{unit}", size / 1000, size % 1000, " ".repeat(spaces));
+            let text =
+                format!("{sign}{}.{:03}{}{unit}", size / 1000, size % 1000, " ".repeat(spaces));
             (text, thousandths * factor)
-        },
-    )
+        })
 }
 
 fn literal_order(kind: &str, a: &str, b: &str) -> Option<std::cmp::Ordering> {
@@ -545,7 +666,8 @@ fn literal_order(kind: &str, a: &str, b: &str) -> Option<std::cmp::Ordering> {
 }
 
 fn version_text() -> impl Strategy<Value = (String, [u32; 3], Option<(&'static str, u32)>)> {
-    let qualifier = proptest::option::of((prop_oneof![Just("alpha"), Just("beta"), Just("rc-x")], 0u32..12));
+    let qualifier =
+        proptest::option::of((prop_oneof![Just("alpha"), Just("beta"), Just("rc-x")], 0u32..12));
     ([1u32..2, 9..11, 0..2], qualifier, any::<bool>()).prop_map(|(numbers, qualifier, short)| {
         let [major, minor, fix] = numbers;
         let text = match qualifier {
@@ -576,10 +698,26 @@ fn schema_and_values() -> impl Strategy<Value = (String, String, String)> {
             format!("{n} GiB"),
             format!("{n} GHz")
         )),
-        (1u8..9).prop_map(|n| ("version".to_owned(), format!("1.{n}.0.beta-{n}"), format!("1.{n}.0.beta-x"))),
-        (1u8..9).prop_map(|n| ("range".to_owned(), format!("[{n}, {n}]"), format!("[{n}, {}]", n - 1))),
-        (1u8..9).prop_map(|n| ("timestamp".to_owned(), format!("2020-01-0{n}"), format!("2020-0{n}"))),
-        (2u8..9).prop_map(|n| ("Phone".to_owned(), format!("{{country: {n}, number: ab}}"), format!("{{country: {n}}}"))),
+        (1u8..9).prop_map(|n| (
+            "version".to_owned(),
+            format!("1.{n}.0.beta-{n}"),
+            format!("1.{n}.0.beta-x")
+        )),
+        (1u8..9).prop_map(|n| (
+            "range".to_owned(),
+            format!("[{n}, {n}]"),
+            format!("[{n}, {}]", n - 1)
+        )),
+        (1u8..9).prop_map(|n| (
+            "timestamp".to_owned(),
+            format!("2020-01-0{n}"),
+            format!("2020-0{n}")
+        )),
+        (2u8..9).prop_map(|n| (
+            "Phone".to_owned(),
+            format!("{{country: {n}, number: ab}}"),
+            format!("{{country: {n}}}")
+        )),
         (2u8..9).prop_map(|n| (
             "Phone".to_owned(),
             format!("{{country: {n}, number: ab}}"),
@@ -587,17 +725,24 @@ fn schema_and_values() -> impl Strategy<Value = (String, String, String)> {
         )),
     ];
     leaf.prop_recursive(4, 16, 3, |part| {
-        (part, 1usize..4, 0usize..3, any::<bool>()).prop_map(|((schema, valid, invalid), count, wrong, list)| {
-            let entries = |wrong: Option<usize>| {
-                let entry = |index| if Some(index) == wrong { invalid.clone() } else { valid.clone() };
-                let entries = (0..count).map(|index| if list { entry(index) } else { format!("k{index}: {}", entry(index)) });
-                let entries = entries.collect::<Vec<_>>().join(", ");
-                if list { format!("[{entries}]") } else { format!("{{{entries}}}") }
-            };
-            let kind = if list { "list" } else { "map" };
-            let schema = format!("{{type: {kind}, entry_schema: {schema}, constraints: [max_length: {count}]}}");
-            (schema, entries(None), entries(Some(wrong % count)))
-        })
+        (part, 1usize..4, 0usize..3, any::<bool>()).prop_map(
+            |((schema, valid, invalid), count, wrong, list)| {
+                let entries = |wrong: Option<usize>| {
+                    let entry =
+                        |index| if Some(index) == wrong { invalid.clone() } else { valid.clone() };
+                    let entries = (0..count).map(|index| {
+                        if list { entry(index) } else { format!("k{index}: {}", entry(index)) }
+                    });
+                    let entries = entries.collect::<Vec<_>>().join(", ");
+                    if list { format!("[{entries}]") } else { format!("{{{entries}}}") }
+                };
+                let kind = if list { "list" } else { "map" };
+                let schema = format!(
+                    "{{type: {kind}, entry_schema: {schema}, constraints: [max_length: {count}]}}"
+                );
+                (schema, entries(None), entries(Some(wrong % count)))
+            },
+        )
     })
 }
 
@@ -648,7 +793,9 @@ proptest! {
 fn definitions<'a>(node: Node<'a>, found: &mut Vec<Definition<'a>>, diagnostics: &mut Diagnostics) {
     for (key, value) in node.entries() {
         if matches!(key.text(), Some("properties" | "attributes")) {
-            found.extend(value.entries().map(|(key, body)| Definition::property(key, body, diagnostics)));
+            found.extend(
+                value.entries().map(|(key, body)| Definition::property(key, body, diagnostics)),
+            );
         }
         definitions(value, found, diagnostics);
     }

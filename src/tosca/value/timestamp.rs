@@ -1,4 +1,5 @@
-//! Timestamps as YAML 1.1 writes them, which section 3.3.1 refers to: a date, or a date, a time and perhaps a zone.
+//! Timestamps as YAML 1.1 writes them, which section 3.3.1 refers to: a date, or a date, a time and
+//! perhaps a zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -21,7 +22,9 @@ pub(super) fn read(text: &str) -> Option<Timestamp> {
         let second = rest.after(":")?.digits(2, 2)?;
         let nanosecond = rest.fraction()?;
         let date = [month, day, hour, minute, second].map(narrow);
-        let [Some(month), Some(day), Some(hour), Some(minute), Some(second)] = date else { return None };
+        let [Some(month), Some(day), Some(hour), Some(minute), Some(second)] = date else {
+            return None;
+        };
         (DateTime::new(narrow(year)?, month, day, hour, minute, second, nanosecond), rest.zone()?)
     };
     Offset::from_seconds(zone).ok()?.to_timestamp(date.ok()?).ok()

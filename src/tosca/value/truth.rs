@@ -4,7 +4,7 @@ use super::check::{Checker, Kind};
 use super::function::function_not_map;
 use super::primitive::{Literal, is_unbounded};
 use super::{Clause, Operator, Primitive, Reason, Schema, function};
-use crate::yaml::{Node, NodeKind};
+use crate::text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
@@ -56,7 +56,12 @@ impl std::ops::Not for Truth<'_> {
 
 impl<'t> Checker<'t, '_> {
     /// Whether a value of the type fulfils a clause.
-    pub(super) fn fulfils(&self, node: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) -> Truth<'t> {
+    pub(super) fn fulfils(
+        &self,
+        node: Node<'t>,
+        clause: &'t Clause<'t>,
+        kind: &Kind<'t>,
+    ) -> Truth<'t> {
         let (operator, operand) = (clause.operator, clause.operand);
         if !operator.applies_to(kind.base) {
             return Truth::Unknown(Reason::Definition);
@@ -67,32 +72,45 @@ impl<'t> Checker<'t, '_> {
                 Truth::any(operand.items().map(|valid| self.same(node, valid, Some(kind.schema))))
             }
             Operator::InRange => in_range(node, operand, kind.base),
-            Operator::Length | Operator::MinLength | Operator::MaxLength => sized(node, operand, operator.test()),
+            Operator::Length | Operator::MinLength | Operator::MaxLength => {
+                sized(node, operand, operator.test())
+            }
             Operator::Pattern => match (node.as_str(), clause.pattern()) {
                 (Some(text), Some(Ok(pattern))) => pattern.is_match(text).into(),
                 (_, Some(Err(error))) if is_unsupported(error) => Truth::Unknown(Reason::Pattern),
                 _ => Truth::Unknown(function(operand).map_or(Reason::Definition, Reason::Function)),
             },
             Operator::Schema => Truth::Unknown(Reason::ExternalSchema),
-            _ => kind.base.map_or(Truth::Unknown(Reason::Definition), |base| ordered(node, operand, base, operator.test())),
+            _ => kind.base.map_or(Truth::Unknown(Reason::Definition), |base| {
+                ordered(node, operand, base, operator.test())
+            }),
         }
     }
 
     /// Whether two values of one schema are equal: as their type has it, so `1 GB` is `1000 MB`.
-    pub(super) fn same(&self, a: Node<'t>, b: Node<'t>, schema: Option<&'t Schema<'t>>) -> Truth<'t> {
+    pub(super) fn same(
+        &self,
+        a: Node<'t>,
+        b: Node<'t>,
+        schema: Option<&'t Schema<'t>>,
+    ) -> Truth<'t> {
         let kind = schema.map(|schema| self.kind(schema));
         let call = |node| kind.map_or_else(|| function_not_map(node), |kind| kind.function(node));
         if let Some(name) = call(a).or_else(|| call(b)) {
             return Truth::Unknown(Reason::Function(name));
         }
         match (kind.and_then(|kind| kind.base), a.kind(), b.kind()) {
-            (_, NodeKind::Sequence, NodeKind::Sequence) => self.same_items(a, b, kind.and_then(|kind| kind.entry_schema())),
+            (_, NodeKind::Sequence, NodeKind::Sequence) => {
+                self.same_items(a, b, kind.and_then(|kind| kind.entry_schema()))
+            }
             (_, NodeKind::Mapping, NodeKind::Mapping) => self.same_entries(a, b, kind.as_ref()),
-            (Some(base), NodeKind::Scalar, NodeKind::Scalar) => match (Literal::read(a, base), Literal::read(b, base)) {
-                (Some(a), Some(b)) => (a.compare(&b) == Some(Ordering::Equal)).into(),
-                (Some(_), None) => Truth::Unknown(Reason::Definition),
-                _ => Truth::No,
-            },
+            (Some(base), NodeKind::Scalar, NodeKind::Scalar) => {
+                match (Literal::read(a, base), Literal::read(b, base)) {
+                    (Some(a), Some(b)) => (a.compare(&b) == Some(Ordering::Equal)).into(),
+                    (Some(_), None) => Truth::Unknown(Reason::Definition),
+                    _ => Truth::No,
+                }
+            }
             (_, NodeKind::Scalar, NodeKind::Scalar) => (a.to_value() == b.to_value()).into(),
             _ => Truth::No,
         }
@@ -105,7 +123,8 @@ impl<'t> Checker<'t, '_> {
         Truth::all(a.items().zip(b.items()).map(|(a, b)| self.same(a, b, schema)))
     }
 
-    /// Maps are equal when they have the same entries in any order; a property that is left out has its default.
+    /// Maps are equal when they have the same entries in any order; a property that is left out has
+    /// its default.
     fn same_entries(&self, a: Node<'t>, b: Node<'t>, kind: Option<&Kind<'t>>) -> Truth<'t> {
         let [of_a, of_b] = [a, b].map(|node| {
             let entries = node.entries().filter_map(|(key, value)| Some((key.text()?, value)));
@@ -118,7 +137,8 @@ impl<'t> Checker<'t, '_> {
         });
         Truth::all(keys.map(|key| {
             let property = kind.and_then(|kind| kind.property(key));
-            let or_default = |of: &FxHashMap<&str, Node<'t>>| of.get(key).copied().or_else(|| property?.default);
+            let or_default =
+                |of: &FxHashMap<&str, Node<'t>>| of.get(key).copied().or_else(|| property?.default);
             let schema = match property {
                 Some(property) => property.schema.as_ref(),
                 None => kind.and_then(|kind| kind.entry_schema()),
@@ -137,7 +157,12 @@ pub(super) fn is_unsupported(error: &str) -> bool {
 }
 
 /// Whether the order of a value and a bound is as it must be.
-fn ordered<'t>(node: Node<'t>, bound: Node<'t>, base: Primitive, test: fn(Ordering) -> bool) -> Truth<'t> {
+fn ordered<'t>(
+    node: Node<'t>,
+    bound: Node<'t>,
+    base: Primitive,
+    test: fn(Ordering) -> bool,
+) -> Truth<'t> {
     if let Some(name) = function(bound) {
         return Truth::Unknown(Reason::Function(name));
     }
@@ -155,17 +180,26 @@ fn ordered<'t>(node: Node<'t>, bound: Node<'t>, base: Primitive, test: fn(Orderi
 /// Whether a value is between two bounds, or at one of them; a range is when both its ends are.
 fn in_range<'t>(node: Node<'t>, bounds: Node<'t>, base: Option<Primitive>) -> Truth<'t> {
     let mut ends = bounds.items();
-    let (Some(low), Some(high), None, Some(base)) = (ends.next(), ends.next(), ends.next(), base) else {
+    let (Some(low), Some(high), None, Some(base)) = (ends.next(), ends.next(), ends.next(), base)
+    else {
         return Truth::Unknown(function(bounds).map_or(Reason::Definition, Reason::Function));
     };
     let above = |value, base| ordered(value, low, base, Ordering::is_ge);
-    let below = |value, base| if is_unbounded(high) { Truth::Yes } else { ordered(value, high, base, Ordering::is_le) };
+    let below = |value, base| {
+        if is_unbounded(high) { Truth::Yes } else { ordered(value, high, base, Ordering::is_le) }
+    };
     if base != Primitive::Range {
         return Truth::all([above(node, base), below(node, base)]);
     }
     let mut parts = node.items();
-    let (Some(first), Some(last)) = (parts.next(), parts.next()) else { return Truth::Unknown(Reason::Definition) };
-    let within = if is_unbounded(last) { is_unbounded(high).into() } else { below(last, Primitive::Integer) };
+    let (Some(first), Some(last)) = (parts.next(), parts.next()) else {
+        return Truth::Unknown(Reason::Definition);
+    };
+    let within = if is_unbounded(last) {
+        is_unbounded(high).into()
+    } else {
+        below(last, Primitive::Integer)
+    };
     Truth::all([above(first, Primitive::Integer), within])
 }
 

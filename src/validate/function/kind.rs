@@ -1,10 +1,10 @@
 //! Types of values, and whether values of one can stand where another is expected.
 
 use super::super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::{Node, Scalar};
 use crate::tosca::value::{Primitive, Schema};
 use crate::tosca::{PropertyDefinition, SchemaDefinition, TypeRef};
-use crate::yaml::{Node, Scalar};
 
 /// The type of a value, as its definition declares it.
 #[derive(Clone, Debug)]
@@ -21,7 +21,8 @@ pub(in crate::validate) struct ValueType {
 pub(super) enum Outcome {
     /// Its declared type.
     Typed(ValueType),
-    /// It is text that a function puts together, which may read as a number or whatever else is written as text.
+    /// It is text that a function puts together, which may read as a number or whatever else is
+    /// written as text.
     Text,
     /// Nothing before run time.
     RunTime,
@@ -48,22 +49,38 @@ impl<'c> Checker<'c, '_> {
     pub(in crate::validate) fn expected_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
         let entry = schema.entry_schema.as_deref().and_then(|entry| self.expected_type(entry));
         let kind = self.types.find_data(schema.type_name)?;
-        Some(ValueType { kind, constrained: !schema.constraints.is_empty(), entry: entry.map(Box::new) })
+        Some(ValueType {
+            kind,
+            constrained: !schema.constraints.is_empty(),
+            entry: entry.map(Box::new),
+        })
     }
 
     fn declared_type(&self, schema: &SchemaDefinition<'_>) -> Option<ValueType> {
         let entry = schema.entry_schema.as_deref().and_then(|entry| self.declared_type(entry));
         let kind = self.types.find_data(schema.kind?.text()?)?;
-        Some(ValueType { kind, constrained: !schema.constraints.is_empty(), entry: entry.map(Box::new) })
+        Some(ValueType {
+            kind,
+            constrained: !schema.constraints.is_empty(),
+            entry: entry.map(Box::new),
+        })
     }
 
     /// What a part of a property is.
-    pub(super) fn part_of(&self, definition: &PropertyDefinition<'_>, path: &[Node<'_>]) -> Result<Outcome, Diagnostic> {
+    pub(super) fn part_of(
+        &self,
+        definition: &PropertyDefinition<'_>,
+        path: &[Node<'_>],
+    ) -> Result<Outcome, Diagnostic> {
         self.part(self.declared_type(&definition.schema), path)
     }
 
     /// What a part of a value is: names of entries and properties and indices of items lead to it.
-    pub(super) fn part(&self, whole: Option<ValueType>, path: &[Node<'_>]) -> Result<Outcome, Diagnostic> {
+    pub(super) fn part(
+        &self,
+        whole: Option<ValueType>,
+        path: &[Node<'_>],
+    ) -> Result<Outcome, Diagnostic> {
         let mut current = whole;
         for step in path {
             let Some(kind) = current else { return Ok(Outcome::Unknown) };
@@ -79,16 +96,23 @@ impl<'c> Checker<'c, '_> {
         let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));
         match (self.base(kind), kind.kind) {
             (Some(Primitive::List), _) if index => Ok(self.entry(kind)),
-            (Some(Primitive::List), _) => {
-                wrong(Code::InvalidFunction, format!("the items of a list have an index from 0 up, not `{name}`"))
-            }
+            (Some(Primitive::List), _) => wrong(
+                Code::InvalidFunction,
+                format!("the items of a list have an index from 0 up, not `{name}`"),
+            ),
             (Some(Primitive::Map), _) => Ok(self.entry(kind)),
             (Some(Primitive::Range), _) if index => Ok(None),
             (None, TypeRef::Defined(id)) => match self.types.effective(id).properties.get(name) {
                 Some(part) => Ok(self.declared_type(&part.definition.schema)),
-                None => wrong(Code::UnknownProperty, format!("{} has no property `{name}`", self.described(kind))),
+                None => wrong(
+                    Code::UnknownProperty,
+                    format!("{} has no property `{name}`", self.described(kind)),
+                ),
             },
-            _ => wrong(Code::InvalidFunction, format!("{} has no part `{name}`", self.described(kind))),
+            _ => wrong(
+                Code::InvalidFunction,
+                format!("{} has no part `{name}`", self.described(kind)),
+            ),
         }
     }
 
@@ -99,7 +123,9 @@ impl<'c> Checker<'c, '_> {
     /// What the entries of a list or a map are, where that is said.
     fn entry(&self, kind: &ValueType) -> Option<ValueType> {
         let inherited = || match kind.kind {
-            TypeRef::Defined(id) => self.declared_type(self.types.effective(id).schema.entry_schema.as_deref()?),
+            TypeRef::Defined(id) => {
+                self.declared_type(self.types.effective(id).schema.entry_schema.as_deref()?)
+            }
             TypeRef::Primitive(_) => None,
         };
         kind.entry.as_deref().cloned().or_else(inherited)
@@ -133,7 +159,9 @@ impl<'c> Checker<'c, '_> {
             Outcome::Unknown => Fit::Yes,
             Outcome::RunTime => Fit::Undecided,
             Outcome::Typed(kind) => self.fits(kind, expected, DEPTH),
-            Outcome::Text if self.base(expected) == Some(Primitive::String) => self.constraints(expected),
+            Outcome::Text if self.base(expected) == Some(Primitive::String) => {
+                self.constraints(expected)
+            }
             Outcome::Text if self.is_scalar(expected) => Fit::Undecided,
             Outcome::Text => Fit::No,
         }
@@ -153,14 +181,21 @@ impl<'c> Checker<'c, '_> {
             return if expected.constrained { entries.at_least(Fit::Constraints) } else { entries };
         }
         match (self.base(kind), self.base(expected)) {
-            (Some(one), Some(other)) if one == other => match (self.entry(kind), self.entry(expected)) {
-                (Some(kind), Some(expected)) => self.fits(&kind, &expected, depth - 1).at_least(Fit::Constraints),
-                (None, Some(_)) => Fit::Undecided,
-                (_, None) => self.constraints(expected),
-            },
+            (Some(one), Some(other)) if one == other => {
+                match (self.entry(kind), self.entry(expected)) {
+                    (Some(kind), Some(expected)) => {
+                        self.fits(&kind, &expected, depth - 1).at_least(Fit::Constraints)
+                    }
+                    (None, Some(_)) => Fit::Undecided,
+                    (_, None) => self.constraints(expected),
+                }
+            }
             (Some(Primitive::Integer), Some(Primitive::Float)) => self.constraints(expected),
             // These are written as text, as a map, or as a list.
-            (Some(Primitive::String), Some(Primitive::Timestamp | Primitive::Version | Primitive::ScalarUnit(_)))
+            (
+                Some(Primitive::String),
+                Some(Primitive::Timestamp | Primitive::Version | Primitive::ScalarUnit(_)),
+            )
             | (Some(Primitive::Map), None)
             | (Some(Primitive::List), Some(Primitive::Range)) => Fit::Undecided,
             (None, Some(Primitive::Map)) => self.constraints(expected),

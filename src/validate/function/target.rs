@@ -3,12 +3,12 @@
 use super::super::checker::Checker;
 use super::Site;
 use super::kind::Outcome;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::function::{Call, Function, Name};
-use crate::graph::{ElementId, NodeId, RelationElement, Step};
-use crate::options::Kind;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::Node;
+use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
-use crate::yaml::Node;
+use crate::variability::graph::{ElementId, NodeId, RelationElement, Step};
+use crate::variability::options::Kind;
 
 /// So many hosts above each other are looked at.
 const HOSTS: usize = 64;
@@ -44,7 +44,12 @@ struct Asked<'q, 'a> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// The entity of a name, or of a keyword where that has a meaning (section 4.1).
-    pub(super) fn entity(&self, site: &Site, call: &Call<'_>, name: Name<'_>) -> Result<Entity, Diagnostic> {
+    pub(super) fn entity(
+        &self,
+        site: &Site,
+        call: &Call<'_>,
+        name: Name<'_>,
+    ) -> Result<Entity, Diagnostic> {
         let misplaced = |of: &str| {
             let message = format!("`{}` has a meaning in {of} only", name.text);
             Err(Diagnostic::error(Code::InvalidFunction, message).at(name.at.span()).section("4.1"))
@@ -59,12 +64,15 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             ("TARGET", Some(Kind::Relation), _) => {
                 let target = self.graph.relations[slot as usize].target;
-                Ok(target.map_or(Entity::Open, |target| Entity::Element(self.graph.node(target).id)))
+                Ok(target
+                    .map_or(Entity::Open, |target| Entity::Element(self.graph.node(target).id)))
             }
             ("SOURCE" | "TARGET", ..) => misplaced("relationship templates"),
             ("HOST", ..) if call.function == Function::GetOperationOutput => {
                 let message = "`get_operation_output` does not take from `HOST`";
-                Err(Diagnostic::error(Code::InvalidFunction, message).at(name.at.span()).section("4.6.1"))
+                Err(Diagnostic::error(Code::InvalidFunction, message)
+                    .at(name.at.span())
+                    .section("4.6.1"))
             }
             ("HOST", Some(Kind::Node), _) => Ok(Entity::HostOf(NodeId(slot))),
             ("HOST", ..) => misplaced("node templates"),
@@ -86,14 +94,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Ok(Entity::Open);
         }
         let known = graph.nodes.iter().map(|node| graph.element(node.id).name);
-        let known = known.chain(self.relationships().keys().copied()).chain(["SELF", "SOURCE", "TARGET", "HOST"]);
+        let known = known
+            .chain(self.relationships().keys().copied())
+            .chain(["SELF", "SOURCE", "TARGET", "HOST"]);
         let message = format!("there is no node or relationship template `{}`", name.text);
-        let error = Diagnostic::error(Code::UnknownElement, message).at(name.at.span()).section(call.function.section());
+        let error = Diagnostic::error(Code::UnknownElement, message)
+            .at(name.at.span())
+            .section(call.function.section());
         Err(error.help_opt(did_you_mean(name.text, known)))
     }
 
-    /// The types of an element that count, with what their meaning depends on; nothing for one that is not defined, which is reported where
-    /// it is named.
+    /// The types of an element that count, with what their meaning depends on; nothing for one that
+    /// is not defined, which is reported where it is named.
     fn alternatives(&self, id: ElementId) -> Vec<(Option<TypeId>, Vec<ElementId>)> {
         let family = match self.graph.element(id).kind {
             Kind::Node => Family::Node,
@@ -112,13 +124,26 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Asks an entity for something, type by type.
-    pub(super) fn ask(&self, id: ElementId, mut ask: impl FnMut(TypeId) -> Result<Outcome, Diagnostic>) -> Vec<Answer> {
-        let answer = |(kind, when): (Option<TypeId>, _)| Answer { when, outcome: kind.map_or(Ok(Outcome::Unknown), &mut ask) };
+    pub(super) fn ask(
+        &self,
+        id: ElementId,
+        mut ask: impl FnMut(TypeId) -> Result<Outcome, Diagnostic>,
+    ) -> Vec<Answer> {
+        let answer = |(kind, when): (Option<TypeId>, _)| Answer {
+            when,
+            outcome: kind.map_or(Ok(Outcome::Unknown), &mut ask),
+        };
         self.alternatives(id).into_iter().map(answer).collect()
     }
 
     /// What `get_property` or `get_attribute` gives.
-    pub(super) fn value(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, path: &[Node<'a>]) -> Vec<Answer> {
+    pub(super) fn value(
+        &self,
+        site: &Site,
+        call: &Call<'a>,
+        entity: Name<'a>,
+        path: &[Node<'a>],
+    ) -> Vec<Answer> {
         let asked = Asked { call, path };
         match self.entity(site, call, entity) {
             Err(error) => vec![Answer::always(Err(error))],
@@ -136,25 +161,37 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut answers = Vec::new();
         for (kind, when) in self.alternatives(id) {
             match kind {
-                Some(kind) => answers.extend(self.of_type(id, kind, asked).into_iter().map(|mut answer| {
-                    answer.when.extend(&when);
-                    answer
-                })),
+                Some(kind) => {
+                    answers.extend(self.of_type(id, kind, asked).into_iter().map(|mut answer| {
+                        answer.when.extend(&when);
+                        answer
+                    }))
+                }
                 None => answers.push(Answer { when, outcome: Ok(Outcome::Unknown) }),
             }
         }
         answers
     }
 
-    /// Of the nodes that host a node, the nearest that has it (section 4.1). `way` are the nodes already looked at.
-    fn of_hosts(&self, node: NodeId, asked: Asked<'_, 'a>, when: &[ElementId], way: &mut Vec<NodeId>, answers: &mut Vec<Answer>) {
+    /// Of the nodes that host a node, the nearest that has it (section 4.1). `way` are the nodes
+    /// already looked at.
+    fn of_hosts(
+        &self,
+        node: NodeId,
+        asked: Asked<'_, 'a>,
+        when: &[ElementId],
+        way: &mut Vec<NodeId>,
+        answers: &mut Vec<Answer>,
+    ) {
         let graph = self.graph;
-        let mut hosting = graph.hosting(graph.node(node)).filter(|relation| self.counts(relation.id)).peekable();
+        let mut hosting =
+            graph.hosting(graph.node(node)).filter(|relation| self.counts(relation.id)).peekable();
         if hosting.peek().is_none() {
             let name = asked.path.first().and_then(|name| name.text()).unwrap_or_default();
             let first = graph.display(graph.node(way[0]).id);
             let message = format!("none of what hosts {first} has the {} `{name}`", asked.noun());
-            return answers.push(Answer { when: when.to_vec(), outcome: Err(asked.unknown(message)) });
+            return answers
+                .push(Answer { when: when.to_vec(), outcome: Err(asked.unknown(message)) });
         }
         for relation in hosting {
             let Some(target) = relation.target else { continue };
@@ -166,36 +203,56 @@ impl<'c, 'a> Checker<'c, 'a> {
             for Answer { when: of_type, outcome } in self.of_element(graph.node(target).id, asked) {
                 let when: Vec<_> = when.iter().copied().chain(of_type).collect();
                 match outcome {
-                    Err(error) if error.code == Code::UnknownProperty => self.of_hosts(target, asked, &when, way, answers),
+                    Err(error) if error.code == Code::UnknownProperty => {
+                        self.of_hosts(target, asked, &when, way, answers)
+                    }
                     outcome => answers.push(Answer { when, outcome }),
                 }
             }
         }
     }
 
-    /// What an element of a type has under a path: behind a capability or a requirement a property of that, else one of its own.
+    /// What an element of a type has under a path: behind a capability or a requirement a property
+    /// of that, else one of its own.
     fn of_type(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>) -> Vec<Answer> {
         let effective = self.types.effective(kind);
         let [first, rest @ ..] = asked.path else { return Vec::new() };
         let name = first.text().unwrap_or_default();
         let own = self.found_in(asked, &effective.properties, &effective.attributes, asked.path);
-        let behind = if rest.is_empty() { Vec::new() } else { self.behind(id, kind, asked, name, rest) };
-        if !behind.is_empty() && (behind.iter().all(|answer| answer.outcome.is_ok()) || !matches!(own, Some(Ok(_)))) {
+        let behind =
+            if rest.is_empty() { Vec::new() } else { self.behind(id, kind, asked, name, rest) };
+        if !behind.is_empty()
+            && (behind.iter().all(|answer| answer.outcome.is_ok()) || !matches!(own, Some(Ok(_))))
+        {
             return behind;
         }
         // What is assigned without being defined is reported where it is assigned.
-        let is_open = effective.requirements.contains_key(name) && !rest.is_empty() || self.is_assigned(id, name);
+        let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
+            || self.is_assigned(id, name);
         let open = is_open.then_some(Ok(Outcome::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
         vec![Answer::always(answer)]
     }
 
-    /// What there is behind a capability of this name, and where that lacks it, behind a requirement, for many types have both.
-    fn behind(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>, name: &str, rest: &[Node<'a>]) -> Vec<Answer> {
+    /// What there is behind a capability of this name, and where that lacks it, behind a
+    /// requirement, for many types have both.
+    fn behind(
+        &self,
+        id: ElementId,
+        kind: TypeId,
+        asked: Asked<'_, 'a>,
+        name: &str,
+        rest: &[Node<'a>],
+    ) -> Vec<Answer> {
         let Some(capability) = self.types.effective(kind).capabilities.get(name) else {
             return self.of_requirement(id, name, asked, rest);
         };
-        let found = self.found_in(asked, &capability.definition.properties, &capability.definition.attributes, rest);
+        let found = self.found_in(
+            asked,
+            &capability.definition.properties,
+            &capability.definition.attributes,
+            rest,
+        );
         if let Some(found) = found {
             return vec![Answer::always(found)];
         }
@@ -208,7 +265,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         vec![Answer::always(Err(asked.unknown(message)))]
     }
 
-    /// A property, or where attributes are asked for, an attribute or the property that it reflects.
+    /// A property, or where attributes are asked for, an attribute or the property that it
+    /// reflects.
     fn found_in(
         &self,
         asked: Asked<'_, 'a>,
@@ -218,35 +276,62 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Option<Result<Outcome, Diagnostic>> {
         let (first, nested) = path.split_first()?;
         let name = first.text()?;
-        let attribute = attributes.get(name).filter(|_| asked.call.function == Function::GetAttribute);
+        let attribute =
+            attributes.get(name).filter(|_| asked.call.function == Function::GetAttribute);
         let part = attribute.or_else(|| properties.get(name))?;
-        Some(self.part_of(&part.definition, nested).map_err(|error| error.section(asked.call.function.section())))
+        Some(
+            self.part_of(&part.definition, nested)
+                .map_err(|error| error.section(asked.call.function.section())),
+        )
     }
 
-    /// What a requirement leads to: of its target a capability or the node itself, or the relationship.
-    fn of_requirement(&self, id: ElementId, name: &str, asked: Asked<'_, 'a>, rest: &[Node<'a>]) -> Vec<Answer> {
+    /// What a requirement leads to: of its target a capability or the node itself, or the
+    /// relationship.
+    fn of_requirement(
+        &self,
+        id: ElementId,
+        name: &str,
+        asked: Asked<'_, 'a>,
+        rest: &[Node<'a>],
+    ) -> Vec<Answer> {
         let element = self.graph.element(id);
         let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
-        let relations = node.into_iter().flat_map(|node| node.relations.iter().map(|&id| self.graph.relation(id)));
-        let named = relations.filter(|relation| self.graph.element(relation.id).name == name && self.counts(relation.id));
+        let relations = node
+            .into_iter()
+            .flat_map(|node| node.relations.iter().map(|&id| self.graph.relation(id)));
+        let named = relations.filter(|relation| {
+            self.graph.element(relation.id).name == name && self.counts(relation.id)
+        });
         named.flat_map(|relation| self.of_relation(relation, asked, rest)).collect()
     }
 
-    fn of_relation(&self, relation: &RelationElement<'a>, asked: Asked<'_, 'a>, rest: &[Node<'a>]) -> Vec<Answer> {
+    fn of_relation(
+        &self,
+        relation: &RelationElement<'a>,
+        asked: Asked<'_, 'a>,
+        rest: &[Node<'a>],
+    ) -> Vec<Answer> {
         let own = self.alternatives(relation.id).into_iter().find_map(|(kind, _)| {
             let effective = self.types.effective(kind?);
             self.found_in(asked, &effective.properties, &effective.attributes, rest)
         });
         let (Some(target), None) = (relation.target, &own) else {
-            return vec![Answer { when: vec![relation.id], outcome: own.unwrap_or(Ok(Outcome::Unknown)) }];
+            return vec![Answer {
+                when: vec![relation.id],
+                outcome: own.unwrap_or(Ok(Outcome::Unknown)),
+            }];
         };
         let target = self.graph.node(target).id;
         let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
         let mut answers = self.ask(target, |kind| {
             let effective = self.types.effective(kind);
             let capabilities = effective.capabilities.values().map(|part| &part.definition);
-            let found = capabilities.filter_map(|part| self.found_in(asked, &part.properties, &part.attributes, rest)).next();
-            let found = found.or_else(|| self.found_in(asked, &effective.properties, &effective.attributes, rest));
+            let found = capabilities
+                .filter_map(|part| self.found_in(asked, &part.properties, &part.attributes, rest))
+                .next();
+            let found = found.or_else(|| {
+                self.found_in(asked, &effective.properties, &effective.attributes, rest)
+            });
             found.unwrap_or_else(|| {
                 let message = format!(
                     "{} has no {} `{part}`, and neither has any of its capabilities",
@@ -265,7 +350,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = self.body(id);
         let assigned = |keyword| body.and_then(|body| body.get(keyword)?.get(name)).is_some();
         let is_property = |id: &ElementId| self.graph.element(*id).name == name;
-        self.graph.properties_of(id).iter().any(is_property) || assigned("attributes") || assigned("capabilities")
+        self.graph.properties_of(id).iter().any(is_property)
+            || assigned("attributes")
+            || assigned("capabilities")
     }
 
     fn no_such(&self, kind: TypeId, asked: Asked<'_, 'a>, name: &str) -> Diagnostic {
@@ -275,29 +362,58 @@ impl<'c, 'a> Checker<'c, 'a> {
         if asked.call.function == Function::GetProperty && effective.attributes.contains_key(name) {
             return error.help("it is an attribute: use `get_attribute`");
         }
-        let capabilities = effective.capabilities.keys().chain(effective.requirements.keys()).filter(|_| asked.path.len() > 1);
-        let attributes = effective.attributes.keys().filter(|_| asked.call.function == Function::GetAttribute);
-        error.help_opt(did_you_mean(name, effective.properties.keys().chain(attributes).chain(capabilities).copied()))
+        let capabilities = effective
+            .capabilities
+            .keys()
+            .chain(effective.requirements.keys())
+            .filter(|_| asked.path.len() > 1);
+        let attributes =
+            effective.attributes.keys().filter(|_| asked.call.function == Function::GetAttribute);
+        error.help_opt(did_you_mean(
+            name,
+            effective.properties.keys().chain(attributes).chain(capabilities).copied(),
+        ))
     }
 
     /// What `get_artifact` takes from: an artifact of the node or of its type.
-    pub(super) fn artifact_call(&self, site: &Site, call: &Call<'a>, entity: Name<'a>, artifact: Name<'a>) -> Vec<Answer> {
+    pub(super) fn artifact_call(
+        &self,
+        site: &Site,
+        call: &Call<'a>,
+        entity: Name<'a>,
+        artifact: Name<'a>,
+    ) -> Vec<Answer> {
         let id = match self.entity(site, call, entity) {
             Err(error) => return vec![Answer::always(Err(error))],
             Ok(Entity::Element(id)) => id,
             Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
-        let of_node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize].artifacts);
-        let named = of_node.into_iter().flatten().copied().filter(|&id| self.graph.element(id).name == artifact.text);
+        let of_node = (element.kind == Kind::Node)
+            .then(|| &self.graph.nodes[element.slot as usize].artifacts);
+        let named = of_node
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|&id| self.graph.element(id).name == artifact.text);
         let named: Vec<_> = named.collect();
         if let Some(&first) = named.first() {
-            let message = format!("{} refers to {}, which is absent", self.graph.display(site.from), self.graph.display(first));
-            let warning = Diagnostic::warning(Code::DanglingReference, message).at(artifact.at.span()).section("4.8.1");
+            let message = format!(
+                "{} refers to {}, which is absent",
+                self.graph.display(site.from),
+                self.graph.display(first)
+            );
+            let warning = Diagnostic::warning(Code::DanglingReference, message)
+                .at(artifact.at.span())
+                .section("4.8.1");
             let is_defined = |(kind, _): &(Option<TypeId>, _)| {
-                kind.is_none_or(|kind| self.types.effective(kind).artifacts.contains_key(artifact.text))
+                kind.is_none_or(|kind| {
+                    self.types.effective(kind).artifacts.contains_key(artifact.text)
+                })
             };
-            for (_, when) in self.alternatives(id).into_iter().filter(|alternative| !is_defined(alternative)) {
+            for (_, when) in
+                self.alternatives(id).into_iter().filter(|alternative| !is_defined(alternative))
+            {
                 let when: Vec<_> = when.into_iter().chain([site.from]).collect();
                 self.report_when(&when, &named, warning.clone());
             }
@@ -308,13 +424,20 @@ impl<'c, 'a> Checker<'c, 'a> {
                 return Ok(Outcome::Text);
             }
             let message = format!("{} has no artifact `{}`", self.graph.display(id), artifact.text);
-            let known = of_node.into_iter().flatten().map(|&id| self.graph.element(id).name).chain(defined.keys().copied());
-            let error = Diagnostic::error(Code::UnknownElement, message).at(artifact.at.span()).section("4.8.1");
+            let known = of_node
+                .into_iter()
+                .flatten()
+                .map(|&id| self.graph.element(id).name)
+                .chain(defined.keys().copied());
+            let error = Diagnostic::error(Code::UnknownElement, message)
+                .at(artifact.at.span())
+                .section("4.8.1");
             Err(error.help_opt(did_you_mean(artifact.text, known)))
         })
     }
 
-    /// What `get_operation_output` takes from: an operation that an interface has. An operation that declares no outputs may have any.
+    /// What `get_operation_output` takes from: an operation that an interface has. An operation
+    /// that declares no outputs may have any.
     pub(super) fn output_call(
         &self,
         site: &Site,
@@ -328,33 +451,47 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         self.ask(id, |kind| {
             let effective = self.types.effective(kind);
-            let is_meant = |kind: Option<Node<'_>>| kind.and_then(Node::text) == Some(interface.text);
+            let is_meant =
+                |kind: Option<Node<'_>>| kind.and_then(Node::text) == Some(interface.text);
             let defined = effective.interfaces.get(interface.text);
-            let defined = defined.or_else(|| effective.interfaces.values().find(|part| is_meant(part.definition.kind)));
-            let written = self.body(id).and_then(|body| body.get("interfaces")?.get(interface.text));
+            let defined = defined.or_else(|| {
+                effective.interfaces.values().find(|part| is_meant(part.definition.kind))
+            });
+            let written =
+                self.body(id).and_then(|body| body.get("interfaces")?.get(interface.text));
             let unknown = |name: Name<'_>, what: &str| {
                 let message = format!("{} has no {what} `{}`", self.graph.display(id), name.text);
                 Diagnostic::error(Code::UnknownElement, message).at(name.at.span()).section("4.6.1")
             };
             if defined.is_none() && written.is_none() {
-                return Err(
-                    unknown(interface, "interface").help_opt(did_you_mean(interface.text, effective.interfaces.keys().copied()))
-                );
+                return Err(unknown(interface, "interface")
+                    .help_opt(did_you_mean(interface.text, effective.interfaces.keys().copied())));
             }
             let of_type = defined.and_then(|part| {
                 let part = &part.definition;
-                part.operations.get(operation.text).or_else(|| part.notifications.get(operation.text))
+                part.operations
+                    .get(operation.text)
+                    .or_else(|| part.notifications.get(operation.text))
             });
             let of_template = written.and_then(|written| {
-                let grouped =
-                    ["operations", "notifications"].into_iter().filter_map(|keyword| written.get(keyword)?.get(operation.text));
+                let grouped = ["operations", "notifications"]
+                    .into_iter()
+                    .filter_map(|keyword| written.get(keyword)?.get(operation.text));
                 grouped.chain(written.get(operation.text)).next()
             });
             if of_type.is_none() && of_template.is_none() {
-                return Err(unknown(operation, &format!("operation of `{}` called", interface.text)));
+                return Err(unknown(
+                    operation,
+                    &format!("operation of `{}` called", interface.text),
+                ));
             }
-            let typed = of_type.into_iter().flat_map(|part| part.definition.outputs.iter().map(|output| output.name));
-            let assigned = of_template.and_then(|body| body.get("outputs")).into_iter().flat_map(Node::entries);
+            let typed = of_type
+                .into_iter()
+                .flat_map(|part| part.definition.outputs.iter().map(|output| output.name));
+            let assigned = of_template
+                .and_then(|body| body.get("outputs"))
+                .into_iter()
+                .flat_map(Node::entries);
             let outputs: Vec<_> = typed.chain(assigned.filter_map(|(key, _)| key.text())).collect();
             if !outputs.is_empty() && !outputs.contains(&output.text) {
                 let what = format!("output of `{}` called", operation.text);
@@ -370,7 +507,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let slot = element.slot as usize;
         match element.kind {
             Kind::Node => Some(self.graph.nodes[slot].template.declared.value),
-            Kind::Relation => self.graph.relations[slot].relationship.map(|template| template.value),
+            Kind::Relation => {
+                self.graph.relations[slot].relationship.map(|template| template.value)
+            }
             _ => None,
         }
     }
@@ -382,6 +521,8 @@ impl Asked<'_, '_> {
     }
 
     fn unknown(self, message: String) -> Diagnostic {
-        Diagnostic::error(Code::UnknownProperty, message).at(self.call.node.span()).section(self.call.function.section())
+        Diagnostic::error(Code::UnknownProperty, message)
+            .at(self.call.node.span())
+            .section(self.call.function.section())
     }
 }

@@ -1,20 +1,25 @@
-//! What requirement definitions (section 3.7.3) say of relationships and of the nodes that fulfil them. The rest of them is the type system's.
+//! What requirement definitions (section 3.7.3) say of relationships and of the nodes that fulfil
+//! them. The rest of them is the type system's.
 
 use super::super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::{Family, RequirementDefinition, profile};
 
 impl Checker<'_, '_> {
     /// Checks the requirement definitions of all node types that are not built in.
     pub(super) fn requirement_definitions(&self) {
         let types = self.types.ids().map(|id| (id, self.types.definition(id)));
-        for (id, kind) in types.filter(|(_, kind)| kind.family == Family::Node && !profile::is_built_in(kind.key.span().file)) {
+        for (id, kind) in types.filter(|(_, kind)| {
+            kind.family == Family::Node && !profile::is_built_in(kind.key.span().file)
+        }) {
             for own in &kind.requirements {
                 if let Some(effective) = self.requirement_definition(id, own.named.name) {
                     self.relationship_interfaces(own, effective);
                 }
                 if let Some(filter) = own.node_filter {
-                    let target = self.requirement_definition(id, own.named.name).and_then(|effective| effective.node);
+                    let target = self
+                        .requirement_definition(id, own.named.name)
+                        .and_then(|effective| effective.node);
                     self.node_filter(&[], filter, self.defined(Family::Node, target));
                 }
             }
@@ -22,14 +27,27 @@ impl Checker<'_, '_> {
     }
 
     /// Section 3.7.3.1.1: interfaces that the relationship type declares, with more inputs.
-    fn relationship_interfaces(&self, own: &RequirementDefinition<'_>, effective: &RequirementDefinition<'_>) {
+    fn relationship_interfaces(
+        &self,
+        own: &RequirementDefinition<'_>,
+        effective: &RequirementDefinition<'_>,
+    ) {
         let Some(kind) = self.defined(Family::Relationship, effective.relationship) else { return };
         let declared = &self.types.effective(kind).interfaces;
-        for interface in own.interfaces.iter().filter(|interface| !declared.contains_key(interface.named.name)) {
+        for interface in
+            own.interfaces.iter().filter(|interface| !declared.contains_key(interface.named.name))
+        {
             let (name, owner) = (interface.named.name, self.types.definition(kind).name);
-            let error = Diagnostic::error(Code::UnknownDefinition, format!("`{owner}` has no interface `{name}`"));
+            let error = Diagnostic::error(
+                Code::UnknownDefinition,
+                format!("`{owner}` has no interface `{name}`"),
+            );
             let error = error.at(interface.named.key.span()).section("3.7.3.1.1");
-            self.report_when(&[], &[], error.help_opt(did_you_mean(name, declared.keys().copied())));
+            self.report_when(
+                &[],
+                &[],
+                error.help_opt(did_you_mean(name, declared.keys().copied())),
+            );
         }
     }
 }

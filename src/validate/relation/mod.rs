@@ -1,8 +1,9 @@
 //! Requirement assignments (section 3.8.2), with the relationships that they make.
 //!
-//! What an assignment says is held against the definition of its requirement: one for each type that its node may have. Where it names a
-//! node template, each type of that is held against the definition as well; where it names a node type, or nothing, an orchestrator finds
-//! the target, and what is said of it has to be possible.
+//! What an assignment says is held against the definition of its requirement: one for each type
+//! that its node may have. Where it names a node template, each type of that is held against the
+//! definition as well; where it names a node type, or nothing, an orchestrator finds the target,
+//! and what is said of it has to be possible.
 
 mod definition;
 mod grammar;
@@ -13,10 +14,10 @@ mod template;
 mod tests;
 
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ElementId, RelationElement};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
-use crate::yaml::{Node, NodeKind};
+use crate::variability::graph::{ElementId, RelationElement};
 use template::Templates;
 
 /// A requirement assignment in the light of one type of its node.
@@ -42,14 +43,15 @@ impl Case<'_, '_, '_> {
     }
 
     /// Where a keyname's value stands; the name of the requirement where it does not.
-    fn at(&self, keyname: &str) -> crate::source::Span {
+    fn at(&self, keyname: &str) -> crate::text::source::Span {
         let declared = &self.relation.requirement.declared;
         declared.value.get(keyname).unwrap_or(declared.key).span()
     }
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks all requirement assignments and relationship templates, and what requirement definitions say of relationships and nodes.
+    /// Checks all requirement assignments and relationship templates, and what requirement
+    /// definitions say of relationships and nodes.
     pub(super) fn relations(&self) {
         self.requirement_definitions();
         let templates = Templates::of(self.graph);
@@ -70,30 +72,61 @@ impl<'c, 'a> Checker<'c, 'a> {
         let node = self.graph.node(relation.source);
         for (source, of_type) in self.types_of(node.id, Family::Node) {
             let when = [&[relation.id], &*of_type].concat();
-            let Some(definition) = self.requirement_definition(source, self.graph.element(relation.id).name) else {
+            let Some(definition) =
+                self.requirement_definition(source, self.graph.element(relation.id).name)
+            else {
                 self.unknown_requirement(relation, source, &when);
                 continue;
             };
             let names_relationship = !named.is_empty();
-            let relationships = if names_relationship { named.clone() } else { self.defined_relationship(definition) };
+            let relationships = if names_relationship {
+                named.clone()
+            } else {
+                self.defined_relationship(definition)
+            };
             // In place, a relationship may leave its type to the definition.
-            if let ([(kind, _)], true) = (&*relationships, relation.types.is_empty() && !names_relationship) {
+            if let ([(kind, _)], true) =
+                (&*relationships, relation.types.is_empty() && !names_relationship)
+            {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
-            self.assignment(Case { relation, definition, source, when, relationships, names_relationship, node_type });
+            self.assignment(Case {
+                relation,
+                definition,
+                source,
+                when,
+                relationships,
+                names_relationship,
+                node_type,
+            });
         }
     }
 
-    fn unknown_requirement(&self, relation: &RelationElement<'_>, source: TypeId, when: &[ElementId]) {
-        let (element, owner) = (self.graph.element(relation.id), self.types.definition(source).name);
-        let error = Diagnostic::error(Code::UnknownDefinition, format!("`{owner}` has no requirement `{}`", element.name));
+    fn unknown_requirement(
+        &self,
+        relation: &RelationElement<'_>,
+        source: TypeId,
+        when: &[ElementId],
+    ) {
+        let (element, owner) =
+            (self.graph.element(relation.id), self.types.definition(source).name);
+        let error = Diagnostic::error(
+            Code::UnknownDefinition,
+            format!("`{owner}` has no requirement `{}`", element.name),
+        );
         let known = self.types.effective(source).requirements.keys().copied();
         let help = did_you_mean(element.name, known);
         self.report_when(when, &[], error.at(element.span).section("3.8.2").help_opt(help));
     }
 
-    fn defined_relationship(&self, definition: &RequirementDefinition<'_>) -> Vec<(TypeId, Vec<ElementId>)> {
-        self.defined(Family::Relationship, definition.relationship).map(|kind| (kind, Vec::new())).into_iter().collect()
+    fn defined_relationship(
+        &self,
+        definition: &RequirementDefinition<'_>,
+    ) -> Vec<(TypeId, Vec<ElementId>)> {
+        self.defined(Family::Relationship, definition.relationship)
+            .map(|kind| (kind, Vec::new()))
+            .into_iter()
+            .collect()
     }
 
     fn assignment(&self, mut case: Case<'_, 'c, 'a>) {
@@ -112,9 +145,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         let allowed = Occurrences { node: at, min, max };
         if !own.is_within(&allowed) {
             let name = case.definition.named.name;
-            let message = format!("the occurrences {own} of the requirement `{name}` are not within {allowed}");
-            let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(own.node.span()).section("3.8.2.2");
-            self.report_when(&case.when, &[], error.label(at.span(), "the occurrences of the definition"));
+            let message = format!(
+                "the occurrences {own} of the requirement `{name}` are not within {allowed}"
+            );
+            let error = Diagnostic::error(Code::IncompatibleRequirement, message)
+                .at(own.node.span())
+                .section("3.8.2.2");
+            self.report_when(
+                &case.when,
+                &[],
+                error.label(at.span(), "the occurrences of the definition"),
+            );
         }
     }
 
@@ -125,18 +166,24 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_refined = |(kind, _): &&(TypeId, Vec<ElementId>)| self.derives(*kind, wanted);
         let (refined, others): (Vec<_>, Vec<_>) = case.relationships.iter().partition(is_refined);
         for (kind, when) in others {
-            let (own, wanted) = (self.types.definition(*kind).name, self.types.definition(wanted).name);
+            let (own, wanted) =
+                (self.types.definition(*kind).name, self.types.definition(wanted).name);
             let name = case.definition.named.name;
-            let message = format!("`{own}` does not derive from `{wanted}`, the relationship type of the requirement `{name}`");
-            let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(case.at("relationship"));
+            let message = format!(
+                "`{own}` does not derive from `{wanted}`, the relationship type of the requirement `{name}`"
+            );
+            let error = Diagnostic::error(Code::IncompatibleRequirement, message)
+                .at(case.at("relationship"));
             let label = case.definition.relationship.unwrap_or(case.definition.named.key).span();
-            let error = error.section("3.7.3.1").label(label, "the relationship type is required here");
+            let error =
+                error.section("3.7.3.1").label(label, "the relationship type is required here");
             self.report_when(&case.with(when), &[], error);
         }
         refined.into_iter().cloned().collect()
     }
 
-    /// The node type that stands where a node template could; the graph reports names of neither, but for those that look like types.
+    /// The node type that stands where a node template could; the graph reports names of neither,
+    /// but for those that look like types.
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
         let name = relation.requirement.target.filter(|_| relation.target.is_none())?;
         let text = name.text()?;
@@ -149,14 +196,20 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The relationship type that stands where a template could, or the types of the template.
-    fn relationship_types(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+    fn relationship_types(
+        &self,
+        relation: &RelationElement<'a>,
+        templates: &Templates<'_, 'a>,
+    ) -> Vec<(TypeId, Vec<ElementId>)> {
         if relation.relationship.is_some() {
             let source = templates.copied(relation).filter(|_| relation.types.is_empty());
             return self.types_of(source.unwrap_or(relation).id, Family::Relationship);
         }
         let name = relation.requirement.relationship.filter(|name| name.kind() == NodeKind::Scalar);
         let found = name.and_then(|name| match self.defined(Family::Relationship, Some(name)) {
-            None if name.text()?.starts_with("tosca.relationships.") => self.type_at(relation.id, Family::Relationship, name),
+            None if name.text()?.starts_with("tosca.relationships.") => {
+                self.type_at(relation.id, Family::Relationship, name)
+            }
             found => found,
         });
         found.map(|kind| (kind, Vec::new())).into_iter().collect()
@@ -165,12 +218,18 @@ impl<'c, 'a> Checker<'c, 'a> {
 
 impl<'c> Checker<'c, '_> {
     /// The requirement of this name, as a node type has it.
-    fn requirement_definition(&self, kind: TypeId, name: &str) -> Option<&'c RequirementDefinition<'c>> {
+    fn requirement_definition(
+        &self,
+        kind: TypeId,
+        name: &str,
+    ) -> Option<&'c RequirementDefinition<'c>> {
         self.types.effective(kind).requirements.get(name).map(|part| &part.definition)
     }
 }
 
 /// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).
 fn bounds<'c>(definition: &RequirementDefinition<'c>) -> (u64, Option<u64>, Node<'c>) {
-    definition.occurrences.map_or((1, Some(1), definition.named.key), |it| (it.min, it.max, it.node))
+    definition
+        .occurrences
+        .map_or((1, Some(1), definition.named.key), |it| (it.min, it.max, it.node))
 }

@@ -1,13 +1,14 @@
-//! Whether the target of a requirement assignment is one that its definition allows (sections 3.7.3.5 and 3.8.2.2).
+//! Whether the target of a requirement assignment is one that its definition allows (sections
+//! 3.7.3.5 and 3.8.2.2).
 
 use super::super::checker::Checker;
 use super::super::filter::{Candidate, NodeFilter};
 use super::Case;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::graph::{ElementId, NodeElement};
-use crate::source::Span;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::Node;
 use crate::tosca::{EffectiveCapability, Family, RequirementDefinition, TypeId};
-use crate::yaml::Node;
+use crate::variability::graph::{ElementId, NodeElement};
 
 /// A capability of a target.
 pub(super) type Capability<'c> = (&'c str, &'c EffectiveCapability<'c>);
@@ -20,8 +21,14 @@ impl<'c, 'a> Checker<'c, 'a> {
                 if let Some(filter) = filter {
                     self.node_filter(&case.when, filter, None);
                     let message = "a `node_filter` chooses among nodes of a type, and `node` names a node template";
-                    let error = Diagnostic::error(Code::InvalidTemplate, message).at(filter.span()).section("3.8.2.2");
-                    self.report_when(&case.when, &[], error.help("name a node type, or leave out one of them"));
+                    let error = Diagnostic::error(Code::InvalidTemplate, message)
+                        .at(filter.span())
+                        .section("3.8.2.2");
+                    self.report_when(
+                        &case.when,
+                        &[],
+                        error.help("name a node type, or leave out one of them"),
+                    );
                 }
                 for (kind, when) in self.types_of(node.id, Family::Node) {
                     self.template_as_target(case, node, kind, &case.with(&when));
@@ -37,12 +44,23 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// A node template, as one of its types.
-    fn template_as_target(&self, case: &Case<'_, 'c, 'a>, node: &NodeElement<'a>, kind: TypeId, when: &[ElementId]) {
+    fn template_as_target(
+        &self,
+        case: &Case<'_, 'c, 'a>,
+        node: &NodeElement<'a>,
+        kind: TypeId,
+        when: &[ElementId],
+    ) {
         let at = target_span(case);
-        if let Some(wanted) = self.defined(Family::Node, case.definition.node).filter(|wanted| !self.derives(kind, *wanted)) {
-            let (own, wanted) = (self.types.definition(kind).name, self.types.definition(wanted).name);
+        if let Some(wanted) = self
+            .defined(Family::Node, case.definition.node)
+            .filter(|wanted| !self.derives(kind, *wanted))
+        {
+            let (own, wanted) =
+                (self.types.definition(kind).name, self.types.definition(wanted).name);
             let (target, name) = (self.graph.element(node.id).name, case.definition.named.name);
-            let message = format!("`{target}` is a `{own}`, and the requirement `{name}` needs a `{wanted}`");
+            let message =
+                format!("`{target}` is a `{own}`, and the requirement `{name}` needs a `{wanted}`");
             return self.report_when(when, &[], wrong_node(case.definition, message, at));
         }
         self.capability_of(case, kind, when);
@@ -52,21 +70,32 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What an orchestrator has to look for, where that is known: the narrower one of the types that assignment and definition name.
+    /// What an orchestrator has to look for, where that is known: the narrower one of the types
+    /// that assignment and definition name.
     fn abstract_target(&self, case: &Case<'_, 'c, 'a>) -> Option<TypeId> {
         let wanted = self.defined(Family::Node, case.definition.node);
         let target = match (case.node_type, wanted) {
-            (Some(own), Some(wanted)) if !self.derives(own, wanted) && !self.derives(wanted, own) => {
-                let (own, wanted) = (self.types.definition(own).name, self.types.definition(wanted).name);
+            (Some(own), Some(wanted))
+                if !self.derives(own, wanted) && !self.derives(wanted, own) =>
+            {
+                let (own, wanted) =
+                    (self.types.definition(own).name, self.types.definition(wanted).name);
                 let name = case.definition.named.name;
-                let message = format!("`{own}` does not derive from `{wanted}`, the node type of the requirement `{name}`");
-                self.report_when(&case.when, &[], wrong_node(case.definition, message, target_span(case)));
+                let message = format!(
+                    "`{own}` does not derive from `{wanted}`, the node type of the requirement `{name}`"
+                );
+                self.report_when(
+                    &case.when,
+                    &[],
+                    wrong_node(case.definition, message, target_span(case)),
+                );
                 return None;
             }
             (Some(own), Some(wanted)) if self.derives(wanted, own) => wanted,
             (own, wanted) => own.or(wanted)?,
         };
-        let says_more = case.node_type.is_some() || case.relation.requirement.declared.value.get("capability").is_some();
+        let says_more = case.node_type.is_some()
+            || case.relation.requirement.declared.value.get("capability").is_some();
         if says_more {
             self.capability_of(case, target, &case.when);
         }
@@ -81,35 +110,58 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         for (kind, of_type) in &case.relationships {
             let Some(valid) = self.types.effective(*kind).valid_types.as_deref() else { continue };
-            if !capabilities.iter().any(|(_, capability)| self.is_among(Family::Capability, capability.kind, valid)) {
-                let (own, target) = (self.types.definition(*kind).name, self.types.definition(target).name);
+            if !capabilities
+                .iter()
+                .any(|(_, capability)| self.is_among(Family::Capability, capability.kind, valid))
+            {
+                let (own, target) =
+                    (self.types.definition(*kind).name, self.types.definition(target).name);
                 let names: Vec<_> = capabilities.iter().map(|(name, _)| *name).collect();
-                let message = format!("`{own}` cannot lead to the capability `{}` of `{target}`", names.join("` or `"));
-                let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(case.at("relationship"));
-                let error = error.section("3.7.10.1").help(format!("it leads to {}", listed(valid)));
+                let message = format!(
+                    "`{own}` cannot lead to the capability `{}` of `{target}`",
+                    names.join("` or `")
+                );
+                let error = Diagnostic::error(Code::IncompatibleRequirement, message)
+                    .at(case.at("relationship"));
+                let error =
+                    error.section("3.7.10.1").help(format!("it leads to {}", listed(valid)));
                 self.report_when(&[when, of_type].concat(), &[], error);
             }
         }
     }
 
-    /// The capabilities of a target of this type to which the requirement can lead, or why there are none.
-    pub(super) fn fitting(&self, case: &Case<'_, 'c, 'a>, target: TypeId) -> Result<Vec<Capability<'c>>, Diagnostic> {
+    /// The capabilities of a target of this type to which the requirement can lead, or why there
+    /// are none.
+    pub(super) fn fitting(
+        &self,
+        case: &Case<'_, 'c, 'a>,
+        target: TypeId,
+    ) -> Result<Vec<Capability<'c>>, Diagnostic> {
         let (name, owner) = (case.definition.named.name, self.types.definition(target).name);
-        let error = |message| Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case));
+        let error = |message| {
+            Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case))
+        };
         let mut left = self.assigned_capabilities(case, target)?;
         if let Some(wanted) = self.defined(Family::Capability, case.definition.capability) {
             left.retain(|(_, capability)| self.is_a(Family::Capability, capability.kind, wanted));
             if left.is_empty() {
                 let wanted = self.types.definition(wanted).name;
-                let named = case.relation.requirement.declared.value.get("capability").and_then(Node::text);
+                let named =
+                    case.relation.requirement.declared.value.get("capability").and_then(Node::text);
                 let message = match named {
                     Some(named) => {
-                        format!("the capability `{named}` of `{owner}` is no `{wanted}`, which the requirement `{name}` needs")
+                        format!(
+                            "the capability `{named}` of `{owner}` is no `{wanted}`, which the requirement `{name}` needs"
+                        )
                     }
-                    None => format!("`{owner}` has no capability of type `{wanted}`, which the requirement `{name}` needs"),
+                    None => format!(
+                        "`{owner}` has no capability of type `{wanted}`, which the requirement `{name}` needs"
+                    ),
                 };
                 let at = case.definition.capability.unwrap_or(case.definition.named.key).span();
-                return Err(error(message).section("3.8.2.2.1").label(at, "the capability type is required here"));
+                return Err(error(message)
+                    .section("3.8.2.2.1")
+                    .label(at, "the capability type is required here"));
             }
         }
         let refused = left.first().copied();
@@ -120,7 +172,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         match refused.filter(|_| left.is_empty()) {
             Some((capability, definition)) => {
                 let source = self.types.definition(case.source).name;
-                let message = format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
+                let message =
+                    format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
                 let valid = listed(definition.valid_source_types.as_deref().unwrap_or_default());
                 Err(error(message).section("3.7.2.1").help(format!("it is for {valid}")))
             }
@@ -128,11 +181,22 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The capabilities that an assignment names: first by the name of a definition, then by that of a type; all where it names none.
-    fn assigned_capabilities(&self, case: &Case<'_, 'c, 'a>, target: TypeId) -> Result<Vec<Capability<'c>>, Diagnostic> {
+    /// The capabilities that an assignment names: first by the name of a definition, then by that
+    /// of a type; all where it names none.
+    fn assigned_capabilities(
+        &self,
+        case: &Case<'_, 'c, 'a>,
+        target: TypeId,
+    ) -> Result<Vec<Capability<'c>>, Diagnostic> {
         let capabilities = &self.types.effective(target).capabilities;
         let all = capabilities.iter().map(|(name, part)| (*name, &part.definition));
-        let Some(named) = case.relation.requirement.declared.value.get("capability").filter(|named| named.as_str().is_some())
+        let Some(named) = case
+            .relation
+            .requirement
+            .declared
+            .value
+            .get("capability")
+            .filter(|named| named.as_str().is_some())
         else {
             return Ok(all.collect());
         };
@@ -141,26 +205,36 @@ impl<'c, 'a> Checker<'c, 'a> {
         if let Some(part) = capabilities.get(text) {
             return Ok(vec![(part.named.name, &part.definition)]);
         }
-        let error = |code, message| Diagnostic::error(code, message).at(named.span()).section("3.8.2.1");
+        let error =
+            |code, message| Diagnostic::error(code, message).at(named.span()).section("3.8.2.1");
         let Some(kind) = self.defined(Family::Capability, Some(named)) else {
-            let message = format!("`{text}` is neither a capability of `{owner}` nor a capability type");
+            let message =
+                format!("`{text}` is neither a capability of `{owner}` nor a capability type");
             let help = did_you_mean(text, capabilities.keys().copied());
             return Err(error(Code::UnknownDefinition, message).help_opt(help));
         };
-        let found: Vec<_> = all.filter(|(_, capability)| self.is_a(Family::Capability, capability.kind, kind)).collect();
+        let found: Vec<_> = all
+            .filter(|(_, capability)| self.is_a(Family::Capability, capability.kind, kind))
+            .collect();
         if found.is_empty() {
-            return Err(error(Code::IncompatibleRequirement, format!("`{owner}` has no capability of type `{text}`")));
+            return Err(error(
+                Code::IncompatibleRequirement,
+                format!("`{owner}` has no capability of type `{text}`"),
+            ));
         }
         Ok(found)
     }
 
-    /// Whether what is named derives from a type; a name that nobody knows is reported where it stands, and may be anything.
+    /// Whether what is named derives from a type; a name that nobody knows is reported where it
+    /// stands, and may be anything.
     fn is_a(&self, family: Family, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
         self.defined(family, name).is_none_or(|kind| self.derives(kind, ancestor))
     }
 
     fn is_among(&self, family: Family, name: Option<Node<'_>>, valid: &[Node<'_>]) -> bool {
-        valid.iter().any(|valid| self.defined(family, Some(*valid)).is_none_or(|valid| self.is_a(family, name, valid)))
+        valid.iter().any(|valid| {
+            self.defined(family, Some(*valid)).is_none_or(|valid| self.is_a(family, name, valid))
+        })
     }
 
     fn is_source(&self, source: TypeId, valid: Node<'_>) -> bool {
@@ -181,6 +255,7 @@ fn wrong_node(definition: &RequirementDefinition<'_>, message: String, at: Span)
 }
 
 fn listed(types: &[Node<'_>]) -> String {
-    let names: Vec<_> = types.iter().map(|node| format!("`{}`", node.text().unwrap_or_default())).collect();
+    let names: Vec<_> =
+        types.iter().map(|node| format!("`{}`", node.text().unwrap_or_default())).collect();
     names.join(", ")
 }

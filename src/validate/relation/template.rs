@@ -1,20 +1,29 @@
-//! Relationship templates (section 3.8.4), and the values of relationships wherever they are written.
+//! Relationship templates (section 3.8.4), and the values of relationships wherever they are
+//! written.
 
 use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::super::property::undefined;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::graph::{ElementId, Graph, RelationElement};
-use crate::template::{Property, PropertyValue, RelationshipTemplate};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::Shape;
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, TypeId};
+use crate::variability::graph::{ElementId, Graph, RelationElement};
+use crate::variability::template::{Property, PropertyValue, RelationshipTemplate};
 use rustc_hash::FxHashMap;
 
 const TEMPLATE: Shape = Shape {
     what: "a relationship template",
     section: "3.8.4.1",
-    keynames: &["type", "description", "metadata", "properties", "attributes", "interfaces", "copy"],
+    keynames: &[
+        "type",
+        "description",
+        "metadata",
+        "properties",
+        "attributes",
+        "interfaces",
+        "copy",
+    ],
 };
 
 /// Relationship templates by name.
@@ -26,17 +35,28 @@ pub(super) struct Templates<'g, 'a> {
 
 impl<'g, 'a> Templates<'g, 'a> {
     pub fn of(graph: &'g Graph<'a>) -> Self {
-        let named = graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        let named =
+            graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
         Self {
-            by_name: graph.template.relationships.iter().map(|template| (template.name, template)).collect(),
-            users: named.filter_map(|relation| Some((relation.relationship?.name, relation))).collect(),
+            by_name: graph
+                .template
+                .relationships
+                .iter()
+                .map(|template| (template.name, template))
+                .collect(),
+            users: named
+                .filter_map(|relation| Some((relation.relationship?.name, relation)))
+                .collect(),
         }
     }
 
-    /// The properties that a relation gets from a relationship template which it copies, and which no relation uses.
+    /// The properties that a relation gets from a relationship template which it copies, and which
+    /// no relation uses.
     fn copied_unused(&self, relation: &RelationElement<'a>) -> &'g [Property<'a>] {
         let source = || relation.relationship?.value.get("copy")?.as_str();
-        let unused = source().filter(|name| !self.users.contains_key(name)).and_then(|name| self.by_name.get(name));
+        let unused = source()
+            .filter(|name| !self.users.contains_key(name))
+            .and_then(|name| self.by_name.get(name));
         unused.map(|template| &*template.properties).unwrap_or_default()
     }
 
@@ -47,10 +67,16 @@ impl<'g, 'a> Templates<'g, 'a> {
 }
 
 impl<'a> Checker<'_, 'a> {
-    /// Checks the shape of all relationship templates: for their relations, and where they have none, always.
+    /// Checks the shape of all relationship templates: for their relations, and where they have
+    /// none, always.
     pub(super) fn relationship_templates(&self, templates: &Templates<'_, 'a>) {
         for template in &self.graph.template.relationships {
-            let when: Vec<_> = templates.users.get(template.name).map(|relation| relation.id).into_iter().collect();
+            let when: Vec<_> = templates
+                .users
+                .get(template.name)
+                .map(|relation| relation.id)
+                .into_iter()
+                .collect();
             self.grammar(&when, template.value, &TEMPLATE, &["copy"]);
             self.relationship_copy(&when, template, templates);
             if when.is_empty() {
@@ -59,10 +85,15 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// What no relation uses is there to be copied: its values have to fit, but it need not have all.
+    /// What no relation uses is there to be copied: its values have to fit, but it need not have
+    /// all.
     fn unused_template(&self, template: &RelationshipTemplate<'a>) {
         for assignment in &template.types {
-            let found = self.types.named(Family::Relationship, assignment.declared.name, assignment.declared.span());
+            let found = self.types.named(
+                Family::Relationship,
+                assignment.declared.name,
+                assignment.declared.span(),
+            );
             let kind = match found {
                 Ok(kind) => kind,
                 Err(error) => return self.report_when(&[], &[], error),
@@ -70,7 +101,10 @@ impl<'a> Checker<'_, 'a> {
             let definitions = &self.schemas.of(kind).properties;
             for property in &template.properties {
                 let name = property.declared.name;
-                match (definitions.iter().find(|definition| definition.name == name), property.value) {
+                match (
+                    definitions.iter().find(|definition| definition.name == name),
+                    property.value,
+                ) {
                     (Some(definition), PropertyValue::Value(value)) => {
                         self.report_values(&[], check_assignment(value, definition, &self.schemas));
                     }
@@ -85,13 +119,26 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// What is copied exists and is no copy itself, so that there is no cycle (section 3.8.4.3).
-    fn relationship_copy(&self, when: &[ElementId], template: &RelationshipTemplate<'_>, templates: &Templates<'_, 'a>) {
-        let Some((copy, name)) = template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?))) else { return };
+    fn relationship_copy(
+        &self,
+        when: &[ElementId],
+        template: &RelationshipTemplate<'_>,
+        templates: &Templates<'_, 'a>,
+    ) {
+        let Some((copy, name)) =
+            template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?)))
+        else {
+            return;
+        };
         let error = match templates.by_name.get(name) {
             None => {
                 let message = format!("there is no relationship template `{name}` to copy");
-                let help = did_you_mean(name, self.graph.template.relationships.iter().map(|template| template.name));
-                let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message).section("3.8.4.1");
+                let help = did_you_mean(
+                    name,
+                    self.graph.template.relationships.iter().map(|template| template.name),
+                );
+                let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message)
+                    .section("3.8.4.1");
                 error.help_opt(help)
             }
             Some(source) => {
@@ -104,7 +151,8 @@ impl<'a> Checker<'_, 'a> {
         self.report_when(when, &[], error.at(copy.span()));
     }
 
-    /// Checks the properties and attributes of a relationship against one of its types, while `of_type` are present.
+    /// Checks the properties and attributes of a relationship against one of its types, while
+    /// `of_type` are present.
     pub(super) fn relationship_values(
         &self,
         relation: &RelationElement<'a>,
@@ -117,12 +165,17 @@ impl<'a> Checker<'_, 'a> {
             let name = self.graph.element(**id).name;
             relation.properties.iter().any(|own| self.graph.element(*own).name == name)
         };
-        let copied = templates.copied(relation).map(|source| &*source.properties).unwrap_or_default();
+        let copied =
+            templates.copied(relation).map(|source| &*source.properties).unwrap_or_default();
         let copied = copied.iter().filter(|id| !is_own(id));
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         let when = [of_type, &[relation.id]].concat();
         let typed = Typed { id: relation.id, kind, when: &when };
-        let given: Vec<_> = templates.copied_unused(relation).iter().map(|property| property.declared.name).collect();
+        let given: Vec<_> = templates
+            .copied_unused(relation)
+            .iter()
+            .map(|property| property.declared.name)
+            .collect();
         self.assigned_properties(&properties, kind, of_type);
         self.missing_properties(typed, &properties, &given);
         self.attributes(typed, template.value);

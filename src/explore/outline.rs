@@ -1,0 +1,238 @@
+//! The topology of a template before anything is chosen: what there may be, and under which
+//! conditions.
+//!
+//! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
+
+use crate::resolver::{Failure, Resolver};
+use crate::text::source::SourceMap;
+use crate::text::yaml::{NodeKind, write_line};
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::inputs::Openness;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// All node templates of a template and the relations between them, in the order of the template.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Topology {
+    /// The node templates.
+    pub nodes: Vec<Node>,
+    /// The requirement assignments.
+    pub relations: Vec<Relation>,
+}
+
+/// A node template.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Node {
+    /// Its identifier, such as `node.shop`.
+    pub identifier: String,
+    /// Its name.
+    pub name: String,
+    /// The names of its types; more than one where it has alternatives.
+    pub types: Vec<String>,
+    /// What its presence costs when the topology is optimised.
+    pub weight: f64,
+    /// What its author wrote under `conditions`, here and at the variability groups it is a member
+    /// of: one line of YAML each, all of which must hold.
+    pub conditions: Vec<String>,
+    /// Where it is declared: `file:line:column`.
+    pub place: String,
+    /// Whether it is used from outside.
+    pub persistent: bool,
+}
+
+/// A requirement assignment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Relation {
+    /// Its identifier, such as `relation.host@0.node.shop`.
+    pub identifier: String,
+    /// Its name.
+    pub name: String,
+    /// Where it starts: a position in [`Topology::nodes`].
+    pub source: usize,
+    /// Where it ends; nothing where the target is left to an orchestrator.
+    pub target: Option<usize>,
+    /// Whether the target hosts the source.
+    pub hosting: bool,
+    /// As for nodes.
+    pub conditions: Vec<String>,
+    /// Where it is declared: `file:line:column`.
+    pub place: String,
+}
+
+impl Resolver {
+    /// The topology of the template, whatever its inputs are: those without a value are left open.
+    ///
+    /// ```
+    /// let topology = cuvee::Resolver::new("examples/shop").topology()?;
+    /// let relation = &topology.relations[0];
+    /// assert_eq!(relation.identifier, "relation.host@0.node.shop");
+    /// assert_eq!(relation.conditions, ["logic_expression: on_laptop"]);
+    /// assert_eq!(relation.target.map(|target| &*topology.nodes[target].name), Some("engine"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template is wrong whatever its inputs are.
+    pub fn topology(&self) -> Result<Topology, Failure> {
+        self.survey(Openness::Open, |prepared, sources| Ok(Topology::of(prepared.graph, sources)))
+    }
+}
+
+impl Topology {
+    fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
+        let groups = group_conditions(graph);
+        let conditions = |id| conditions(graph, id, &groups);
+        let place = |id| sources.place(graph.element(id).span);
+        let nodes = graph.nodes.iter().map(|node| Node {
+            identifier: graph.identifier(node.id).to_string(),
+            name: graph.element(node.id).name.to_owned(),
+            types: node.types.iter().map(|&id| graph.element(id).name.to_owned()).collect(),
+            weight: node.template.weight.into(),
+            conditions: conditions(node.id),
+            place: place(node.id),
+            persistent: node.template.persistent,
+        });
+        let relations = graph.relations.iter().map(|relation| Relation {
+            identifier: graph.identifier(relation.id).to_string(),
+            name: graph.element(relation.id).name.to_owned(),
+            source: relation.source.0 as usize,
+            target: relation.target.map(|target| target.0 as usize),
+            hosting: relation.hosting,
+            conditions: conditions(relation.id),
+            place: place(relation.id),
+        });
+        Self { nodes: nodes.collect(), relations: relations.collect() }
+    }
+}
+
+/// What the variability groups demand of their members.
+pub(crate) fn group_conditions<'a>(
+    graph: &Graph<'a>,
+) -> FxHashMap<ElementId, Vec<crate::text::yaml::Node<'a>>> {
+    let mut demanded: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for group in graph.groups.iter().filter(|group| group.variability) {
+        for &(_, member) in &group.members {
+            demanded.entry(member).or_default().extend(group.group.declared.conditional.conditions);
+        }
+    }
+    demanded
+}
+
+/// The author's conditions of an element. A default alternative has none of its own: that it is the
+/// default is what decides.
+pub(crate) fn conditions(
+    graph: &Graph<'_>,
+    id: ElementId,
+    groups: &FxHashMap<ElementId, Vec<crate::text::yaml::Node<'_>>>,
+) -> Vec<String> {
+    let element = graph.element(id);
+    if element.default_alternative() == Some(true) {
+        return vec!["default_alternative: true".to_owned()];
+    }
+    let own = element.conditions;
+    let mut lines = Vec::new();
+    for &written in own.iter().chain(groups.get(&id).into_iter().flatten()) {
+        let list = written.kind() == NodeKind::Sequence;
+        let (one, several) = ((!list).then_some(written), written.items());
+        lines.extend(
+            one.into_iter().chain(several).map(|condition| write_line(&condition.to_value())),
+        );
+    }
+    // Declares an alternative that nothing selects.
+    if lines.is_empty() && element.default_alternative() == Some(false) {
+        lines.push("default_alternative: false".to_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::MemoryFiles;
+
+    const TEMPLATE: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      open: { type: integer }
+  node_templates:
+    a:
+      type: T
+      weight: 0.25
+      conditions: { and: [{ greater: [{ variability_input: open }, 1.50] }, true] }
+      requirements:
+        - to: { node: b, default_alternative: true }
+        - to: { node: a, default_alternative: false }
+        - to: { conditions: false }
+    b:
+      type: [T, { U: { conditions: true } }]
+      persistent: true
+      conditions:
+        - variability_input: open
+        - node_presence: a
+  groups:
+    g:
+      type: variability.groups.Root
+      conditions: { node_presence: b }
+      members: [a, [a, 2]]
+";
+
+    #[test]
+    fn says_what_there_may_be_and_when() {
+        let resolver = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", TEMPLATE)]));
+        let topology = resolver.topology().unwrap();
+        let node = |index: usize, conditions: &[&str]| {
+            let node = &topology.nodes[index];
+            assert_eq!(node.conditions, conditions);
+            (
+                &*node.identifier,
+                &*node.name,
+                node.weight,
+                &*node.place,
+                node.persistent,
+                node.types.join(" "),
+            )
+        };
+        let a = node(
+            0,
+            &["and: [{greater: [{variability_input: open}, 1.50]}, true]", "node_presence: b"],
+        );
+        assert_eq!(a, ("node.a", "a", 0.25, "t.yaml:7:5", false, "T".to_owned()));
+        let b = node(1, &["variability_input: open", "node_presence: a"]);
+        assert_eq!(b, ("node.b", "b", 1.0, "t.yaml:15:5", true, "T U".to_owned()));
+        let relations: Vec<_> = topology
+            .relations
+            .iter()
+            .map(|r| (&*r.identifier, r.source, r.target, r.conditions.join("; ")))
+            .collect();
+        let expected = [
+            ("relation.to@0.node.a", 0, Some(1), "default_alternative: true"),
+            ("relation.to@1.node.a", 0, Some(0), "default_alternative: false"),
+            ("relation.to@2.node.a", 0, None, "false; node_presence: b"),
+        ];
+        assert_eq!(
+            relations,
+            expected.map(|(id, source, target, conditions)| (
+                id,
+                source,
+                target,
+                conditions.to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn a_broken_template_has_none() {
+        let text = TEMPLATE.replace("persistent", "persistant");
+        let failure = Resolver::new("t.yaml")
+            .files(MemoryFiles::from([("t.yaml", text)]))
+            .topology()
+            .unwrap_err();
+        assert!(
+            failure.to_string().contains("did you mean")
+                || failure.to_string().contains("unknown-keyword"),
+            "{failure}"
+        );
+    }
+}

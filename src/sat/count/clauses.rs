@@ -1,0 +1,74 @@
+//! Clauses one after the other in memory.
+
+use crate::sat::formula::Lit;
+
+#[derive(Default)]
+pub(super) struct Clauses {
+    literals: Vec<Lit>,
+    /// Where each clause ends.
+    ends: Vec<u32>,
+}
+
+impl Clauses {
+    pub fn push(&mut self, clause: &[Lit]) {
+        self.literals.extend_from_slice(clause);
+        self.ends.push(self.literals.len() as u32);
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, index: usize) -> &[Lit] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.literals[start as usize..self.ends[index] as usize]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[Lit]> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+/// The clauses of each literal.
+pub(super) struct Occurrences {
+    /// Where the clauses of each literal start.
+    starts: Vec<u32>,
+    clauses: Vec<u32>,
+}
+
+impl Occurrences {
+    pub fn of(clauses: &Clauses, vars: usize) -> Self {
+        let mut starts = vec![0; 2 * vars + 1];
+        for literal in &clauses.literals {
+            starts[literal.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut found = vec![0; clauses.literals.len()];
+        for (index, clause) in clauses.iter().enumerate() {
+            for literal in clause {
+                let position = &mut next[literal.index()];
+                found[*position as usize] = index as u32;
+                *position += 1;
+            }
+        }
+        Self { starts, clauses: found }
+    }
+
+    /// Where the clauses of a literal are.
+    pub fn of_literal(&self, literal: Lit) -> std::ops::Range<usize> {
+        self.starts[literal.index()] as usize..self.starts[literal.index() + 1] as usize
+    }
+
+    /// Where the clauses of a variable are.
+    pub fn of_var(&self, var: u32) -> std::ops::Range<usize> {
+        self.starts[2 * var as usize] as usize..self.starts[2 * var as usize + 2] as usize
+    }
+
+    /// The clause that is somewhere.
+    pub fn at(&self, position: usize) -> usize {
+        self.clauses[position] as usize
+    }
+}

@@ -1,0 +1,119 @@
+//! In which order to decide variables so that what is left falls apart early.
+//!
+//! Variables that share a clause are neighbours. Taking a variable out makes its neighbours
+//! neighbours of each other; whoever takes out next the variable for which that adds the fewest
+//! pairs takes out last what separates the rest. Deciding backwards, each part that is left depends
+//! on few of the decisions before it, and is met again under the others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashSet;
+
+use super::clauses::Clauses;
+
+/// The rank of each variable: of those that are left, the one of the least rank is to be decided.
+/// All that may be decided come before the others.
+pub(super) fn ranks(clauses: &Clauses, decidable: &[bool]) -> Vec<u32> {
+    let mut graph = Graph::of(clauses, decidable.len());
+    let mut heap: BinaryHeap<_> =
+        (0..decidable.len() as u32).map(|var| Reverse(graph.price(var, decidable))).collect();
+    let mut ranks = vec![0; decidable.len()];
+    let mut rank = decidable.len() as u32;
+    while let Some(Reverse(price)) = heap.pop() {
+        let var = price.var;
+        if graph.gone[var as usize] {
+            continue;
+        }
+        let current = graph.price(var, decidable);
+        if current > price {
+            heap.push(Reverse(current));
+            continue;
+        }
+        rank -= 1;
+        ranks[var as usize] = rank;
+        for neighbour in graph.remove(var) {
+            heap.push(Reverse(graph.price(neighbour, decidable)));
+        }
+    }
+    ranks
+}
+
+/// What taking out a variable costs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Price {
+    decidable: bool,
+    /// How many pairs of neighbours it makes.
+    pairs: usize,
+    neighbours: usize,
+    var: u32,
+}
+
+struct Graph {
+    neighbours: Vec<FxHashSet<u32>>,
+    gone: Vec<bool>,
+    /// How many pairs may still be looked at before the order is good enough.
+    left: usize,
+}
+
+/// A clause with more variables than this makes neighbours only of those that follow each other in
+/// it: it is nearly always satisfied by one of them.
+const LONG: usize = 64;
+/// Among more neighbours all pairs are taken to be missing.
+const WIDE: usize = 64;
+/// So many pairs may be looked at, and some more for each variable.
+const EFFORT: usize = 20_000_000;
+const EFFORT_PER_VAR: usize = 200;
+
+impl Graph {
+    fn of(clauses: &Clauses, vars: usize) -> Self {
+        let mut neighbours = vec![FxHashSet::default(); vars];
+        for clause in clauses.iter() {
+            let reach = if clause.len() > LONG { 1 } else { clause.len() };
+            for (position, a) in clause.iter().enumerate() {
+                for b in clause[position + 1..].iter().take(reach) {
+                    neighbours[a.var().index()].insert(b.var().0);
+                    neighbours[b.var().index()].insert(a.var().0);
+                }
+            }
+        }
+        Self {
+            neighbours,
+            gone: vec![false; vars],
+            left: EFFORT + vars.saturating_mul(EFFORT_PER_VAR),
+        }
+    }
+
+    fn price(&mut self, var: u32, decidable: &[bool]) -> Price {
+        let neighbours = self.neighbours[var as usize].len();
+        let is_estimate = neighbours > WIDE || self.left == 0;
+        let pairs = if is_estimate { neighbours * neighbours / 2 } else { self.missing_pairs(var) };
+        Price { decidable: decidable[var as usize], pairs, neighbours, var }
+    }
+
+    /// How many pairs of neighbours are no neighbours of each other.
+    fn missing_pairs(&mut self, var: u32) -> usize {
+        let around = &self.neighbours[var as usize];
+        self.left = self.left.saturating_sub(around.len() * around.len());
+        let missing = |a: &u32| {
+            around.iter().filter(|b| a < b && !self.neighbours[*a as usize].contains(b)).count()
+        };
+        around.iter().map(missing).sum()
+    }
+
+    /// Takes a variable out; its neighbours become neighbours of each other.
+    fn remove(&mut self, var: u32) -> FxHashSet<u32> {
+        self.gone[var as usize] = true;
+        let around = std::mem::take(&mut self.neighbours[var as usize]);
+        let pairs = around.len() * around.len();
+        for &neighbour in &around {
+            let list = &mut self.neighbours[neighbour as usize];
+            list.remove(&var);
+            if pairs <= self.left {
+                list.extend(around.iter().filter(|&&other| other != neighbour));
+            }
+        }
+        self.left = self.left.saturating_sub(pairs);
+        around
+    }
+}

@@ -1,0 +1,516 @@
+//! An and-inverter graph with n-ary conjunctions: `a ∨ b` is `¬(¬a ∧ ¬b)`, so that equal formulas
+//! are one.
+
+use std::hash::Hasher;
+use std::ops::Range;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+/// A proposition that the solver decides: the presence of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Atom(pub u32);
+
+/// A reference to a formula of an [`Arena`], with its sign; negation is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Formula(u32);
+
+/// One step into a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View<'a> {
+    /// True or false.
+    Constant(bool),
+    /// An atom or its negation.
+    Literal(Atom, bool),
+    /// All of these hold.
+    And(&'a [Formula]),
+    /// Not all of these hold.
+    NotAnd(&'a [Formula]),
+}
+
+impl std::ops::Not for Formula {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// What a node is; its sign is in the [`Formula`] that refers to it.
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    True,
+    Atom(Atom),
+    /// A range of [`Arena::operands`].
+    And {
+        start: u32,
+        end: u32,
+    },
+}
+
+/// All formulas of one problem.
+///
+/// Building folds: constants vanish, operands are a set, an operand beside its own negation
+/// decides, and a conjunction that exists already is not built again.
+///
+/// ```
+/// use cuvee::formula::{Arena, Atom, Formula};
+///
+/// let mut arena = Arena::default();
+/// let (a, b) = (arena.atom(Atom(0)), arena.atom(Atom(1)));
+/// assert_eq!(arena.and([a, b, Formula::TRUE]), arena.and([b, a, b]));
+/// assert_eq!(arena.and([a, b, !a]), Formula::FALSE);
+///
+/// let either = arena.or([a, b]);
+/// assert!(arena.eval(either, &|atom| atom == Atom(1)));
+/// ```
+#[derive(Debug)]
+pub struct Arena {
+    nodes: Vec<Node>,
+    operands: Vec<Formula>,
+    /// The node of each atom that has one.
+    atoms: Vec<Option<Formula>>,
+    /// The conjunctions by content.
+    conjunctions: HashTable<u32>,
+    scratch: Vec<Formula>,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::True],
+            operands: Vec::new(),
+            atoms: Vec::new(),
+            conjunctions: HashTable::new(),
+            scratch: Vec::new(),
+        }
+    }
+}
+
+impl Formula {
+    /// The formula that always holds.
+    pub const TRUE: Self = Self(0);
+    /// The formula that never holds.
+    pub const FALSE: Self = Self(1);
+
+    /// A constant.
+    pub fn constant(value: bool) -> Self {
+        if value { Self::TRUE } else { Self::FALSE }
+    }
+
+    /// The value, when this is a constant.
+    pub fn as_constant(self) -> Option<bool> {
+        (self.0 < 2).then_some(self == Self::TRUE)
+    }
+
+    /// The position of the node in its arena.
+    pub(super) fn node(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    pub(super) fn is_negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The same formula without its sign.
+    fn unsigned(self) -> Self {
+        Self(self.0 & !1)
+    }
+
+    fn negate_if(self, negate: bool) -> Self {
+        Self(self.0 ^ u32::from(negate))
+    }
+}
+
+impl Arena {
+    /// An arena that has room for so many atoms.
+    pub fn with_room(atoms: usize) -> Self {
+        let mut arena = Self {
+            nodes: Vec::with_capacity(atoms + 1),
+            atoms: Vec::with_capacity(atoms),
+            ..Self::default()
+        };
+        arena.nodes.push(Node::True);
+        arena
+    }
+
+    /// An atom as a formula.
+    pub fn atom(&mut self, atom: Atom) -> Formula {
+        let index = atom.0 as usize;
+        if index >= self.atoms.len() {
+            self.atoms.resize(index + 1, None);
+        }
+        if let Some(formula) = self.atoms[index] {
+            return formula;
+        }
+        let formula = push_node(&mut self.nodes, Node::Atom(atom));
+        self.atoms[index] = Some(formula);
+        formula
+    }
+
+    /// All hold; true for none.
+    pub fn and(&mut self, operands: impl IntoIterator<Item = Formula>) -> Formula {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(operands.into_iter().filter(|&operand| operand != Formula::TRUE));
+        scratch.sort_unstable();
+        scratch.dedup();
+        // The constant sorts first; a formula and its negation are neighbours.
+        let contradiction = scratch.first() == Some(&Formula::FALSE)
+            || scratch.windows(2).any(|pair| pair[0] == !pair[1]);
+        let formula = match scratch[..] {
+            _ if contradiction => Formula::FALSE,
+            [] => Formula::TRUE,
+            [operand] => operand,
+            _ => self.conjunction(&scratch),
+        };
+        self.scratch = scratch;
+        formula
+    }
+
+    /// The conjunction of at least two operands in normal form.
+    fn conjunction(&mut self, operands: &[Formula]) -> Formula {
+        let Self { nodes, operands: pool, conjunctions, .. } = self;
+        let found = conjunctions
+            .find(hash(operands), |&node| pool[range(nodes[node as usize])] == *operands);
+        if let Some(&node) = found {
+            return Formula(node << 1);
+        }
+        let start = pool.len() as u32;
+        pool.extend_from_slice(operands);
+        let formula = push_node(nodes, Node::And { start, end: pool.len() as u32 });
+        conjunctions.insert_unique(hash(operands), formula.0 >> 1, |&node| {
+            hash(&pool[range(nodes[node as usize])])
+        });
+        formula
+    }
+
+    /// At least one holds; false for none.
+    pub fn or(&mut self, operands: impl IntoIterator<Item = Formula>) -> Formula {
+        !self.and(operands.into_iter().map(|operand| !operand))
+    }
+
+    /// `a ⇒ b`
+    pub fn implies(&mut self, a: Formula, b: Formula) -> Formula {
+        self.or([!a, b])
+    }
+
+    /// `a ⇔ b`
+    pub fn iff(&mut self, a: Formula, b: Formula) -> Formula {
+        let both = self.and([a, b]);
+        let neither = self.and([!a, !b]);
+        self.or([both, neither])
+    }
+
+    /// An odd number holds.
+    pub fn xor(&mut self, operands: impl IntoIterator<Item = Formula>) -> Formula {
+        let mut odd = false;
+        let mut operands: Vec<_> = operands
+            .into_iter()
+            .map(|operand| {
+                odd ^= operand.is_negated();
+                operand.unsigned()
+            })
+            .collect();
+        operands.sort_unstable();
+        // Of equal operands, two cancel out.
+        let single = operands
+            .chunk_by(|a, b| a == b)
+            .filter(|equal| equal.len() % 2 == 1)
+            .map(|equal| equal[0]);
+        single.fold(Formula::FALSE, |sum, operand| !self.iff(sum, operand)).negate_if(odd)
+    }
+
+    /// At most one holds; its size is linear in the operands.
+    pub fn at_most_one(&mut self, operands: impl IntoIterator<Item = Formula>) -> Formula {
+        let (distinct, _) = self.distinct(operands);
+        distinct
+    }
+
+    /// Exactly one holds.
+    pub fn exactly_one(&mut self, operands: impl IntoIterator<Item = Formula>) -> Formula {
+        let (distinct, any) = self.distinct(operands);
+        self.and([distinct, any])
+    }
+
+    /// `⋀ᵢ ¬(xᵢ ∧ pᵢ)` and `pₙ`, where `pᵢ = x₁ ∨ … ∨ xᵢ₋₁`: at most one, and any.
+    fn distinct(&mut self, operands: impl IntoIterator<Item = Formula>) -> (Formula, Formula) {
+        let mut earlier = Formula::FALSE;
+        let mut distinct = Vec::new();
+        for operand in operands {
+            distinct.push(!self.and([operand, earlier]));
+            earlier = self.or([operand, earlier]);
+        }
+        (self.and(distinct), earlier)
+    }
+
+    /// When some atoms alone make a formula constant, whatever the others are: a formula over those
+    /// atoms.
+    ///
+    /// As folding does, it looks at each operand for itself: of `a ∨ ¬a` it does not see that it
+    /// holds.
+    pub fn folds_to(&mut self, formula: Formula, value: bool, atoms: &Range<u32>) -> Formula {
+        self.folds(
+            if value { formula } else { !formula },
+            atoms,
+            &mut rustc_hash::FxHashMap::default(),
+        )
+    }
+
+    fn folds(
+        &mut self,
+        formula: Formula,
+        atoms: &Range<u32>,
+        known: &mut rustc_hash::FxHashMap<Formula, Formula>,
+    ) -> Formula {
+        if let Some(&folded) = known.get(&formula) {
+            return folded;
+        }
+        let folded = match self.view(formula) {
+            View::Constant(value) => Formula::constant(value),
+            View::Literal(atom, _) if atoms.contains(&atom.0) => formula,
+            View::Literal(..) => Formula::FALSE,
+            View::And(operands) => {
+                let operands: Vec<_> = operands.to_vec();
+                let operands: Vec<_> =
+                    operands.into_iter().map(|operand| self.folds(operand, atoms, known)).collect();
+                self.and(operands)
+            }
+            View::NotAnd(operands) => {
+                let operands: Vec<_> = operands.to_vec();
+                let operands: Vec<_> = operands
+                    .into_iter()
+                    .map(|operand| self.folds(!operand, atoms, known))
+                    .collect();
+                self.or(operands)
+            }
+        };
+        known.insert(formula, folded);
+        folded
+    }
+
+    /// One step into a formula.
+    pub fn view(&self, formula: Formula) -> View<'_> {
+        let negated = formula.is_negated();
+        match self.nodes[formula.node()] {
+            Node::True => View::Constant(!negated),
+            Node::Atom(atom) => View::Literal(atom, !negated),
+            node @ Node::And { .. } if negated => View::NotAnd(&self.operands[range(node)]),
+            node @ Node::And { .. } => View::And(&self.operands[range(node)]),
+        }
+    }
+
+    /// How many nodes there are; [`Formula::node`] is below it.
+    pub(super) fn size(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The truth of a formula where `present` tells the truth of atoms; without recursion, so depth
+    /// does not matter.
+    pub fn eval(&self, formula: Formula, present: &dyn Fn(Atom) -> bool) -> bool {
+        self.evaluator(present).eval(formula)
+    }
+
+    /// Evaluates many formulas over the same atoms: what they share is evaluated once.
+    pub fn evaluator<'a>(&'a self, present: &'a dyn Fn(Atom) -> bool) -> Evaluator<'a> {
+        Evaluator { arena: self, present, values: rustc_hash::FxHashMap::default() }
+    }
+}
+
+/// Evaluates formulas of an [`Arena`]; see [`Arena::evaluator`].
+pub struct Evaluator<'a> {
+    arena: &'a Arena,
+    present: &'a dyn Fn(Atom) -> bool,
+    /// The truth of the conjunctions met so far, by node.
+    values: rustc_hash::FxHashMap<usize, bool>,
+}
+
+impl Evaluator<'_> {
+    /// The truth of a formula.
+    pub fn eval(&mut self, formula: Formula) -> bool {
+        // A conjunction under evaluation, and how many of its operands are known to hold.
+        let mut stack: Vec<(&[Formula], usize, Formula)> = Vec::new();
+        let mut formula = formula;
+        loop {
+            let mut value = match (self.known(formula), self.arena.view(formula)) {
+                (Some(value), _) => value,
+                (None, View::And(operands) | View::NotAnd(operands)) => {
+                    stack.push((operands, 0, formula));
+                    formula = operands[0];
+                    continue;
+                }
+                (None, View::Constant(value)) => value,
+                (None, View::Literal(atom, sign)) => (self.present)(atom) == sign,
+            };
+            loop {
+                let Some((operands, held, owner)) = stack.last_mut() else { return value };
+                *held += 1;
+                if value && *held < operands.len() {
+                    formula = operands[*held];
+                    break;
+                }
+                self.values.insert(owner.node(), value);
+                value ^= owner.is_negated();
+                stack.pop();
+            }
+        }
+    }
+
+    fn known(&self, formula: Formula) -> Option<bool> {
+        self.values.get(&formula.node()).map(|value| value ^ formula.is_negated())
+    }
+}
+
+fn push_node(nodes: &mut Vec<Node>, node: Node) -> Formula {
+    nodes.push(node);
+    Formula((nodes.len() as u32 - 1) << 1)
+}
+
+/// Where the operands of a conjunction are; other nodes have none.
+fn range(node: Node) -> Range<usize> {
+    match node {
+        Node::And { start, end } => start as usize..end as usize,
+        Node::True | Node::Atom(_) => 0..0,
+    }
+}
+
+fn hash(operands: &[Formula]) -> u64 {
+    let mut hasher = FxHasher::default();
+    operands.iter().for_each(|operand| hasher.write_u32(operand.0));
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: u32 = 5;
+
+    /// Checks an operator against its meaning on a list of truth values: for up to [`MOST`]
+    /// operands, each an atom, a negated atom, a constant or a repetition of the operand before it.
+    fn table(build: impl Fn(&mut Arena, &[Formula]) -> Formula, meaning: impl Fn(&[bool]) -> bool) {
+        for count in 0..=MOST {
+            for kinds in 0..5_u32.pow(count) {
+                let mut arena = Arena::default();
+                let mut operands = Vec::new();
+                for position in 0..count {
+                    let atom = arena.atom(Atom(position));
+                    operands.push(match kinds / 5_u32.pow(position) % 5 {
+                        0 => atom,
+                        1 => !atom,
+                        2 => Formula::TRUE,
+                        3 => Formula::FALSE,
+                        _ => operands.last().copied().unwrap_or(atom),
+                    });
+                }
+                let formula = build(&mut arena, &operands);
+                for assignment in 0..1_u32 << count {
+                    let present = |atom: Atom| assignment >> atom.0 & 1 == 1;
+                    let values: Vec<_> =
+                        operands.iter().map(|&operand| arena.eval(operand, &present)).collect();
+                    assert_eq!(
+                        arena.eval(formula, &present),
+                        meaning(&values),
+                        "{operands:?} {values:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn count(values: &[bool]) -> usize {
+        values.iter().filter(|&&value| value).count()
+    }
+
+    #[test]
+    fn operators_mean_what_they_say() {
+        table(
+            |arena, operands| arena.and(operands.iter().copied()),
+            |values| count(values) == values.len(),
+        );
+        table(|arena, operands| arena.or(operands.iter().copied()), |values| count(values) > 0);
+        table(
+            |arena, operands| arena.xor(operands.iter().copied()),
+            |values| count(values) % 2 == 1,
+        );
+        table(
+            |arena, operands| arena.at_most_one(operands.iter().copied()),
+            |values| count(values) <= 1,
+        );
+        table(
+            |arena, operands| arena.exactly_one(operands.iter().copied()),
+            |values| count(values) == 1,
+        );
+    }
+
+    #[test]
+    fn binary_operators_mean_what_they_say() {
+        fn binary(
+            build: fn(&mut Arena, Formula, Formula) -> Formula,
+            meaning: fn(bool, bool) -> bool,
+        ) {
+            let pad = |values: &[bool]| matches!(values, [a, b, ..] if meaning(*a, *b));
+            table(
+                |arena, operands| match operands {
+                    [a, b, ..] => build(arena, *a, *b),
+                    _ => Formula::FALSE,
+                },
+                pad,
+            );
+        }
+        binary(Arena::implies, |a, b| !a || b);
+        binary(Arena::iff, |a, b| a == b);
+    }
+
+    #[test]
+    fn equal_formulas_are_one() {
+        let mut arena = Arena::default();
+        let [a, b, c] = [0, 1, 2].map(|atom| arena.atom(Atom(atom)));
+        let ab = arena.and([a, b]);
+        assert_eq!(arena.and([b, a, Formula::TRUE, a]), ab);
+        assert_eq!(arena.or([!a, !b]), !ab);
+        assert_eq!(arena.atom(Atom(0)), a);
+        assert_eq!(arena.and([ab, !ab]), Formula::FALSE);
+        assert_eq!(arena.or([ab, !ab, c]), Formula::TRUE);
+        assert_eq!(arena.and([c]), c);
+        assert_eq!(arena.xor([a, b, a]), b);
+        let size = arena.size();
+        arena.implies(a, !b);
+        assert_eq!(arena.size(), size);
+    }
+
+    #[test]
+    fn cardinality_is_linear() {
+        let mut arena = Arena::default();
+        let operands: Vec<_> = (0..10_000).map(|atom| arena.atom(Atom(atom))).collect();
+        arena.exactly_one(operands.iter().copied());
+        arena.xor(operands);
+        assert!(arena.operands.len() < 150_000, "{}", arena.operands.len());
+    }
+
+    #[test]
+    fn depth_does_not_matter() {
+        let mut arena = Arena::default();
+        let mut formula = arena.atom(Atom(0));
+        for atom in 1..1_000_000 {
+            let atom = arena.atom(Atom(atom));
+            formula = !arena.and([formula, atom]);
+        }
+        // ¬(… ∧ 1) flips at each step.
+        assert!(!arena.eval(formula, &|_| true));
+        assert!(arena.eval(formula, &|_| false));
+    }
+
+    #[test]
+    fn view_shows_one_step() {
+        let mut arena = Arena::default();
+        let (a, b) = (arena.atom(Atom(0)), arena.atom(Atom(7)));
+        let both = arena.and([a, b]);
+        assert_eq!(arena.view(both), View::And(&[a, b]));
+        assert_eq!(arena.view(!both), View::NotAnd(&[a, b]));
+        assert_eq!(arena.view(!b), View::Literal(Atom(7), false));
+        assert_eq!(arena.view(Formula::FALSE), View::Constant(false));
+        assert_eq!(Formula::constant(true).as_constant(), Some(true));
+        assert_eq!(a.as_constant(), None);
+    }
+}

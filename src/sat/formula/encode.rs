@@ -1,0 +1,569 @@
+//! From formulas to clauses.
+//!
+//! `v ⇔ a₁ ∧ … ∧ aₙ` becomes `(¬v ∨ aᵢ)` for each `i` and `(v ∨ ¬a₁ ∨ … ∨ ¬aₙ)`: both directions,
+//! so that each model of the atoms is exactly one model of the clauses. Definitions exclude no
+//! model and are nobody's fault; they carry no origin.
+
+use std::fmt;
+use std::ops::Not;
+
+use super::arena::{Arena, Formula, View};
+
+/// A variable of the solver; the first ones are the atoms, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+/// A variable or its negation: twice the variable, plus one for the negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lit(pub u32);
+
+/// Why a clause is there: an index into whatever the caller keeps its reasons in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginId(pub u32);
+
+impl Var {
+    /// The literal that is true where the variable is.
+    pub const fn positive(self) -> Lit {
+        Lit(self.0 << 1)
+    }
+
+    /// The literal that is true where the variable is not.
+    pub const fn negative(self) -> Lit {
+        Lit(self.0 << 1 | 1)
+    }
+
+    /// The variable as a position.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Lit {
+    /// The variable of the literal.
+    pub const fn var(self) -> Var {
+        Var(self.0 >> 1)
+    }
+
+    /// Whether it is the negation of its variable.
+    pub const fn is_negative(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The literal as a position.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// As DIMACS writes it: variables count from 1, and a negation has a minus.
+    pub const fn to_dimacs(self) -> i32 {
+        let var = self.var().0 as i32 + 1;
+        if self.is_negative() { -var } else { var }
+    }
+
+    /// The literal itself or its negation.
+    #[must_use]
+    pub const fn negate_if(self, negate: bool) -> Self {
+        Self(self.0 ^ negate as u32)
+    }
+}
+
+impl Not for Lit {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+impl fmt::Display for Lit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_negative() { "¬" } else { "" }, self.var().0)
+    }
+}
+
+/// A disjunction of literals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clause<'c> {
+    /// In ascending order, each variable once.
+    pub literals: &'c [Lit],
+    /// Why it is there; `None` for the definition of an auxiliary variable, which is the last
+    /// variable of the clause.
+    pub origin: Option<OriginId>,
+}
+
+/// Clauses, each with its origin.
+#[derive(Debug, Default)]
+pub struct Cnf {
+    literals: Vec<Lit>,
+    /// Where each clause ends, and its origin.
+    ends: Vec<(u32, Option<OriginId>)>,
+    atoms: u32,
+    vars: u32,
+}
+
+impl Cnf {
+    /// From clauses without origins, over variables all of which are atoms.
+    pub fn of(vars: usize, clauses: impl IntoIterator<Item = Vec<Lit>>) -> Self {
+        let mut cnf = Self { atoms: vars as u32, vars: vars as u32, ..Self::default() };
+        clauses.into_iter().for_each(|mut clause| cnf.push(&mut clause, None));
+        cnf
+    }
+
+    /// How many variables there are.
+    pub fn vars(&self) -> usize {
+        self.vars as usize
+    }
+
+    /// How many of the variables are atoms.
+    pub fn atoms(&self) -> usize {
+        self.atoms as usize
+    }
+
+    /// How many clauses there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no clause.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many literals the clauses have in sum.
+    pub fn literals(&self) -> usize {
+        self.literals.len()
+    }
+
+    /// The clause at a position.
+    pub(crate) fn clause(&self, index: usize) -> Clause<'_> {
+        let start = if index == 0 { 0 } else { self.ends[index - 1].0 };
+        let (end, origin) = self.ends[index];
+        Clause { literals: &self.literals[start as usize..end as usize], origin }
+    }
+
+    /// The clauses in the order in which they were asserted, definitions before their first use.
+    pub fn clauses(&self) -> impl ExactSizeIterator<Item = Clause<'_>> {
+        (0..self.len()).map(|index| self.clause(index))
+    }
+
+    /// Adds a clause, unless it always holds.
+    fn push(&mut self, literals: &mut Vec<Lit>, origin: Option<OriginId>) {
+        literals.sort_unstable();
+        literals.dedup();
+        if literals.windows(2).any(|pair| pair[0] == !pair[1]) {
+            return;
+        }
+        self.literals.extend_from_slice(literals);
+        self.ends.push((self.literals.len() as u32, origin));
+    }
+}
+
+impl fmt::Display for Cnf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Clause { literals, origin } in self.clauses() {
+            match origin {
+                Some(OriginId(origin)) => write!(f, "{origin}:")?,
+                None => f.write_str("definition:")?,
+            }
+            for (position, literal) in literals.iter().enumerate() {
+                write!(f, "{}{literal}", if position == 0 { " " } else { " ∨ " })?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// A clause with more literals than this gets a variable for a conjunction in it instead of being
+/// repeated for each operand.
+const REPEATED: usize = 8;
+/// Conjunctions of this many atoms are unfolded wherever they stand; others once, then they get a
+/// variable.
+const SHORT: usize = 4;
+
+/// Turns asserted formulas into clauses.
+///
+/// ```
+/// use cuvee::formula::{Arena, Atom, Encoder, OriginId};
+///
+/// let mut arena = Arena::default();
+/// let [a, b, c] = [0, 1, 2].map(|atom| arena.atom(Atom(atom)));
+/// let both = arena.and([b, c]);
+/// let mut encoder = Encoder::new(&arena, 3);
+/// encoder.assert(&[!a, both], OriginId(7));
+/// assert_eq!(encoder.finish().to_string(), "7: ¬0 ∨ 1\n7: ¬0 ∨ 2\n");
+/// ```
+pub struct Encoder<'f> {
+    arena: &'f Arena,
+    cnf: Cnf,
+    /// The variable of each node that has one.
+    vars: Vec<Option<Var>>,
+    /// Which conjunctions were unfolded into an asserted clause: bit 0 as they are, bit 1 negated.
+    unfolded: Vec<u8>,
+    work: Work,
+    clause: Vec<Lit>,
+    stack: Vec<Formula>,
+}
+
+/// Memory for [`Encoder::assert`], which is called too often to ask for new memory each time.
+#[derive(Default)]
+struct Work {
+    /// Clauses still to be flattened, one after the other, and how long each is.
+    pending: Vec<Formula>,
+    lengths: Vec<usize>,
+    /// What the clause in work consists of.
+    literals: Vec<Formula>,
+    conjunctions: Vec<Formula>,
+}
+
+impl<'f> Encoder<'f> {
+    /// An encoder for formulas of this arena, all of whose atoms are below `atoms`.
+    pub fn new(arena: &'f Arena, atoms: u32) -> Self {
+        Self {
+            arena,
+            cnf: Cnf { atoms, vars: atoms, ..Cnf::default() },
+            vars: vec![None; arena.size()],
+            unfolded: vec![0; arena.size()],
+            work: Work::default(),
+            clause: Vec::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Asserts that at least one of these holds.
+    ///
+    /// Disjunctions among them are merged into the clause; where one conjunction is left beside
+    /// literals, the clause is repeated for each of its operands.
+    pub fn assert(&mut self, clause: &[Formula], origin: OriginId) {
+        let mut work = std::mem::take(&mut self.work);
+        work.pending.extend_from_slice(clause);
+        work.lengths.push(clause.len());
+        while let Some(length) = work.lengths.pop() {
+            if self.flatten(&mut work, length) {
+                continue;
+            }
+            let Work { pending, lengths, literals, conjunctions } = &mut work;
+            if let [conjunction] = conjunctions[..]
+                && let View::And(operands) = self.arena.view(conjunction)
+                && literals.len() <= REPEATED
+                && self.unfold(conjunction, operands)
+            {
+                for &operand in operands.iter().rev() {
+                    pending.extend_from_slice(literals);
+                    pending.push(operand);
+                    lengths.push(literals.len() + 1);
+                }
+                continue;
+            }
+            self.emit(literals.iter().chain(&*conjunctions), origin);
+        }
+        self.work = work;
+    }
+
+    /// Moves the last pending disjuncts to the literals and conjunctions that they consist of;
+    /// whether one of them always holds.
+    fn flatten(&mut self, work: &mut Work, length: usize) -> bool {
+        let Work { pending, literals, conjunctions, .. } = work;
+        let start = pending.len() - length;
+        literals.clear();
+        conjunctions.clear();
+        while pending.len() > start
+            && let Some(disjunct) = pending.pop()
+        {
+            match self.arena.view(disjunct) {
+                View::Constant(true) => {
+                    pending.truncate(start);
+                    return true;
+                }
+                View::Constant(false) => {}
+                View::NotAnd(operands) if self.unfold(disjunct, operands) => {
+                    pending.extend(operands.iter().map(|&operand| !operand))
+                }
+                View::Literal(..) | View::NotAnd(_) => literals.push(disjunct),
+                View::And(_) => conjunctions.push(disjunct),
+            }
+        }
+        false
+    }
+
+    /// Whether to unfold a conjunction rather than to give it a variable. Unfolding each only once
+    /// keeps the clauses linear in the formulas.
+    fn unfold(&mut self, formula: Formula, operands: &[Formula]) -> bool {
+        let bit = 1 << u8::from(formula.is_negated());
+        let unfolded = &mut self.unfolded[formula.node()];
+        let first = *unfolded & bit == 0;
+        *unfolded |= bit;
+        let is_literal = |&operand| matches!(self.arena.view(operand), View::Literal(..));
+        first || operands.len() <= SHORT && operands.iter().all(is_literal)
+    }
+
+    fn emit<'a>(&mut self, disjuncts: impl Iterator<Item = &'a Formula>, origin: OriginId) {
+        let mut clause = std::mem::take(&mut self.clause);
+        clause.clear();
+        clause.extend(disjuncts.map(|&disjunct| self.literal(disjunct)));
+        self.cnf.push(&mut clause, Some(origin));
+        self.clause = clause;
+    }
+
+    /// The literal that is equivalent to a formula.
+    pub fn literal(&mut self, formula: Formula) -> Lit {
+        if let Some(literal) = self.known(formula) {
+            return literal;
+        }
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push(formula);
+        while let Some(&top) = stack.last() {
+            let ready = stack.len();
+            if self.known(top).is_none() {
+                if let View::And(operands) | View::NotAnd(operands) = self.arena.view(top) {
+                    stack.extend(operands.iter().filter(|&&operand| self.known(operand).is_none()));
+                }
+                if stack.len() > ready {
+                    continue;
+                }
+                self.define(top);
+            }
+            stack.pop();
+        }
+        self.stack = stack;
+        self.known(formula).unwrap_or(Lit(0))
+    }
+
+    fn known(&self, formula: Formula) -> Option<Lit> {
+        match self.arena.view(formula) {
+            View::Literal(atom, sign) => Some(Var(atom.0).positive().negate_if(!sign)),
+            _ => {
+                self.vars[formula.node()].map(|var| var.positive().negate_if(formula.is_negated()))
+            }
+        }
+    }
+
+    /// Gives a node a variable; those of its operands are known. A constant is the conjunction of
+    /// nothing.
+    fn define(&mut self, formula: Formula) {
+        let operands = match self.arena.view(formula) {
+            View::And(operands) | View::NotAnd(operands) => operands,
+            View::Constant(_) | View::Literal(..) => &[],
+        };
+        let var = Var(self.cnf.vars);
+        self.cnf.vars += 1;
+        let mut clause: Vec<_> =
+            operands.iter().filter_map(|&operand| self.known(operand)).collect();
+        for literal in &mut clause {
+            self.cnf.push(&mut vec![*literal, var.negative()], None);
+            *literal = !*literal;
+        }
+        clause.push(var.positive());
+        self.cnf.push(&mut clause, None);
+        self.vars[formula.node()] = Some(var);
+    }
+
+    /// The clauses so far.
+    pub fn cnf(&self) -> &Cnf {
+        &self.cnf
+    }
+
+    /// Leaves the variables below this number to others; from now on every clause is the definition
+    /// of a later one.
+    pub(crate) fn reserve(&mut self, vars: usize) {
+        self.cnf.vars = self.cnf.vars.max(vars as u32);
+    }
+
+    /// The clauses.
+    pub fn finish(self) -> Cnf {
+        self.cnf
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::super::arena::Atom;
+    use super::*;
+
+    fn encode(atoms: u32, build: impl Fn(&mut Arena, &[Formula]) -> Vec<Vec<Formula>>) -> Cnf {
+        let mut arena = Arena::default();
+        let operands: Vec<_> = (0..atoms).map(|atom| arena.atom(Atom(atom))).collect();
+        let clauses = build(&mut arena, &operands);
+        let mut encoder = Encoder::new(&arena, atoms);
+        for (origin, clause) in clauses.iter().enumerate() {
+            encoder.assert(clause, OriginId(origin as u32));
+        }
+        encoder.finish()
+    }
+
+    #[test]
+    fn clauses_stay_clauses() {
+        let cnf = encode(4, |arena, x| {
+            let nested = arena.or([x[2], !x[3]]);
+            let clause = arena.or([x[1], nested]);
+            vec![
+                vec![!x[0], clause],
+                vec![x[0], !x[0]],
+                vec![Formula::TRUE],
+                vec![Formula::FALSE, x[1], x[1]],
+                vec![],
+            ]
+        });
+        assert_snapshot!(cnf, @r"
+        0: ¬0 ∨ 1 ∨ 2 ∨ ¬3
+        3: 1
+        4:
+        ");
+    }
+
+    #[test]
+    fn a_lone_conjunction_repeats_the_clause() {
+        let cnf = encode(5, |arena, x| {
+            let either = arena.or([x[3], x[4]]);
+            let all = arena.and([x[1], !x[2], either]);
+            vec![vec![!x[0], all], vec![!all, x[0]]]
+        });
+        assert_snapshot!(cnf, @r"
+        0: ¬0 ∨ 1
+        0: ¬0 ∨ ¬2
+        0: ¬0 ∨ 3 ∨ 4
+        1: 0 ∨ ¬1 ∨ 2 ∨ ¬3
+        1: 0 ∨ ¬1 ∨ 2 ∨ ¬4
+        ");
+    }
+
+    #[test]
+    fn two_conjunctions_get_variables() {
+        let cnf = encode(4, |arena, x| {
+            let left = arena.and([x[0], x[1]]);
+            let right = arena.and([x[2], x[3]]);
+            vec![vec![left, right]]
+        });
+        assert_snapshot!(cnf, @r"
+        definition: 2 ∨ ¬4
+        definition: 3 ∨ ¬4
+        definition: ¬2 ∨ ¬3 ∨ 4
+        definition: 0 ∨ ¬5
+        definition: 1 ∨ ¬5
+        definition: ¬0 ∨ ¬1 ∨ 5
+        0: 4 ∨ 5
+        ");
+    }
+
+    #[test]
+    fn exactly_one_of_four() {
+        let cnf = encode(4, |arena, x| vec![vec![arena.exactly_one(x.iter().copied())]]);
+        assert_snapshot!(cnf, @r"
+        0: 0 ∨ 1 ∨ 2 ∨ 3
+        0: ¬0 ∨ ¬1
+        0: ¬0 ∨ ¬2
+        0: ¬1 ∨ ¬2
+        0: ¬2 ∨ ¬3
+        0: ¬0 ∨ ¬3
+        0: ¬1 ∨ ¬3
+        ");
+    }
+
+    #[test]
+    fn constants_have_literals() {
+        let arena = Arena::default();
+        let mut encoder = Encoder::new(&arena, 0);
+        assert_eq!(encoder.literal(Formula::FALSE), !encoder.literal(Formula::TRUE));
+        assert_snapshot!(encoder.finish(), @"definition: 0");
+    }
+
+    #[test]
+    fn clauses_are_linear_in_the_formulas() {
+        // A chain of prefixes, a conjunction that everybody shares, and its negation.
+        let cnf = encode(1000, |arena, x| {
+            let once = arena.at_most_one(x.iter().copied());
+            let all = arena.and(x.iter().copied());
+            let mut clauses = vec![vec![once]];
+            clauses.extend(x.iter().map(|&x| vec![!x, all]));
+            clauses.extend(x.iter().map(|&x| vec![x, !all]));
+            clauses
+        });
+        assert!(cnf.literals() < 30_000, "{}", cnf.literals());
+    }
+
+    #[test]
+    fn depth_does_not_matter() {
+        let cnf = encode(100_000, |arena, x| {
+            let mut left = x[0];
+            for &atom in x {
+                left = !arena.and([left, atom]);
+            }
+            vec![vec![left], vec![!left, x[0]]]
+        });
+        assert!(cnf.len() < 700_000);
+    }
+
+    const ATOMS: u32 = 4;
+
+    /// An earlier formula, and whether it is negated.
+    type Reference = (u8, bool);
+
+    #[derive(Clone, Debug)]
+    struct Recipe {
+        /// Each combines earlier formulas by an operator.
+        steps: Vec<(u8, Vec<Reference>)>,
+        asserted: Vec<Vec<Reference>>,
+    }
+
+    fn recipe() -> impl Strategy<Value = Recipe> {
+        let references = |most| prop::collection::vec((any::<u8>(), any::<bool>()), 0..most);
+        let steps = prop::collection::vec((0..5_u8, references(5)), 1..12);
+        (steps, prop::collection::vec(references(4), 1..5))
+            .prop_map(|(steps, asserted)| Recipe { steps, asserted })
+    }
+
+    proptest! {
+        #[test]
+        fn models_are_those_of_the_formulas(Recipe { steps, asserted } in recipe()) {
+            let mut arena = Arena::default();
+            let mut formulas: Vec<_> = (0..ATOMS).map(|atom| arena.atom(Atom(atom))).collect();
+            let pick = |formulas: &[Formula], (index, negate): (u8, bool)| {
+                let formula = formulas[formulas.len() - 1 - index as usize % formulas.len()];
+                if negate { !formula } else { formula }
+            };
+            for (operator, operands) in &steps {
+                let operands: Vec<_> = operands.iter().map(|&operand| pick(&formulas, operand)).collect();
+                formulas.push(match operator {
+                    0 => arena.and(operands),
+                    1 => arena.or(operands),
+                    2 => arena.xor(operands),
+                    3 => arena.at_most_one(operands),
+                    _ => arena.exactly_one(operands),
+                });
+            }
+            let clauses: Vec<Vec<_>> =
+                asserted.iter().map(|clause| clause.iter().map(|&operand| pick(&formulas, operand)).collect()).collect();
+            let mut encoder = Encoder::new(&arena, ATOMS);
+            for clause in &clauses {
+                encoder.assert(clause, OriginId(0));
+            }
+            let literals: Vec<_> = formulas.iter().map(|&formula| encoder.literal(formula)).collect();
+            let cnf = encoder.finish();
+            for assignment in 0..1_u32 << ATOMS {
+                let present = |atom: Atom| assignment >> atom.0 & 1 == 1;
+                let values: Vec<_> = formulas.iter().map(|&formula| arena.eval(formula, &present)).collect();
+                let holds = clauses.iter().all(|clause| clause.iter().any(|&formula| arena.eval(formula, &present)));
+                // The definitions determine each auxiliary variable from the variables before it.
+                let mut model: Vec<bool> = (0..ATOMS).map(|atom| present(Atom(atom))).collect();
+                for var in ATOMS..cnf.vars {
+                    let satisfied = |value: bool| {
+                        cnf.clauses().filter(|clause| clause.origin.is_none() && clause.literals.last().unwrap().var() == Var(var)).all(|clause| {
+                            clause.literals.iter().any(|literal| {
+                                let truth = model.get(literal.var().index()).copied().unwrap_or(value);
+                                truth != literal.is_negative()
+                            })
+                        })
+                    };
+                    prop_assert!(satisfied(true) != satisfied(false));
+                    model.push(satisfied(true));
+                }
+                let truth = |literal: &Lit| model[literal.var().index()] != literal.is_negative();
+                prop_assert_eq!(cnf.clauses().all(|clause| clause.literals.iter().any(truth)), holds);
+                prop_assert_eq!(literals.iter().map(truth).collect::<Vec<_>>(), values);
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Formulas over the presence of elements: hash-consed, folded as they are built, encoded to
+//! clauses.
+
+mod arena;
+mod encode;
+
+pub use arena::{Arena, Atom, Evaluator, Formula, View};
+pub use encode::{Clause, Cnf, Encoder, Lit, OriginId, Var};

@@ -1,0 +1,8 @@
+//! Boolean formulas: turned into clauses, solved, optimised, explained and counted.
+//!
+//! Knows nothing of what the formulas are about.
+
+pub mod count;
+pub mod formula;
+pub mod progress;
+pub mod solve;

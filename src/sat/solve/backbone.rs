@@ -1,0 +1,258 @@
+//! What all models have in common: literals that are always true or never, and literals that are
+//! always equal.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::models::Models;
+use super::propagator::Propagator;
+use super::random::Random;
+use crate::sat::formula::Lit;
+
+/// What does not differ between models.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Backbone {
+    /// True in each model, in the order of the candidates.
+    pub always: Vec<Lit>,
+    /// True in no model, in the order of the candidates.
+    pub never: Vec<Lit>,
+}
+
+/// Which candidates are true in all models, and which in none; `None` where there is no model.
+///
+/// ```
+/// use cuvee::formula::Var;
+/// use cuvee::solve::backbone::backbone;
+/// use cuvee::solve::{Models, SolverKind};
+///
+/// let [a, b, c] = [0, 1, 2].map(|var| Var(var).positive());
+/// let clauses = [[a, b], [a, !b], [!c, !a]];
+/// let mut models = Models::new(3, clauses.iter().map(|clause| clause.as_slice()), SolverKind::default());
+/// let found = backbone(&[a, b, c], &mut models).unwrap();
+/// assert_eq!((found.always, found.never), (vec![a], vec![c]));
+/// ```
+pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
+    models.cover_literals(candidates);
+    if !models.solve(&[]) {
+        return None;
+    }
+    // What each would be if it differed from the first model.
+    let mut met = FxHashSet::default();
+    let other = candidates.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
+    let others = other.filter(|&literal| met.insert(literal)).collect();
+    let impossible: FxHashSet<_> = impossible(others, models).into_iter().collect();
+    let among = |wanted: fn(Lit) -> Lit| {
+        candidates
+            .iter()
+            .copied()
+            .filter(|&literal| impossible.contains(&wanted(literal)))
+            .collect()
+    };
+    Some(Backbone { always: among(|literal| !literal), never: among(|literal| literal) })
+}
+
+/// The literals that are true in no model, given that there is a model.
+///
+/// Propagation guesses a model in which as many as possible are true, so that few models show all
+/// that can be; one question settles the rest.
+fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+    while !open.is_empty() {
+        models.solve_toward(&open);
+        open.retain(|&literal| !models.is_true(literal));
+        if open.is_empty() || !models.solve_any(&open, &[]) {
+            break;
+        }
+        open.retain(|&literal| !models.is_true(literal));
+    }
+    open
+}
+
+/// Sets of candidates that have the same value in each model, those that never change included;
+/// each with two candidates or more, in the order of the candidates. `None` where there is no
+/// model.
+///
+/// ```
+/// use cuvee::formula::Var;
+/// use cuvee::solve::backbone::equivalences;
+/// use cuvee::solve::{Models, SolverKind};
+///
+/// let [a, b, c] = [0, 1, 2].map(|var| Var(var).positive());
+/// let clauses = [[a, !b], [!a, b], [a, c]];
+/// let mut models = Models::new(3, clauses.iter().map(|clause| clause.as_slice()), SolverKind::default());
+/// assert_eq!(equivalences(&[a, b, c], &mut models), Some(vec![vec![a, b]]));
+/// ```
+pub fn equivalences(candidates: &[Lit], models: &mut Models) -> Option<Vec<Vec<Lit>>> {
+    models.cover_literals(candidates);
+    if !models.solve(&[]) {
+        return None;
+    }
+    let mut classes = Classes::new(candidates);
+    classes.split(models);
+    classes.split_at_random(models);
+    let mut propagator = models.propagator();
+    let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
+    let mut asked: FxHashMap<Vec<Lit>, Lit> = FxHashMap::default();
+    loop {
+        let sets = classes.sets();
+        let mut splits = Vec::new();
+        for class in &sets {
+            if proven.contains(class) {
+                continue;
+            }
+            if let Some(&split) = asked.get(class) {
+                splits.push(split);
+            } else if propagates(class, &mut propagator) {
+                proven.insert(class.clone());
+            } else {
+                let split = differ(class, models);
+                asked.insert(class.clone(), split);
+                splits.push(split);
+            }
+        }
+        if splits.is_empty() || !models.solve_any(&splits, &[]) {
+            asked.values().for_each(|&split| models.add_clause(&[!split]));
+            return Some(sets);
+        }
+        classes.split(models);
+    }
+}
+
+/// A new literal that implies that some literals are not all equal.
+fn differ(class: &[Lit], models: &mut Models) -> Lit {
+    let split = models.new_var().positive();
+    for negate in [false, true] {
+        models.add_clause(
+            &class
+                .iter()
+                .map(|literal| literal.negate_if(negate))
+                .chain([!split])
+                .collect::<Vec<_>>(),
+        );
+    }
+    split
+}
+
+/// Whether propagation alone shows that some literals are equal: they imply each other in a circle.
+fn propagates(class: &[Lit], propagator: &mut Propagator) -> bool {
+    let Some(&last) = class.last() else { return true };
+    let mut from = last;
+    class.iter().all(|&to| {
+        let before = propagator.trail().len();
+        let holds = match propagator.value(from) {
+            Some(value) => !value || propagator.value(to) == Some(true),
+            None => !propagator.assume(from) || propagator.value(to) == Some(true),
+        };
+        propagator.undo(before);
+        from = to;
+        holds
+    })
+}
+
+/// How many models are looked at before the solver is asked for differences.
+const MODELS: usize = 64;
+/// So many that show nothing new are enough.
+const IN_VAIN: usize = 3;
+
+/// Candidates that no model so far tells apart.
+struct Classes<'c> {
+    candidates: &'c [Lit],
+    /// The class of each candidate.
+    of: Vec<u32>,
+}
+
+impl<'c> Classes<'c> {
+    fn new(candidates: &'c [Lit]) -> Self {
+        Self { candidates, of: vec![0; candidates.len()] }
+    }
+
+    /// Tells apart what differs in the last model.
+    fn split(&mut self, models: &Models) {
+        let mut names = FxHashMap::default();
+        for (&literal, class) in self.candidates.iter().zip(&mut self.of) {
+            let next = names.len() as u32;
+            *class = *names.entry((*class, models.is_true(literal))).or_insert(next);
+        }
+    }
+
+    /// Tells apart what differs in models that are as unlike each other as may be, until those show
+    /// nothing new.
+    fn split_at_random(&mut self, models: &mut Models) {
+        let mut random = Random::new(0);
+        let mut wanted = self.candidates.to_vec();
+        let (mut count, mut in_vain) = (0, 0);
+        for _ in 0..MODELS {
+            for index in 0..wanted.len() {
+                let bits = random.next();
+                wanted.swap(index, (bits >> 1) as usize % (index + 1));
+                wanted[index] = wanted[index].negate_if(bits & 1 == 1);
+            }
+            models.solve_toward(&wanted);
+            self.split(models);
+            let found = self.count();
+            in_vain = if found > count { 0 } else { in_vain + 1 };
+            count = found;
+            if in_vain == IN_VAIN {
+                return;
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.of.iter().max().map_or(0, |&last| last as usize + 1)
+    }
+
+    /// The classes of two candidates or more.
+    fn sets(&self) -> Vec<Vec<Lit>> {
+        let mut sets = vec![Vec::new(); self.count()];
+        for (&literal, &class) in self.candidates.iter().zip(&self.of) {
+            sets[class as usize].push(literal);
+        }
+        sets.retain(|set| set.len() > 1);
+        sets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sat::solve::tests::{KINDS, clauses, holds};
+
+    const VARS: u32 = 8;
+
+    fn is_true(literal: Lit, model: u32) -> bool {
+        holds(&[vec![literal]], model)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn agrees_with_brute_force(clauses in clauses(VARS, 0..24), candidates in prop::collection::vec((0..2 * VARS).prop_map(Lit), 0..14)) {
+            let satisfying: Vec<_> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).collect();
+            let values = |literal: Lit| satisfying.iter().map(|&model| is_true(literal, model)).collect::<Vec<_>>();
+            let constant = |value: bool| {
+                candidates.iter().copied().filter(|&literal| values(literal).iter().all(|&found| found == value)).collect::<Vec<_>>()
+            };
+            for kind in KINDS {
+                let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
+                let found = backbone(&candidates, &mut models);
+                let classes = equivalences(&candidates, &mut models);
+                if satisfying.is_empty() {
+                    prop_assert_eq!((found, classes), (None, None));
+                    continue;
+                }
+                prop_assert_eq!(found, Some(Backbone { always: constant(true), never: constant(false) }));
+                let mut expected: Vec<(Vec<bool>, Vec<Lit>)> = Vec::new();
+                for &literal in &candidates {
+                    match expected.iter_mut().find(|(class, _)| *class == values(literal)) {
+                        Some((_, literals)) => literals.push(literal),
+                        None => expected.push((values(literal), vec![literal])),
+                    }
+                }
+                let expected: Vec<_> = expected.into_iter().map(|(_, literals)| literals).filter(|literals| literals.len() > 1).collect();
+                prop_assert_eq!(classes, Some(expected));
+            }
+        }
+    }
+}

@@ -1,0 +1,676 @@
+//! Small sets of models in which everything that can meet, meets: each choice of `t` cases of
+//! different factors that is in any model is in one of them.
+//!
+//! Models are made one at a time. Each starts with a choice that was in none so far, and takes on,
+//! case by case, whatever makes most of the open choices meet; unit propagation sees what is
+//! excluded thereby. The solver completes the model, or says which cases cannot be together.
+
+use rustc_hash::FxHashMap;
+
+use super::models::Models;
+use super::propagator::Propagator;
+use crate::sat::formula::Lit;
+
+/// Models that cover what they can.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Covering {
+    /// For each model the case of each factor, as a position among its cases.
+    pub rows: Vec<Vec<usize>>,
+    /// How many choices of cases are in a model.
+    pub feasible: u64,
+    /// How many are in none.
+    pub infeasible: u64,
+}
+
+/// A small set of models that covers every choice of `t` cases of different factors that any model
+/// has, `t` being one at least, and the number of factors at most. `None` where there are too many
+/// choices to look at: 11,000 cases can meet in pairs, 600 in threes.
+///
+/// A factor is its cases, of which exactly one is true in each model.
+///
+/// ```
+/// use cuvee::formula::Var;
+/// use cuvee::solve::covering::covering;
+/// use cuvee::solve::{Models, SolverKind};
+///
+/// let [a, b, c] = [0, 1, 2].map(|var| Var(var).positive());
+/// let factors = [a, b, c].map(|literal| vec![!literal, literal]);
+/// let mut models = Models::new(3, [[!a, !b].as_slice()].into_iter(), SolverKind::default());
+/// let covering = covering(2, &factors, &mut models).unwrap();
+/// assert_eq!((covering.feasible, covering.infeasible), (11, 1));
+/// assert!(covering.rows.len() < 6);
+/// ```
+pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<Covering> {
+    if factors.is_empty() {
+        let possible = models.solve(&[]);
+        return Some(Covering {
+            rows: vec![Vec::new(); usize::from(possible)],
+            ..Covering::default()
+        });
+    }
+    let cases = Cases::new(factors);
+    let open = Choices::new(&cases, t.clamp(1, factors.len()))?;
+    models.cover_literals(&cases.literals);
+    // Says nothing new where factors are what they should be.
+    factors.iter().for_each(|factor| models.add_clause(factor));
+    let all = open.len();
+    let mut greedy = Greedy::new(models, &cases, open);
+    // Nobody should aim at what is known to be impossible.
+    let mut infeasible = (0..greedy.open.rows()).map(|others| greedy.exclude(others)).sum();
+    let mut rows = Vec::new();
+    let mut others = 0;
+    while let Some(start) = greedy.next_start(&mut others, &mut infeasible) {
+        greedy.make_row(&start);
+        let row = greedy.last_row();
+        greedy.open.remove_all(&row);
+        rows.push(row);
+    }
+    drop_redundant(&mut rows, &greedy.open);
+    let positions =
+        |row: &Vec<u32>| row.iter().map(|&case| case as usize - cases.first_of(case)).collect();
+    Some(Covering {
+        rows: rows.iter().map(positions).collect(),
+        feasible: all - infeasible,
+        infeasible,
+    })
+}
+
+/// Drops rows of which the others cover everything.
+fn drop_redundant(rows: &mut Vec<Vec<u32>>, choices: &Choices) {
+    // What is covered so often that it cannot be counted stays so.
+    let mut covered = vec![0_u8; choices.bits.len() * 64];
+    let mut in_row = |row: &[u32], change: fn(&mut u8) -> bool| {
+        let mut any = false;
+        choices.each_others(row, |others, start| {
+            // Each choice once: the last of its cases is the one that is not among the others.
+            let last = others.last().map_or(0, |last| row.partition_point(|case| case <= last));
+            row[last..]
+                .iter()
+                .for_each(|&case| any |= change(&mut covered[start * 64 + case as usize]));
+        });
+        any
+    };
+    for row in rows.iter() {
+        in_row(row, |count| {
+            *count = count.saturating_add(1);
+            false
+        });
+    }
+    rows.retain(|row| {
+        let needed = in_row(row, |count| *count == 1);
+        if !needed {
+            in_row(row, |count| {
+                *count -= u8::from(*count < u8::MAX);
+                false
+            });
+        }
+        needed
+    });
+}
+
+/// The cases of all factors, numbered one after the other.
+struct Cases {
+    literals: Vec<Lit>,
+    /// Where the cases of each factor start, and where the last ones end.
+    starts: Vec<usize>,
+    /// The factor of each case.
+    factors: Vec<u32>,
+}
+
+impl Cases {
+    fn new(factors: &[Vec<Lit>]) -> Self {
+        let mut cases = Self { literals: factors.concat(), starts: vec![0], factors: Vec::new() };
+        for (factor, index) in factors.iter().zip(0..) {
+            cases.factors.resize(cases.factors.len() + factor.len(), index);
+            cases.starts.push(cases.factors.len());
+        }
+        cases
+    }
+
+    fn of_factor(&self, factor: usize) -> std::ops::Range<usize> {
+        self.starts[factor]..self.starts[factor + 1]
+    }
+
+    /// The first case of the factor that a case is of.
+    fn first_of(&self, case: u32) -> usize {
+        self.starts[self.factors[case as usize] as usize]
+    }
+}
+
+/// Choices of `t` cases: for each choice of `t - 1` others, numbered, a set of cases. So each
+/// choice is there `t` times.
+struct Choices {
+    t: usize,
+    /// For each `i` from 1 to `t - 1` the number of sets of `i` numbers below each bound: `{c₁ < c₂
+    /// < …}` has the number `Σ (cᵢ choose i)`.
+    choose: Vec<Vec<usize>>,
+    /// How many words a set of cases takes.
+    words: usize,
+    bits: Vec<u64>,
+}
+
+/// So many bits are too many.
+const MOST: usize = 1 << 27;
+
+impl Choices {
+    /// Those of which all cases are of different factors; `None` where there are too many.
+    fn new(cases: &Cases, t: usize) -> Option<Self> {
+        let count = cases.literals.len();
+        let mut choose = Vec::with_capacity(t - 1);
+        let mut fewer = vec![1_usize; count + 1];
+        for _ in 1..t {
+            let mut sum = 0_usize;
+            for count in &mut fewer {
+                let next = sum.saturating_add(*count);
+                *count = std::mem::replace(&mut sum, next);
+            }
+            choose.push(fewer.clone());
+        }
+        let words = count.div_ceil(64);
+        let size = choose
+            .last()
+            .map_or(1, |counts| counts[count])
+            .checked_mul(words)
+            .filter(|&size| size <= MOST / 64)?;
+        let mut choices = Self { t, choose, words, bits: vec![0; size] };
+        for others in 0..choices.rows() {
+            choices.open_row(others, cases);
+        }
+        Some(choices)
+    }
+
+    fn open_row(&mut self, others: usize, cases: &Cases) {
+        let chosen = self.at(others);
+        let factor = |case: u32| cases.factors[case as usize];
+        if chosen.windows(2).any(|pair| factor(pair[0]) == factor(pair[1])) {
+            return;
+        }
+        let row = &mut self.bits[others * self.words..(others + 1) * self.words];
+        (0..cases.literals.len()).for_each(|case| row[case / 64] |= 1 << (case % 64));
+        for case in chosen.iter().flat_map(|&case| cases.of_factor(factor(case) as usize)) {
+            row[case / 64] &= !(1 << (case % 64));
+        }
+    }
+
+    /// How many choices there are.
+    fn len(&self) -> u64 {
+        self.bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() / self.t as u64
+    }
+
+    /// The number of others, which are one fewer than `t`.
+    fn index(&self, others: &[u32]) -> usize {
+        self.index_after(0, others)
+    }
+
+    /// The others that have a number.
+    fn at(&self, mut index: usize) -> Vec<u32> {
+        let mut others = vec![0; self.t - 1];
+        for (case, choose) in others.iter_mut().zip(&self.choose).rev() {
+            let found = choose.partition_point(|&count| count <= index).saturating_sub(1);
+            index -= choose[found];
+            *case = found as u32;
+        }
+        others
+    }
+
+    /// The cases that some others may still be chosen with.
+    fn with(&self, others: usize) -> &[u64] {
+        &self.bits[others * self.words..(others + 1) * self.words]
+    }
+
+    /// Calls for each set of one fewer than `t` of some cases, with where the cases to choose with
+    /// it are.
+    fn each_others(&self, row: &[u32], mut call: impl FnMut(&[u32], usize)) {
+        each_subset(row, self.t - 1, |others| call(others, self.index(others) * self.words));
+    }
+
+    /// How many choices of others there are.
+    fn rows(&self) -> usize {
+        self.bits.len().checked_div(self.words).unwrap_or(0)
+    }
+
+    /// Removes a choice.
+    fn remove(&mut self, choice: &[u32]) {
+        for (position, &case) in choice.iter().enumerate() {
+            let start = (self.index(&choice[..position])
+                + self.index_after(position, &choice[position + 1..]))
+                * self.words;
+            self.bits[start + case as usize / 64] &= !(1 << (case % 64));
+        }
+    }
+
+    /// What others add to the number when so many come before them.
+    fn index_after(&self, before: usize, others: &[u32]) -> usize {
+        self.choose[before..].iter().zip(others).map(|(choose, &case)| choose[case as usize]).sum()
+    }
+
+    /// Removes all choices of some cases.
+    fn remove_all(&mut self, row: &[u32]) {
+        let mask = mask(row, self.words);
+        let mut starts = Vec::new();
+        self.each_others(row, |_, start| starts.push(start));
+        for start in starts {
+            self.bits[start..start + self.words]
+                .iter_mut()
+                .zip(&mask)
+                .for_each(|(word, mask)| *word &= !mask);
+        }
+    }
+
+    /// In how many choices each case is, counted several times all alike.
+    fn weights(&self, cases: usize) -> Vec<u64> {
+        let mut weights = vec![0; cases];
+        for (index, row) in self.bits.chunks_exact(self.words).enumerate() {
+            if self.t == 1 {
+                each_bit(row, |case| weights[case] += 1);
+                continue;
+            }
+            let count = ones(row);
+            if count > 0 {
+                self.at(index).iter().for_each(|&case| weights[case as usize] += count);
+            }
+        }
+        weights
+    }
+}
+
+fn mask(cases: &[u32], words: usize) -> Vec<u64> {
+    let mut mask = vec![0; words];
+    cases.iter().for_each(|&case| mask[case as usize / 64] |= 1 << (case % 64));
+    mask
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// How many bits two sets have in common.
+fn common(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}
+
+fn each_bit(words: &[u64], mut call: impl FnMut(usize)) {
+    for (index, &word) in words.iter().enumerate() {
+        let mut left = word;
+        while left != 0 {
+            call(index * 64 + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
+    }
+}
+
+/// Calls for each set of `size` of some items, in their order.
+fn each_subset(items: &[u32], size: usize, mut call: impl FnMut(&[u32])) {
+    if size > items.len() {
+        return;
+    }
+    let mut positions: Vec<_> = (0..size).collect();
+    let mut subset = items[..size].to_vec();
+    loop {
+        call(&subset);
+        let Some(moved) =
+            (0..size).rev().find(|&index| positions[index] < items.len() - size + index)
+        else {
+            return;
+        };
+        let position = positions[moved] + 1;
+        for index in moved..size {
+            positions[index] = position + index - moved;
+            subset[index] = items[positions[index]];
+        }
+    }
+}
+
+struct Greedy<'c> {
+    models: &'c mut Models,
+    cases: &'c Cases,
+    by_literal: FxHashMap<Lit, Vec<u32>>,
+    /// What the solver knows, and what it taught us.
+    propagator: Propagator,
+    /// How much of its trail holds in each model.
+    root: usize,
+    /// What may be in a model and is in none so far.
+    open: Choices,
+    row: Row,
+}
+
+/// The model in work.
+#[derive(Default)]
+struct Row {
+    decisions: Vec<Lit>,
+    /// How much of the trail is taken account of.
+    seen: usize,
+    /// The cases that are true, in ascending order, and as bits.
+    chosen: Vec<u32>,
+    mask: Vec<u64>,
+    /// The cases of factors of which none is true yet.
+    undecided: Vec<u64>,
+}
+
+impl<'c> Greedy<'c> {
+    fn new(models: &'c mut Models, cases: &'c Cases, open: Choices) -> Self {
+        let mut by_literal: FxHashMap<Lit, Vec<u32>> = FxHashMap::default();
+        cases
+            .literals
+            .iter()
+            .zip(0..)
+            .for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
+        let propagator = models.propagator();
+        let root = propagator.trail().len();
+        Self { models, cases, by_literal, propagator, root, open, row: Row::default() }
+    }
+
+    /// A choice that is in a model and in none so far. What turns out to be in no model is counted.
+    /// Up to `others` nothing is open any more.
+    fn next_start(&mut self, others: &mut usize, infeasible: &mut u64) -> Option<Vec<u32>> {
+        while *others < self.open.rows() {
+            *infeasible += self.exclude(*others);
+            let mut first = None;
+            each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
+            let Some(case) = first else {
+                *others += 1;
+                continue;
+            };
+            let choice = insert(&self.open.at(*others), case);
+            if self.models.solve(&self.literals(&choice)) {
+                return Some(choice);
+            }
+            self.learn();
+            self.open.remove(&choice);
+            *infeasible += 1;
+        }
+        None
+    }
+
+    /// Removes what propagation excludes together with some others; how much that is.
+    fn exclude(&mut self, others: usize) -> u64 {
+        if self.open.with(others).iter().all(|&word| word == 0) {
+            return 0;
+        }
+        let chosen = self.open.at(others);
+        self.restart();
+        let possible = self.decide_all(&self.literals(&chosen));
+        let mut excluded = Vec::new();
+        each_bit(self.open.with(others), |case| {
+            if !possible || self.propagator.value(self.cases.literals[case]) == Some(false) {
+                excluded.push(case as u32);
+            }
+        });
+        excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
+        excluded.len() as u64
+    }
+
+    fn literals(&self, cases: &[u32]) -> Vec<Lit> {
+        cases.iter().map(|&case| self.cases.literals[case as usize]).collect()
+    }
+
+    /// Remembers which assumptions failed, and forgets the row.
+    fn learn(&mut self) {
+        self.propagator.undo(self.root);
+        let core = self.models.core().iter().map(|&literal| !literal);
+        let clause: Vec<_> =
+            core.filter(|&literal| self.propagator.value(literal).is_none()).collect();
+        self.propagator.add(&clause);
+        self.root = self.propagator.trail().len();
+        self.restart();
+    }
+
+    /// Makes a model that has some cases, and as much else as it can.
+    fn make_row(&mut self, start: &[u32]) {
+        let weights = self.open.weights(self.cases.literals.len());
+        let weight = |factor: usize| weights[self.cases.of_factor(factor)].iter().sum::<u64>();
+        let mut factors: Vec<_> =
+            (0..self.cases.starts.len() - 1).filter(|&factor| weight(factor) > 0).collect();
+        factors.sort_by_key(|&factor| std::cmp::Reverse(weight(factor)));
+        self.restart();
+        self.decide_all(&self.literals(start));
+        loop {
+            factors.iter().for_each(|&factor| self.extend(factor));
+            let decisions = std::mem::take(&mut self.row.decisions);
+            if self.models.solve(&decisions) {
+                return;
+            }
+            let core = self.models.core();
+            let kept = decisions.iter().rposition(|decision| core.contains(decision)).unwrap_or(0);
+            self.learn();
+            self.decide_all(&decisions[..kept]);
+        }
+    }
+
+    /// Decides for the case of a factor that covers most, unless that is decided.
+    fn extend(&mut self, factor: usize) {
+        self.observe();
+        let unknown = |&case: &usize| self.propagator.value(self.cases.literals[case]).is_none();
+        let mut ranked: Vec<_> = self
+            .cases
+            .of_factor(factor)
+            .filter(unknown)
+            .map(|case| (std::cmp::Reverse(self.gain(case as u32)), case))
+            .collect();
+        if ranked.iter().all(|(gain, _)| gain.0 == 0) {
+            return;
+        }
+        ranked.sort_unstable();
+        for (_, case) in ranked {
+            let literal = self.cases.literals[case];
+            match self.propagator.value(literal) {
+                Some(true) => return,
+                Some(false) => {}
+                None if self.decide(literal) => return,
+                None if self.assume(!literal) => {}
+                None => {
+                    // Neither value is possible: the solver says why.
+                    self.row.decisions.push(literal);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// How much a case would cover, with the cases that are true, and on average with what is
+    /// undecided.
+    fn gain(&self, case: u32) -> u64 {
+        let Self { open, row, cases, .. } = self;
+        let Some(size) = open.t.checked_sub(2) else {
+            return open.with(0)[case as usize / 64] >> (case % 64) & 1;
+        };
+        let (mut decided, mut undecided) = (0, 0);
+        each_subset(&row.chosen, size, |others| {
+            let with = open.with(open.index(&insert(others, case)));
+            decided += common(with, &row.mask);
+            undecided += common(with, &row.undecided);
+        });
+        // Those with cases that are true were met once for each of them; of a factor that is
+        // undecided one case will be true.
+        let per_factor = (cases.starts.len() - 1) as u64;
+        decided * cases.literals.len() as u64 + undecided * per_factor * (size as u64 + 1)
+    }
+
+    fn restart(&mut self) {
+        self.propagator.undo(self.root);
+        let words = self.open.words;
+        let all: Vec<_> = (0..self.cases.literals.len() as u32).collect();
+        self.row = Row { mask: vec![0; words], undecided: mask(&all, words), ..Row::default() };
+    }
+
+    /// Decides for literals as long as they are possible; whether all are.
+    fn decide_all(&mut self, literals: &[Lit]) -> bool {
+        literals.iter().all(|&literal| match self.propagator.value(literal) {
+            Some(value) => value,
+            None => self.decide(literal),
+        })
+    }
+
+    fn decide(&mut self, literal: Lit) -> bool {
+        let possible = self.assume(literal);
+        if possible {
+            self.row.decisions.push(literal);
+        }
+        possible
+    }
+
+    /// Assumes a literal, unless that contradicts what is known.
+    fn assume(&mut self, literal: Lit) -> bool {
+        let before = self.propagator.trail().len();
+        let possible = self.propagator.assume(literal);
+        if !possible {
+            self.propagator.undo(before);
+        }
+        possible
+    }
+
+    /// Takes account of what became known.
+    fn observe(&mut self) {
+        for literal in &self.propagator.trail()[self.row.seen..] {
+            for &case in self.by_literal.get(literal).into_iter().flatten() {
+                let position = self.row.chosen.partition_point(|&other| other < case);
+                self.row.chosen.insert(position, case);
+                self.row.mask[case as usize / 64] |= 1 << (case % 64);
+                let factor = self.cases.factors[case as usize] as usize;
+                self.cases
+                    .of_factor(factor)
+                    .for_each(|case| self.row.undecided[case / 64] &= !(1 << (case % 64)));
+            }
+        }
+        self.row.seen = self.propagator.trail().len();
+    }
+
+    /// The cases of the model that was found last, one of each factor.
+    fn last_row(&self) -> Vec<u32> {
+        let factors = (0..self.cases.starts.len() - 1).map(|factor| self.cases.of_factor(factor));
+        let case = factors.filter_map(|mut cases| {
+            cases.find(|&case| self.models.is_true(self.cases.literals[case]))
+        });
+        case.map(|case| case as u32).collect()
+    }
+}
+
+/// Ascending numbers with one more.
+fn insert(others: &[u32], case: u32) -> Vec<u32> {
+    let mut all = others.to_vec();
+    all.insert(others.partition_point(|&other| other < case), case);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sat::formula::Var;
+    use crate::sat::solve::tests::{KINDS, clauses, holds};
+
+    const VARS: u32 = 8;
+
+    /// Two factors of three cases and two of two, the last of which are one variable each.
+    fn factors() -> Vec<Vec<Lit>> {
+        let mut factors: Vec<Vec<Lit>> = [0, 3]
+            .map(|first| (first..first + 3).map(|var| Var(var).positive()).collect())
+            .to_vec();
+        factors.extend([6, 7].map(|var| vec![Var(var).negative(), Var(var).positive()]));
+        factors
+    }
+
+    fn exactly_one(factors: &[Vec<Lit>]) -> Vec<Vec<Lit>> {
+        let mut clauses = factors.to_vec();
+        for factor in factors {
+            clauses.extend(
+                factor
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(index, &a)| factor[..index].iter().map(move |&b| vec![!a, !b])),
+            );
+        }
+        clauses.retain(|clause| !clause.contains(&!clause[0]));
+        clauses
+    }
+
+    /// What a row covers: positions of factors with their cases.
+    fn covered(row: &[usize], t: usize) -> Vec<Vec<(u32, usize)>> {
+        let mut covered = Vec::new();
+        each_subset(&(0..row.len() as u32).collect::<Vec<_>>(), t, |subset| {
+            covered.push(subset.iter().map(|&factor| (factor, row[factor as usize])).collect());
+        });
+        covered
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn exactly_what_is_feasible_is_covered(mut clauses in clauses(VARS, 0..8), t in 0..6_usize) {
+            let factors = factors();
+            clauses.extend(exactly_one(&factors));
+            let is_true = |literal: Lit, model: u32| holds(&[vec![literal]], model);
+            let row = |model: u32| factors.iter().map(|factor| factor.iter().position(|&literal| is_true(literal, model)).unwrap()).collect::<Vec<_>>();
+            let possible: BTreeSet<_> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).map(row).collect();
+            let size = t.clamp(1, factors.len());
+            let feasible: BTreeSet<_> = possible.iter().flat_map(|row| covered(row, size)).collect();
+            for kind in KINDS {
+                let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
+                let found = covering(t, &factors, &mut models).unwrap();
+                prop_assert!(found.rows.iter().all(|row| possible.contains(row)));
+                let covers = |rows: &[Vec<usize>]| rows.iter().flat_map(|row| covered(row, size)).collect::<BTreeSet<_>>();
+                prop_assert_eq!(covers(&found.rows), feasible.clone());
+                prop_assert_eq!(found.feasible, feasible.len() as u64);
+                let all = [1, 10, 37, 60, 36][size];
+                prop_assert_eq!(found.infeasible, all - found.feasible);
+                for index in 0..found.rows.len() {
+                    let mut fewer = found.rows.clone();
+                    fewer.remove(index);
+                    prop_assert!(covers(&fewer) != feasible);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn others_are_numbered_one_after_the_other() {
+        let factors: Vec<_> = (0..9).map(|var| vec![Var(var).positive()]).collect();
+        for t in 1..6 {
+            let choices = Choices::new(&Cases::new(&factors), t).unwrap();
+            let mut indices = Vec::new();
+            each_subset(&(0..9).collect::<Vec<_>>(), t - 1, |others| {
+                assert_eq!(choices.at(choices.index(others)), others);
+                indices.push(choices.index(others));
+            });
+            indices.sort_unstable();
+            assert_eq!(indices, (0..choices.bits.len() / choices.words).collect::<Vec<_>>());
+        }
+    }
+
+    /// Where nothing is excluded, pairs need few more models than there are bits in the number of
+    /// factors.
+    #[test]
+    fn sets_are_small() {
+        let factors: Vec<_> =
+            (0..100).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
+        let mut models = Models::new(100, std::iter::empty(), KINDS[1]);
+        assert!(covering(2, &factors, &mut models).unwrap().rows.len() <= 16);
+    }
+
+    #[test]
+    fn without_factors_one_model_will_do() {
+        let mut models = Models::new(1, std::iter::empty(), KINDS[1]);
+        assert_eq!(covering(2, &[], &mut models).unwrap().rows, [Vec::<usize>::new()]);
+    }
+
+    #[test]
+    fn too_many_choices_are_refused() {
+        let factors: Vec<_> =
+            (0..1000).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
+        let mut models = Models::new(1000, std::iter::empty(), KINDS[1]);
+        assert_eq!(covering(3, &factors, &mut models), None);
+    }
+
+    /// A single value has nothing to choose, and still takes part.
+    #[test]
+    fn a_factor_of_one_case_is_in_every_row() {
+        let [a, b] = [0, 1].map(|var| Var(var).positive());
+        let mut models = Models::new(2, [[a].as_slice()].into_iter(), KINDS[1]);
+        let found = covering(2, &[vec![a], vec![b, !b]], &mut models).unwrap();
+        assert_eq!((found.rows.len(), found.feasible, found.infeasible), (2, 2, 0));
+    }
+}

@@ -1,0 +1,66 @@
+//! Variables that are equal, or opposite, in every model: conditions that go both ways make many of
+//! them, and one of them is enough to search for.
+
+use super::propagate::Propagation;
+use crate::sat::formula::{Cnf, Lit, Var};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// For each variable the literal that stands for it.
+pub(super) struct Equivalences {
+    same: Vec<Lit>,
+}
+
+impl Equivalences {
+    /// Literals that imply each other through clauses of two literals; each for itself where nobody
+    /// `searches`.
+    pub fn of(cnf: &Cnf, fixed: &Propagation, searches: bool) -> Self {
+        let mut found =
+            Self { same: (0..cnf.vars() as u32).map(|var| Var(var).positive()).collect() };
+        let implications = if searches { implications(cnf, fixed) } else { Vec::new() };
+        if implications.is_empty() {
+            return found;
+        }
+        let mut graph = DiGraph::<(), (), u32>::with_capacity(2 * cnf.vars(), implications.len());
+        (0..2 * cnf.vars()).for_each(|_| {
+            graph.add_node(());
+        });
+        graph.extend_with_edges(implications.iter().map(|&(from, to)| (from.0, to.0)));
+        let components = kosaraju_scc(&graph);
+        for component in components.iter().filter(|component| component.len() > 1) {
+            found.join(component);
+        }
+        found
+    }
+
+    /// The same component is there once more with all literals negated, and says the same.
+    fn join(&mut self, component: &[NodeIndex<u32>]) {
+        let literals = || component.iter().map(|node| Lit(node.index() as u32));
+        let Some(least) = literals().min() else { return };
+        // What is equal to its negation has no model, which is for the solver to find out.
+        if literals().any(|literal| literal == !least) {
+            return;
+        }
+        for literal in literals() {
+            self.same[literal.var().index()] = least.negate_if(literal.is_negative());
+        }
+    }
+
+    /// The literal that a variable is equal to: the one of the first variable of its kind.
+    pub fn of_var(&self, var: Var) -> Lit {
+        self.same[var.index()]
+    }
+}
+
+/// What clauses of two literals imply, both ways round.
+fn implications(cnf: &Cnf, fixed: &Propagation) -> Vec<(Lit, Lit)> {
+    let mut found = Vec::new();
+    for clause in cnf.clauses() {
+        let Some(mut literals) = fixed.residue(clause.literals) else { continue };
+        if let (Some(one), Some(other), None) = (literals.next(), literals.next(), literals.next())
+        {
+            found.extend([(!one, other), (!other, one)]);
+        }
+    }
+    found
+}

@@ -1,0 +1,226 @@
+//! Why nothing satisfies the clauses: a minimal set of origins whose clauses conflict.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::propagate::Propagation;
+use super::solver::SatSolver;
+use super::{Conflict, SolverKind};
+use crate::sat::formula::{Cnf, Lit, OriginId, Var};
+
+/// A minimal conflict, given clauses of which propagation left nothing, or something unsatisfiable.
+///
+/// Starts from the origins of these clauses and of all that made their literals false, lets the
+/// solver name those it needs, and then leaves out one after the other.
+pub(super) fn explain(
+    cnf: &Cnf,
+    fixed: &Propagation,
+    clauses: &[usize],
+    kind: SolverKind,
+) -> Conflict {
+    let index = Index::of(cnf);
+    let cone = fixed.cone(cnf, clauses.iter().copied());
+    let mut origins: Vec<_> =
+        cone.into_iter().filter_map(|clause| cnf.clause(clause).origin).collect();
+    origins.sort_unstable();
+    origins.dedup();
+    let mut question = Question::new(&index, &origins, kind);
+    while question.fails(&origins) {
+        let core = question.core();
+        let is_smaller = core.len() < origins.len();
+        origins = core;
+        if !is_smaller {
+            break;
+        }
+    }
+    Conflict { origins: minimize(origins, &mut question) }
+}
+
+/// Leaves out whatever is not needed.
+fn minimize(mut origins: Vec<OriginId>, question: &mut Question) -> Vec<OriginId> {
+    let mut needed = FxHashSet::default();
+    let mut next = 0;
+    while let Some(&origin) = origins.get(next) {
+        if needed.contains(&origin) {
+            next += 1;
+            continue;
+        }
+        let mut rest = origins.clone();
+        rest.remove(next);
+        if question.fails(&rest) {
+            // Those before it are needed, so they are in this core too.
+            origins = question.core();
+        } else {
+            question.rotate(origin, &origins, &mut needed);
+        }
+    }
+    origins
+}
+
+/// Finds clauses by origin and by the variable that they define.
+struct Index<'c> {
+    cnf: &'c Cnf,
+    by_origin: Vec<(OriginId, usize)>,
+    by_definition: Vec<(Var, usize)>,
+}
+
+impl<'c> Index<'c> {
+    fn of(cnf: &'c Cnf) -> Self {
+        let (mut by_origin, mut by_definition) = (Vec::new(), Vec::new());
+        for (index, clause) in cnf.clauses().enumerate() {
+            match (clause.origin, clause.literals.last()) {
+                (Some(origin), _) => by_origin.push((origin, index)),
+                (None, Some(last)) => by_definition.push((last.var(), index)),
+                (None, None) => {}
+            }
+        }
+        by_origin.sort_unstable();
+        by_definition.sort_unstable();
+        Self { cnf, by_origin, by_definition }
+    }
+}
+
+/// The clauses of one key in a sorted list.
+fn find<K: Ord + Copy>(list: &[(K, usize)], key: K) -> impl Iterator<Item = usize> {
+    let start = list.partition_point(|&(other, _)| other < key);
+    list[start..].iter().take_while(move |&&(other, _)| other == key).map(|&(_, clause)| clause)
+}
+
+/// The clauses of some origins, each origin behind a selector, and the definitions that they use.
+struct Question {
+    solver: Box<dyn SatSolver>,
+    selectors: FxHashMap<OriginId, Lit>,
+    origins: FxHashMap<Lit, OriginId>,
+    vars: FxHashMap<Var, Var>,
+    /// The clauses without selectors, each with the origin whose selector it has.
+    clauses: Vec<(Vec<Lit>, Option<OriginId>)>,
+    /// The clauses of each origin.
+    groups: FxHashMap<OriginId, Range<usize>>,
+    /// The clauses of each literal.
+    occurrences: FxHashMap<Lit, Vec<usize>>,
+}
+
+impl Question {
+    fn new(index: &Index<'_>, origins: &[OriginId], kind: SolverKind) -> Self {
+        let mut question = Self {
+            solver: kind.start(),
+            selectors: FxHashMap::default(),
+            origins: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            clauses: Vec::new(),
+            groups: FxHashMap::default(),
+            occurrences: FxHashMap::default(),
+        };
+        let mut used = Vec::new();
+        for &origin in origins {
+            let selector = question.solver.new_var().positive();
+            question.selectors.insert(origin, selector);
+            question.origins.insert(selector, origin);
+            let start = question.clauses.len();
+            for clause in find(&index.by_origin, origin) {
+                question.add(index.cnf.clause(clause).literals, Some(origin), &mut used);
+            }
+            question.groups.insert(origin, start..question.clauses.len());
+        }
+        while let Some(var) = used.pop() {
+            for clause in find(&index.by_definition, var) {
+                question.add(index.cnf.clause(clause).literals, None, &mut used);
+            }
+        }
+        question
+    }
+
+    /// Adds a clause, and notes the variables that it is the first to use.
+    fn add(&mut self, literals: &[Lit], origin: Option<OriginId>, used: &mut Vec<Var>) {
+        let Self { solver, vars, selectors, clauses, occurrences, .. } = self;
+        let mut clause = Vec::with_capacity(literals.len() + 1);
+        for literal in literals {
+            let var = vars.entry(literal.var()).or_insert_with(|| {
+                used.push(literal.var());
+                solver.new_var()
+            });
+            let literal = var.positive().negate_if(literal.is_negative());
+            occurrences.entry(literal).or_default().push(clauses.len());
+            clause.push(literal);
+        }
+        clauses.push((clause.clone(), origin));
+        clause.extend(origin.and_then(|origin| selectors.get(&origin)).map(|&selector| !selector));
+        solver.add_clause(&clause);
+    }
+
+    /// Whether the clauses of these origins conflict.
+    fn fails(&mut self, origins: &[OriginId]) -> bool {
+        let selectors: Vec<_> =
+            origins.iter().filter_map(|origin| self.selectors.get(origin).copied()).collect();
+        !self.solver.solve(&selectors)
+    }
+
+    /// The origins that the last conflict needs, in order.
+    fn core(&self) -> Vec<OriginId> {
+        let mut core: Vec<_> = self
+            .solver
+            .core()
+            .iter()
+            .filter_map(|selector| self.origins.get(selector).copied())
+            .collect();
+        core.sort_unstable();
+        core
+    }
+
+    /// Notes that an origin is needed, given that the solver just found a model of all others; and
+    /// others that this model shows to be needed.
+    ///
+    /// Where the model violates one clause of the origin, it can be repaired by one variable. If
+    /// that violates nothing but clauses of another origin, all would be fulfilled without that
+    /// one, so it is needed as well.
+    fn rotate(&self, origin: OriginId, origins: &[OriginId], needed: &mut FxHashSet<OriginId>) {
+        let vars = self.selectors.len() + self.vars.len();
+        let mut model: Vec<bool> =
+            (0..vars as u32).map(|var| self.solver.is_true(Var(var).positive())).collect();
+        let mut current = Some(origin);
+        while let Some(origin) = current {
+            needed.insert(origin);
+            let group = self.groups.get(&origin).cloned().unwrap_or_default();
+            let mut violated = group.filter(|&clause| self.is_violated(clause, &model));
+            let (Some(clause), None) = (violated.next(), violated.next()) else { return };
+            current = self.clauses[clause].0.iter().find_map(|literal| {
+                model[literal.var().index()] ^= true;
+                let next = self
+                    .only_violated(!*literal, &model, origins)
+                    .filter(|next| *next != origin && !needed.contains(next));
+                if next.is_none() {
+                    model[literal.var().index()] ^= true;
+                }
+                next
+            });
+        }
+    }
+
+    /// The origin of all clauses with a literal that a model violates, if there is one such origin
+    /// among these.
+    fn only_violated(
+        &self,
+        literal: Lit,
+        model: &[bool],
+        origins: &[OriginId],
+    ) -> Option<OriginId> {
+        let is_asked = |origin: &Option<OriginId>| {
+            origin.is_none_or(|origin| origins.binary_search(&origin).is_ok())
+        };
+        let clauses = self.occurrences.get(&literal).into_iter().flatten();
+        let mut violated = clauses
+            .map(|&clause| (clause, self.clauses[clause].1))
+            .filter(|(clause, origin)| is_asked(origin) && self.is_violated(*clause, model))
+            .map(|(_, origin)| origin);
+        let first = violated.next()?;
+        if violated.all(|origin| origin == first) { first } else { None }
+    }
+
+    fn is_violated(&self, clause: usize, model: &[bool]) -> bool {
+        self.clauses[clause]
+            .0
+            .iter()
+            .all(|literal| model[literal.var().index()] == literal.is_negative())
+    }
+}

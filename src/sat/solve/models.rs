@@ -1,0 +1,103 @@
+//! A solver that answers one question after the other about the same clauses.
+
+use super::SolverKind;
+use super::least::least;
+use super::propagator::Propagator;
+use super::solver::{Recorded, SatSolver};
+use crate::sat::formula::{Cnf, Lit, Var};
+
+/// The models of clauses, found one at a time.
+///
+/// ```
+/// use cuvee::formula::Var;
+/// use cuvee::solve::{Models, SolverKind};
+///
+/// let [a, b] = [0, 1].map(|var| Var(var).positive());
+/// let mut models = Models::new(2, [[a, b].as_slice()].into_iter(), SolverKind::default());
+/// assert!(models.solve(&[!a]));
+/// assert!(models.is_true(b));
+/// assert!(!models.solve(&[!a, !b]));
+/// ```
+pub struct Models {
+    solver: Recorded,
+}
+
+impl Models {
+    /// The models of clauses over the first `vars` variables.
+    pub fn new<'c>(
+        vars: usize,
+        clauses: impl Iterator<Item = &'c [Lit]>,
+        kind: SolverKind,
+    ) -> Self {
+        let mut models = Self { solver: Recorded::new(kind.start()) };
+        models.cover(vars);
+        for clause in clauses {
+            models.cover_literals(clause);
+            models.solver.add_clause(clause);
+        }
+        models
+    }
+
+    /// The models of clauses with origins.
+    pub fn of(cnf: &Cnf, kind: SolverKind) -> Self {
+        Self::new(cnf.vars(), cnf.clauses().map(|clause| clause.literals), kind)
+    }
+
+    /// Whether there is a model in which all assumptions are true.
+    pub fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        self.cover_literals(assumptions);
+        self.solver.solve(assumptions)
+    }
+
+    /// Whether a literal is true in the model that was found last.
+    pub fn is_true(&self, literal: Lit) -> bool {
+        self.solver.is_true(literal)
+    }
+
+    /// After [`solve`](Self::solve) found none: assumptions for which there is no model.
+    pub(super) fn core(&self) -> &[Lit] {
+        self.solver.core()
+    }
+
+    /// A variable that no clause mentions yet.
+    pub(crate) fn new_var(&mut self) -> Var {
+        self.solver.new_var()
+    }
+
+    /// Admits only models of this clause from now on.
+    pub(crate) fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver.add_clause(clause);
+    }
+
+    /// Makes variables up to those of some literals known.
+    pub(super) fn cover_literals(&mut self, literals: &[Lit]) {
+        let vars = literals.iter().map(|literal| literal.var().index() + 1);
+        self.cover(vars.max().unwrap_or(0));
+    }
+
+    fn cover(&mut self, vars: usize) {
+        while self.solver.vars() < vars {
+            self.solver.new_var();
+        }
+    }
+
+    /// Whether there is a model in which at least one of some literals is true, and all assumptions
+    /// are.
+    pub(crate) fn solve_any(&mut self, literals: &[Lit], assumptions: &[Lit]) -> bool {
+        let asked = self.new_var().positive();
+        self.add_clause(&literals.iter().copied().chain([!asked]).collect::<Vec<_>>());
+        let found = self.solve(&assumptions.iter().copied().chain([asked]).collect::<Vec<_>>());
+        self.add_clause(&[!asked]);
+        found
+    }
+
+    /// Given that there is a model, finds one in which the first literal is true if it can be, then
+    /// the second, ...
+    pub(super) fn solve_toward(&mut self, literals: &[Lit]) {
+        least(&literals.iter().map(|&literal| !literal).collect::<Vec<_>>(), &mut self.solver);
+    }
+
+    pub(super) fn propagator(&self) -> Propagator {
+        Propagator::new(&self.solver)
+    }
+}

@@ -1,0 +1,142 @@
+//! One component with its solver.
+
+use super::components::{Component, Components};
+use super::least::least;
+use super::optimize;
+use super::propagate::Propagation;
+use super::solver::{Recorded, SatSolver};
+use super::{Interrupted, Settings, Technique, Techniques};
+use crate::sat::formula::{Cnf, Lit, Var};
+
+/// A component with its solver, which allows only models that are as good as the objectives so far
+/// demand.
+pub(super) struct Part {
+    solver: Recorded,
+    techniques: Techniques,
+    /// Whether there is something to be shown when a limit is reached.
+    improves: bool,
+    /// The truth of its variables in the model so far.
+    model: Vec<bool>,
+    /// Whether nothing was cut short.
+    settled: bool,
+}
+
+impl Part {
+    /// A first model, if there is one.
+    pub fn start(
+        cnf: &Cnf,
+        components: &Components,
+        fixed: &Propagation,
+        component: &Component,
+        settings: &Settings,
+    ) -> Result<Option<Self>, Interrupted> {
+        let mut solver = Recorded::new(settings.solver.start_within(&settings.limit));
+        (0..component.vars).for_each(|_| {
+            solver.new_var();
+        });
+        let mut literals = Vec::new();
+        for &clause in &component.clauses {
+            literals.clear();
+            let residue = fixed.residue(cnf.clause(clause).literals).into_iter().flatten();
+            literals.extend(residue.filter_map(|literal| components.inner(literal)));
+            // Literals that were different may be equal, or opposite, inside.
+            literals.sort_unstable();
+            literals.dedup();
+            if !literals.windows(2).any(|pair| pair[0] == !pair[1]) {
+                solver.add_clause(&literals);
+            }
+        }
+        let found = solver.search(&[]).ok_or(Interrupted)?;
+        let model = model(&solver, component.vars as usize);
+        let techniques = settings.techniques;
+        let improves = techniques.has(Technique::Greedy) || settings.limit.is_set();
+        Ok(found.then_some(Self { solver, techniques, improves, model, settled: true }))
+    }
+
+    /// Whether its model is proven to be the best, and is the preferred one of those that are.
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// Whether a literal is true in the model so far.
+    pub fn is_true(&self, literal: Lit) -> bool {
+        self.model[literal.var().index()] != literal.is_negative()
+    }
+
+    /// Whether a literal is true in the model that [`Self::differs`] found.
+    pub fn is_true_in_last(&self, literal: Lit) -> bool {
+        self.solver.is_true(literal)
+    }
+
+    /// What the model so far costs.
+    pub fn cost(&self, terms: &[(Lit, u128)]) -> u128 {
+        terms.iter().filter(|(literal, _)| self.is_true(*literal)).map(|(_, weight)| weight).sum()
+    }
+
+    /// Minimises a sum, and admits only models of the least cost from now on: bounds of that cost,
+    /// which meet unless the limit was reached.
+    pub fn minimize(
+        &mut self,
+        terms: &[(Lit, u128)],
+        bounds: &mut dyn FnMut(u128, u128),
+    ) -> (u128, u128) {
+        if !self.settled {
+            return (0, self.cost(terms));
+        }
+        if self.improves {
+            self.improve(terms);
+            bounds(0, self.cost(terms));
+        }
+        let start = self.cost(terms);
+        let Self { solver, model: best, techniques, settled, .. } = self;
+        let (lower, upper) =
+            optimize::minimize(terms, start, solver, *techniques, &mut |lower, upper, found| {
+                if let Some(found) = found {
+                    *best = model(found, best.len());
+                }
+                bounds(lower, upper);
+            });
+        *settled = lower == upper;
+        (lower, upper)
+    }
+
+    /// Takes the model that avoids the heaviest cost if it can, then the next one, ..., where that
+    /// is better.
+    fn improve(&mut self, terms: &[(Lit, u128)]) {
+        let mut heaviest = terms.to_vec();
+        heaviest.sort_by_key(|&(literal, weight)| (std::cmp::Reverse(weight), literal));
+        let literals: Vec<_> = heaviest.iter().map(|&(literal, _)| literal).collect();
+        if least(&literals, &mut self.solver) {
+            let found = model(&self.solver, self.model.len());
+            let cost = self.cost(terms);
+            let before = std::mem::replace(&mut self.model, found);
+            if self.cost(terms) > cost {
+                self.model = before;
+            }
+        }
+    }
+
+    /// Takes the model in which these literals are lexicographically least.
+    pub fn prefer(&mut self, preference: &[Lit]) {
+        self.settled = self.settled && least(preference, &mut self.solver);
+        if self.settled {
+            self.model = model(&self.solver, self.model.len());
+        }
+    }
+
+    /// Whether there is another model as good in which at least one of these literals differs.
+    pub fn differs(&mut self, literals: &[Lit]) -> Result<bool, Interrupted> {
+        let asked = self.solver.new_var().positive();
+        let mut clause = vec![!asked];
+        clause.extend(literals.iter().map(|&literal| literal.negate_if(self.is_true(literal))));
+        self.solver.add_clause(&clause);
+        let found = self.solver.search(&[asked]);
+        self.solver.add_clause(&[!asked]);
+        found.ok_or(Interrupted)
+    }
+}
+
+/// The truth of the first variables of a solver.
+fn model(solver: &dyn SatSolver, vars: usize) -> Vec<bool> {
+    (0..vars as u32).map(|var| solver.is_true(Var(var).positive())).collect()
+}

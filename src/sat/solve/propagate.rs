@@ -1,0 +1,134 @@
+//! What unit clauses decide, found in time linear in the clauses; most of a template is decided
+//! here.
+
+use crate::sat::formula::{Cnf, Lit, Var};
+
+/// What propagation found out.
+pub(super) struct Propagation {
+    values: Vec<Option<bool>>,
+    /// The clause that fixed each variable.
+    reasons: Vec<usize>,
+    /// A clause of which no literal is left.
+    pub conflict: Option<usize>,
+}
+
+impl Propagation {
+    /// Nothing is found out.
+    pub fn none(cnf: &Cnf) -> Self {
+        let conflict = cnf.clauses().position(|clause| clause.literals.is_empty());
+        Self { values: vec![None; cnf.vars()], reasons: vec![usize::MAX; cnf.vars()], conflict }
+    }
+
+    pub fn of(cnf: &Cnf) -> Self {
+        let occurrences = Occurrences::of(cnf);
+        let mut left: Vec<u32> = cnf.clauses().map(|clause| clause.literals.len() as u32).collect();
+        let mut found = Self::none(cnf);
+        let mut queue = Vec::new();
+        for (index, clause) in cnf.clauses().enumerate() {
+            match clause.literals {
+                &[literal] if found.value(literal).is_none() => {
+                    found.fix(literal, index, &mut queue)
+                }
+                _ => {}
+            }
+        }
+        while found.conflict.is_none()
+            && let Some(literal) = queue.pop()
+        {
+            for &index in occurrences.of_literal(!literal) {
+                left[index as usize] -= 1;
+                match left[index as usize] {
+                    0 => found.conflict = found.conflict.or(Some(index as usize)),
+                    1 => {
+                        let literals = cnf.clause(index as usize).literals;
+                        if let Some(&last) =
+                            literals.iter().find(|&&literal| found.value(literal) != Some(false))
+                            && found.value(last).is_none()
+                        {
+                            found.fix(last, index as usize, &mut queue);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// The value of a literal, where it is fixed.
+    pub fn value(&self, literal: Lit) -> Option<bool> {
+        self.values[literal.var().index()].map(|value| value != literal.is_negative())
+    }
+
+    fn fix(&mut self, literal: Lit, reason: usize, queue: &mut Vec<Lit>) {
+        self.values[literal.var().index()] = Some(!literal.is_negative());
+        self.reasons[literal.var().index()] = reason;
+        queue.push(literal);
+    }
+
+    /// The values as they are known; the rest is free to be decided.
+    pub fn into_values(self) -> Vec<Option<bool>> {
+        self.values
+    }
+
+    /// The literals of a clause that are left; `None` where it holds already.
+    pub fn residue<'a>(&'a self, literals: &'a [Lit]) -> Option<impl Iterator<Item = Lit> + 'a> {
+        let holds = literals.iter().any(|&literal| self.value(literal) == Some(true));
+        (!holds).then(|| literals.iter().copied().filter(|&literal| self.value(literal).is_none()))
+    }
+
+    /// These clauses and all that made their literals false, in ascending order.
+    pub fn cone(&self, cnf: &Cnf, clauses: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut cone: Vec<usize> = clauses.into_iter().collect();
+        let mut met = vec![false; cnf.len()];
+        cone.iter().for_each(|&clause| met[clause] = true);
+        let mut next = 0;
+        while let Some(&clause) = cone.get(next) {
+            next += 1;
+            for &literal in cnf.clause(clause).literals {
+                let Var(var) = literal.var();
+                let reason = self.reasons[var as usize];
+                if self.value(literal) == Some(false) && !std::mem::replace(&mut met[reason], true)
+                {
+                    cone.push(reason);
+                }
+            }
+        }
+        cone.sort_unstable();
+        cone
+    }
+}
+
+/// The clauses of each literal.
+struct Occurrences {
+    /// Where the clauses of each literal start.
+    starts: Vec<u32>,
+    clauses: Vec<u32>,
+}
+
+impl Occurrences {
+    fn of(cnf: &Cnf) -> Self {
+        let mut starts = vec![0; 2 * cnf.vars() + 1];
+        for literal in cnf.clauses().flat_map(|clause| clause.literals) {
+            starts[literal.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut clauses = vec![0; cnf.literals()];
+        for (index, clause) in cnf.clauses().enumerate() {
+            for literal in clause.literals {
+                let position = &mut next[literal.index()];
+                clauses[*position as usize] = index as u32;
+                *position += 1;
+            }
+        }
+        Self { starts, clauses }
+    }
+
+    fn of_literal(&self, literal: Lit) -> &[u32] {
+        &self.clauses
+            [self.starts[literal.index()] as usize..self.starts[literal.index() + 1] as usize]
+    }
+}

@@ -1,0 +1,142 @@
+//! Unit propagation, as a cheap guess at what a solver would answer.
+
+use super::solver::Recorded;
+use crate::sat::formula::Lit;
+
+/// Unit propagation that can be taken back; two literals of each clause are watched.
+pub(super) struct Propagator {
+    literals: Vec<Lit>,
+    clauses: Vec<Watched>,
+    /// The clauses that watch each literal.
+    watches: Vec<Vec<u32>>,
+    values: Vec<Option<bool>>,
+    trail: Vec<Lit>,
+}
+
+/// Where a clause starts and ends, and where the literal that was watched last stood: those before
+/// it were false then, so that looking on from there does not look at the same literals of a long
+/// clause again and again.
+#[derive(Clone, Copy)]
+struct Watched {
+    start: u32,
+    end: u32,
+    last: u32,
+}
+
+impl Propagator {
+    pub fn new(solver: &Recorded) -> Self {
+        let vars = solver.vars();
+        let mut propagator = Self {
+            literals: Vec::new(),
+            clauses: Vec::new(),
+            watches: vec![Vec::new(); 2 * vars],
+            values: vec![None; vars],
+            trail: Vec::new(),
+        };
+        solver
+            .clauses()
+            .filter(|clause| clause.len() > 1)
+            .for_each(|clause| propagator.add(clause));
+        solver
+            .clauses()
+            .filter(|clause| clause.len() == 1)
+            .for_each(|clause| propagator.add(clause));
+        propagator
+    }
+
+    pub fn vars(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn value(&self, literal: Lit) -> Option<bool> {
+        self.values[literal.var().index()].map(|value| value != literal.is_negative())
+    }
+
+    /// Adds a clause. Its first literals are those that become unknown first when assumptions are
+    /// undone.
+    pub fn add(&mut self, clause: &[Lit]) {
+        match *clause {
+            [] => {}
+            [literal] => {
+                if self.value(literal).is_none() {
+                    self.assume(literal);
+                }
+            }
+            [first, second, ..] => {
+                let index = self.clauses.len() as u32;
+                let start = self.literals.len() as u32;
+                self.literals.extend_from_slice(clause);
+                self.clauses.push(Watched { start, end: self.literals.len() as u32, last: 2 });
+                self.watches[first.index()].push(index);
+                self.watches[second.index()].push(index);
+            }
+        }
+    }
+
+    /// Makes a literal true that has no value, and what follows; whether that works. If not, it is
+    /// to be undone.
+    pub fn assume(&mut self, literal: Lit) -> bool {
+        let mut next = self.trail.len();
+        self.set(literal);
+        while let Some(&literal) = self.trail.get(next) {
+            next += 1;
+            if !self.visit(!literal) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn set(&mut self, literal: Lit) {
+        self.values[literal.var().index()] = Some(!literal.is_negative());
+        self.trail.push(literal);
+    }
+
+    /// Finds another literal to watch in the clauses that watch a false one; whether no clause is
+    /// violated.
+    fn visit(&mut self, falsified: Lit) -> bool {
+        let mut watching = std::mem::take(&mut self.watches[falsified.index()]);
+        let mut consistent = true;
+        watching.retain(|&index| {
+            if !consistent {
+                return true;
+            }
+            let Watched { start, end, last } = self.clauses[index as usize];
+            let clause = &mut self.literals[start as usize..end as usize];
+            if clause[0] == falsified {
+                clause.swap(0, 1);
+            }
+            let is_false =
+                |literal: Lit| self.values[literal.var().index()] == Some(literal.is_negative());
+            let other = clause[0];
+            let last = (last as usize).min(clause.len());
+            if let Some(free) =
+                (last..clause.len()).chain(2..last).find(|&position| !is_false(clause[position]))
+            {
+                clause.swap(1, free);
+                self.clauses[index as usize].last = free as u32;
+                self.watches[clause[1].index()].push(index);
+                return false;
+            }
+            match self.values[other.var().index()] {
+                None => self.set(other),
+                Some(value) => consistent = value != other.is_negative(),
+            }
+            true
+        });
+        self.watches[falsified.index()] = watching;
+        consistent
+    }
+
+    /// What is true, in the order in which it became known.
+    pub fn trail(&self) -> &[Lit] {
+        &self.trail
+    }
+
+    /// Forgets all but the first so many literals.
+    pub fn undo(&mut self, known: usize) {
+        for literal in self.trail.drain(known..) {
+            self.values[literal.var().index()] = None;
+        }
+    }
+}

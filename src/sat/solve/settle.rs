@@ -1,0 +1,404 @@
+//! Turns "the best model for these inputs" into clauses, so that questions about all inputs are
+//! questions about models.
+//!
+//! Where inputs leave no choice, models are the best ones already. Elsewhere variables differ
+//! between two models of the same inputs; those that hang together through clauses form a *block*.
+//! What is best in a block depends only on the literals around it, and for each such surrounding
+//! that occurs a lemma says what it is: `surrounding ⇒ block as in the best model`. Afterwards
+//! every assignment of inputs has at most one model.
+
+use std::collections::BTreeMap;
+
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashSet;
+
+use super::propagate::Propagation;
+use super::solver::SatSolver;
+use super::{Objective, Problem, SolverKind, solve};
+use crate::sat::formula::{Atom, Cnf, Lit, Var};
+
+/// What is to be settled.
+#[derive(Debug)]
+pub struct Question<'p> {
+    /// The clauses, and what makes one model better than another.
+    pub problem: &'p Problem<'p>,
+    /// The variables that are not chosen by whoever finds the best model.
+    pub inputs: &'p [Var],
+    /// Sets of atoms in which the best models of the same inputs must not differ.
+    pub unique: &'p [Vec<Atom>],
+}
+
+/// With the clauses of the problem: exactly one model, the best, for each assignment of inputs that
+/// has a model.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// How many variables there are: those of the problem come first.
+    pub vars: usize,
+    /// The clauses that say what is best.
+    pub lemmas: Vec<Vec<Lit>>,
+    /// Literals that hold where equally good models differ in one of the sets of
+    /// [`Question::unique`], and which.
+    pub ambiguous: Vec<(Lit, usize)>,
+}
+
+/// Settles; nothing where more surroundings than `effort` occur.
+///
+/// ```
+/// use cuvee::formula::{Arena, Atom, Encoder, OriginId, Var};
+/// use cuvee::solve::{Problem, Question, SolverKind, settle};
+///
+/// // Input 0 asks for 1 or 2; where nothing prefers one of them, the first that can be absent is.
+/// let mut arena = Arena::default();
+/// let [input, a, b] = [0, 1, 2].map(|atom| arena.atom(Atom(atom)));
+/// let mut encoder = Encoder::new(&arena, 3);
+/// encoder.assert(&[!input, a, b], OriginId(0));
+/// let problem = Problem { cnf: &encoder.finish(), objectives: &[], preference: &[Atom(1), Atom(2)] };
+/// let settled = settle(&Question { problem: &problem, inputs: &[Var(0)], unique: &[] }, SolverKind::default(), 100);
+/// assert!(settled.is_some_and(|settled| !settled.lemmas.is_empty()));
+/// ```
+pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Option<Settled> {
+    let cnf = question.problem.cnf;
+    let fixed = Propagation::of(cnf);
+    let mut settled = Settled { vars: cnf.vars(), ..Settled::default() };
+    if fixed.conflict.is_some() {
+        return Some(settled);
+    }
+    let residues = cnf.clauses().filter_map(|clause| fixed.residue(clause.literals));
+    let clauses: Vec<Vec<Lit>> = residues.map(Iterator::collect).collect();
+    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, question.inputs, kind);
+    let undetermined = twins.undetermined();
+    let blocks = Blocks::of(cnf.vars(), &undetermined, &clauses);
+    let mut left = effort;
+    while twins.differ(&undetermined) {
+        let differing: FxHashSet<usize> = undetermined
+            .iter()
+            .filter(|&&var| twins.differs(var))
+            .filter_map(|var| blocks.of_var[var.index()])
+            .collect();
+        let mut differing: Vec<_> = differing.into_iter().collect();
+        differing.sort_unstable();
+        for block in differing {
+            left = left.checked_sub(1)?;
+            let block = &blocks.blocks[block];
+            let surrounding =
+                block.surrounding(&clauses, &blocks.of_var, &|literal| twins.is_true(literal));
+            let best = block.best(question, &clauses, &surrounding, kind)?;
+            let lemma = Lemma { surrounding: surrounding.reason, best };
+            lemma.add(&mut settled, &mut twins);
+        }
+    }
+    Some(settled)
+}
+
+/// Two copies of the clauses that share their inputs.
+struct Twins {
+    solver: Box<dyn SatSolver>,
+    /// Each variable in the two copies.
+    copies: Vec<[Lit; 2]>,
+    /// Whether the copies of a variable differ, for those that may.
+    differences: BTreeMap<Var, Lit>,
+}
+
+impl Twins {
+    fn new(
+        vars: usize,
+        clauses: &[Vec<Lit>],
+        fixed: &Propagation,
+        inputs: &[Var],
+        kind: SolverKind,
+    ) -> Self {
+        let mut shared: Vec<bool> =
+            (0..vars as u32).map(|var| fixed.value(Var(var).positive()).is_some()).collect();
+        inputs.iter().for_each(|input| shared[input.index()] = true);
+        let mut solver = kind.start();
+        let mut copies: Vec<[Lit; 2]> =
+            (0..vars).map(|_| [solver.new_var().positive(); 2]).collect();
+        let mut differences = BTreeMap::new();
+        for (var, copies) in copies.iter_mut().enumerate().filter(|&(var, _)| !shared[var]) {
+            let (second, difference) = (solver.new_var().positive(), solver.new_var().positive());
+            copies[1] = second;
+            let first = copies[0];
+            solver.add_clause(&[!difference, first, second]);
+            solver.add_clause(&[!difference, !first, !second]);
+            differences.insert(Var(var as u32), difference);
+        }
+        let mut twins = Self { solver, copies, differences };
+        clauses.iter().for_each(|clause| twins.add(clause));
+        twins
+    }
+
+    fn add(&mut self, clause: &[Lit]) {
+        for copy in 0..2 {
+            let own = |literal: &Lit| {
+                self.copies[literal.var().index()][copy].negate_if(literal.is_negative())
+            };
+            self.solver.add_clause(&clause.iter().map(own).collect::<Vec<_>>());
+        }
+    }
+
+    fn new_var(&mut self) -> Var {
+        self.copies.push([0, 1].map(|_| self.solver.new_var().positive()));
+        Var(self.copies.len() as u32 - 1)
+    }
+
+    /// Whether there are two models of the same inputs in which at least one of these variables
+    /// differs.
+    fn differ(&mut self, among: &[Var]) -> bool {
+        let asked = self.solver.new_var().positive();
+        let differences = among.iter().filter_map(|var| self.differences.get(var).copied());
+        self.solver.add_clause(&std::iter::once(!asked).chain(differences).collect::<Vec<_>>());
+        let found = self.solver.solve(&[asked]);
+        self.solver.add_clause(&[!asked]);
+        found
+    }
+
+    /// Whether a variable differs in the models found last.
+    fn differs(&self, var: Var) -> bool {
+        let [first, second] = self.copies[var.index()];
+        self.solver.is_true(first) != self.solver.is_true(second)
+    }
+
+    /// Whether a literal is true in the first of the models found last.
+    fn is_true(&self, literal: Lit) -> bool {
+        self.solver.is_true(self.copies[literal.var().index()][0].negate_if(literal.is_negative()))
+    }
+
+    /// The variables that inputs do not determine, in order.
+    fn undetermined(&mut self) -> Vec<Var> {
+        let mut candidates: Vec<Var> = self.differences.keys().copied().collect();
+        let mut found = Vec::new();
+        while self.differ(&candidates) {
+            let (differing, rest): (Vec<_>, Vec<_>) =
+                candidates.iter().partition(|&&var| self.differs(var));
+            found.extend(differing);
+            candidates = rest;
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// Undetermined variables that hang together, and the clauses that mention them.
+#[derive(Default)]
+struct Block {
+    vars: Vec<Var>,
+    clauses: Vec<usize>,
+}
+
+struct Blocks {
+    blocks: Vec<Block>,
+    /// The block of each variable that is undetermined.
+    of_var: Vec<Option<usize>>,
+}
+
+impl Blocks {
+    fn of(vars: usize, undetermined: &[Var], clauses: &[Vec<Lit>]) -> Self {
+        let mut is_undetermined = vec![false; vars];
+        undetermined.iter().for_each(|var| is_undetermined[var.index()] = true);
+        let own = |clause: &'_ [Lit]| -> Vec<Var> {
+            clause
+                .iter()
+                .map(|literal| literal.var())
+                .filter(|var| is_undetermined[var.index()])
+                .collect()
+        };
+        let mut sets = UnionFind::<u32>::new(vars);
+        for clause in clauses {
+            own(clause).windows(2).for_each(|pair| {
+                sets.union(pair[0].0, pair[1].0);
+            });
+        }
+        let mut found = Self { blocks: Vec::new(), of_var: vec![None; vars] };
+        let mut block_of_set: BTreeMap<u32, usize> = BTreeMap::new();
+        for &var in undetermined {
+            let block = *block_of_set.entry(sets.find_mut(var.0)).or_insert(found.blocks.len());
+            if block == found.blocks.len() {
+                found.blocks.push(Block::default());
+            }
+            found.blocks[block].vars.push(var);
+            found.of_var[var.index()] = Some(block);
+        }
+        for (index, clause) in clauses.iter().enumerate() {
+            if let Some(block) =
+                clause.iter().find_map(|literal| found.of_var[literal.var().index()])
+            {
+                found.blocks[block].clauses.push(index);
+            }
+        }
+        found
+    }
+}
+
+/// What a block stands in: the literals that matter, and the clauses that they leave to it.
+struct Surrounding {
+    reason: Vec<Lit>,
+    open: Vec<usize>,
+}
+
+/// The best that a block can be.
+struct Best {
+    literals: Vec<Lit>,
+    /// The sets in which another is as good.
+    ambiguous: Vec<usize>,
+}
+
+impl Block {
+    /// Of a clause that holds, one literal is reason enough; of the others, all that are false are.
+    fn surrounding(
+        &self,
+        clauses: &[Vec<Lit>],
+        of_var: &[Option<usize>],
+        is_true: &dyn Fn(Lit) -> bool,
+    ) -> Surrounding {
+        let around = |clause: usize| {
+            clauses[clause]
+                .iter()
+                .copied()
+                .filter(|literal| of_var[literal.var().index()].is_none())
+        };
+        let (satisfied, open): (Vec<usize>, Vec<usize>) =
+            self.clauses.iter().partition(|&&clause| around(clause).any(is_true));
+        let mut reason: FxHashSet<Lit> =
+            open.iter().flat_map(|&clause| around(clause)).map(|literal| !literal).collect();
+        for clause in satisfied {
+            if !around(clause).any(|literal| reason.contains(&literal)) {
+                reason.extend(around(clause).find(|&literal| is_true(literal)));
+            }
+        }
+        let mut reason: Vec<_> = reason.into_iter().collect();
+        reason.sort_unstable();
+        Surrounding { reason, open }
+    }
+
+    fn best(
+        &self,
+        question: &Question<'_>,
+        clauses: &[Vec<Lit>],
+        surrounding: &Surrounding,
+        kind: SolverKind,
+    ) -> Option<Best> {
+        let local: BTreeMap<Var, Var> = self.vars.iter().copied().zip((0..).map(Var)).collect();
+        let inner = |literal: Lit| {
+            Some(local.get(&literal.var())?.positive().negate_if(literal.is_negative()))
+        };
+        let atom = |atom: &Atom| Some(Atom(local.get(&Var(atom.0))?.0));
+        let own = surrounding
+            .open
+            .iter()
+            .map(|&clause| clauses[clause].iter().filter_map(|&literal| inner(literal)).collect());
+        let cnf = Cnf::of(self.vars.len(), own);
+        let problem = question.problem;
+        let objective = |objective: &Objective| Objective {
+            terms: objective
+                .terms
+                .iter()
+                .filter_map(|&(literal, weight)| Some((inner(literal)?, weight)))
+                .collect(),
+        };
+        let objectives: Vec<_> = problem.objectives.iter().map(objective).collect();
+        let preference: Vec<_> = problem.preference.iter().filter_map(atom).collect();
+        let own = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+        let mut solution = solve(&own, &kind.into(), &mut ()).ok()?;
+        let value = |&var: &Var| {
+            var.positive()
+                .negate_if(!local.get(&var).is_some_and(|own| solution.is_true(Atom(own.0))))
+        };
+        let literals = self.vars.iter().map(value).collect();
+        let mut ambiguous = Vec::new();
+        for (index, unique) in question.unique.iter().enumerate() {
+            let unique: Vec<_> = unique.iter().filter_map(atom).collect();
+            if !unique.is_empty() && solution.another(&unique) != Ok(None) {
+                ambiguous.push(index);
+            }
+        }
+        Some(Best { literals, ambiguous })
+    }
+}
+
+/// `surrounding ⇒ best`
+struct Lemma {
+    surrounding: Vec<Lit>,
+    best: Best,
+}
+
+impl Lemma {
+    /// A variable stands for the surrounding, so that each literal of the block costs two.
+    fn add(self, settled: &mut Settled, twins: &mut Twins) {
+        let applies = twins.new_var().positive();
+        settled.vars = twins.copies.len();
+        let mut clauses: Vec<Vec<Lit>> =
+            self.surrounding.iter().map(|&literal| vec![!applies, literal]).collect();
+        clauses.push(self.surrounding.iter().map(|&literal| !literal).chain([applies]).collect());
+        clauses.extend(self.best.literals.iter().map(|&literal| vec![!applies, literal]));
+        clauses.iter().for_each(|clause| twins.add(clause));
+        settled.lemmas.extend(clauses);
+        settled.ambiguous.extend(self.best.ambiguous.into_iter().map(|index| (applies, index)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{clauses, holds};
+    use super::*;
+
+    const INPUTS: u32 = 3;
+    const VARS: u32 = 8;
+
+    fn cost(weights: &[u64], model: u32) -> u64 {
+        weights
+            .iter()
+            .enumerate()
+            .filter(|(var, _)| model >> var & 1 == 1)
+            .map(|(_, weight)| weight)
+            .sum()
+    }
+
+    /// Least first where `order` says what is looked at first.
+    fn key(weights: &[u64], model: u32) -> (u64, Vec<bool>) {
+        (cost(weights, model), (INPUTS..VARS).map(|var| model >> var & 1 == 1).collect())
+    }
+
+    proptest! {
+        /// The models of the settled clauses are the best of each assignment of inputs, and
+        /// ambiguity is seen.
+        #[test]
+        fn best_models_are_left(clauses in clauses(VARS, 1..16), weights in prop::collection::vec(0..4_u64, VARS as usize)) {
+            let inputs = (1 << INPUTS) - 1;
+            let models: Vec<u32> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).collect();
+            let mut best = Vec::new();
+            let mut ambiguous = Vec::new();
+            for input in 0..1_u32 << INPUTS {
+                let of_input = || models.iter().copied().filter(|model| model & inputs == input);
+                let Some(least) = of_input().min_by_key(|&model| key(&weights, model)) else { continue };
+                best.push(least);
+                let unique = |model: u32| model >> INPUTS & 0b11;
+                if of_input().any(|model| cost(&weights, model) == cost(&weights, least) && unique(model) != unique(least)) {
+                    ambiguous.push(least);
+                }
+            }
+            let cnf = Cnf::of(VARS as usize, clauses.iter().cloned());
+            let terms = weights.iter().enumerate().skip(INPUTS as usize);
+            let objective = Objective { terms: terms.map(|(var, &weight)| (Var(var as u32).positive(), weight)).collect() };
+            let preference: Vec<_> = (INPUTS..VARS).map(Atom).collect();
+            let problem = Problem { cnf: &cnf, objectives: &[objective], preference: &preference };
+            let unique = vec![vec![Atom(INPUTS), Atom(INPUTS + 1)]];
+            let input_vars: Vec<_> = (0..INPUTS).map(Var).collect();
+            let question = Question { problem: &problem, inputs: &input_vars, unique: &unique };
+            let settled = settle(&question, SolverKind::default(), 1000).unwrap();
+
+            let mut solver = SolverKind::default().start();
+            (0..settled.vars).for_each(|_| { solver.new_var(); });
+            clauses.iter().chain(&settled.lemmas).for_each(|clause| solver.add_clause(clause));
+            for model in 0..1_u32 << VARS {
+                let literals: Vec<_> = (0..VARS).map(|var| Var(var).positive().negate_if(model >> var & 1 == 0)).collect();
+                prop_assert_eq!(solver.solve(&literals), best.contains(&model), "{:08b} {:?}", model, best);
+                if best.contains(&model) {
+                    let seen = settled.ambiguous.iter().any(|&(literal, _)| solver.is_true(literal));
+                    prop_assert_eq!(seen, ambiguous.contains(&model), "{:08b}", model);
+                }
+            }
+        }
+    }
+}

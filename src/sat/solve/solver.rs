@@ -1,0 +1,345 @@
+//! The SAT solvers behind one interface, so that they can be exchanged and checked against each
+//! other.
+
+use std::cell::Cell;
+
+use batsat::SolverInterface;
+use varisat::ExtendFormula;
+
+use super::{Limit, SolverKind};
+use crate::sat::formula::{Lit, Var};
+
+/// An incremental SAT solver. Its answers depend on nothing but the calls it got.
+pub(in crate::sat) trait SatSolver {
+    /// A variable that no clause mentions yet; they are numbered from zero.
+    fn new_var(&mut self) -> Var;
+
+    /// Adds a clause for good.
+    fn add_clause(&mut self, clause: &[Lit]);
+
+    /// Whether there is a model in which all assumptions hold. For solvers without a limit.
+    fn solve(&mut self, assumptions: &[Lit]) -> bool {
+        // Without a limit there is an answer.
+        self.search(assumptions) == Some(true)
+    }
+
+    /// The same, or `None` where the limit is reached before.
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool>;
+
+    /// The same, or `None` where the answer is not near: a question that is not worth a search.
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.search(assumptions)
+    }
+
+    /// The same, or `None` where it takes more than so many decisions; those that it takes are
+    /// subtracted.
+    fn solve_within(&mut self, assumptions: &[Lit], _decisions: &mut u64) -> Option<bool> {
+        self.search(assumptions)
+    }
+
+    /// Whether a literal is true in the model that was found last.
+    fn is_true(&self, literal: Lit) -> bool;
+
+    /// After an unsatisfiable answer: assumptions that cannot hold together, with the clauses.
+    fn core(&self) -> &[Lit];
+}
+
+impl SolverKind {
+    pub(in crate::sat) fn start(self) -> Box<dyn SatSolver> {
+        self.start_within(&Limit::default())
+    }
+
+    /// One that stops when it has to.
+    pub(in crate::sat) fn start_within(self, limit: &Limit) -> Box<dyn SatSolver> {
+        match self {
+            Self::Varisat => Box::new(Varisat { limit: limit.clone(), ..Varisat::default() }),
+            Self::Batsat => Box::new(Batsat::new(limit.clone())),
+        }
+    }
+}
+
+/// A solver that remembers its clauses.
+pub(super) struct Recorded {
+    solver: Box<dyn SatSolver>,
+    vars: usize,
+    literals: Vec<Lit>,
+    ends: Vec<usize>,
+}
+
+impl Recorded {
+    pub fn new(solver: Box<dyn SatSolver>) -> Self {
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new() }
+    }
+
+    pub fn vars(&self) -> usize {
+        self.vars
+    }
+
+    pub fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.literals[start..end])
+    }
+}
+
+impl SatSolver for Recorded {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        self.solver.new_var()
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.literals.extend_from_slice(clause);
+        self.ends.push(self.literals.len());
+        self.solver.add_clause(clause);
+    }
+
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.solver.search(assumptions)
+    }
+
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.solver.attempt(assumptions)
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.solver.is_true(literal)
+    }
+
+    fn core(&self) -> &[Lit] {
+        self.solver.core()
+    }
+}
+
+/// Varisat cannot be stopped, so each attempt is a search, and a limit counts between searches; its
+/// cores are verified.
+#[derive(Default)]
+struct Varisat {
+    limit: Limit,
+    solver: varisat::Solver<'static>,
+    vars: u32,
+    model: Vec<bool>,
+    core: Vec<Lit>,
+}
+
+impl Varisat {
+    /// The answer, and the model where there is one.
+    fn answer(&mut self, assumptions: &[Lit]) -> bool {
+        self.solver
+            .assume(&assumptions.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
+        // An interrupted run can be continued; no proof is written, so nothing else can fail.
+        let satisfiable = loop {
+            if let Ok(satisfiable) = self.solver.solve() {
+                break satisfiable;
+            }
+        };
+        if satisfiable {
+            self.model.clear();
+            self.model.resize(self.vars as usize, false);
+            for literal in self.solver.model().unwrap_or_default() {
+                if let Some(value) = self.model.get_mut(literal.var().index()) {
+                    *value = literal.is_positive();
+                }
+            }
+        }
+        satisfiable
+    }
+
+    /// The failed core may lack assumptions that are needed: where a model satisfies it,
+    /// assumptions that the model violates join it.
+    fn verified_core(&mut self, assumptions: &[Lit]) -> Vec<Lit> {
+        let mut core = self.failed_core();
+        while core.len() < assumptions.len() && self.answer(&core) {
+            let violated: Vec<_> =
+                assumptions.iter().copied().filter(|&literal| !self.is_true(literal)).collect();
+            core.extend(violated);
+        }
+        core
+    }
+
+    fn failed_core(&self) -> Vec<Lit> {
+        self.solver
+            .failed_core()
+            .unwrap_or_default()
+            .iter()
+            .map(|&literal| from_varisat(literal))
+            .collect()
+    }
+}
+
+impl SatSolver for Varisat {
+    fn new_var(&mut self) -> Var {
+        self.vars += 1;
+        from_varisat(self.solver.new_lit()).var()
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver
+            .add_clause(&clause.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
+    }
+
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        if self.limit.is_over() {
+            return None;
+        }
+        let satisfiable = self.answer(assumptions);
+        if !satisfiable {
+            // Verifying finds models of parts of the assumptions; the last model asked for stays.
+            let model = std::mem::take(&mut self.model);
+            self.core = self.verified_core(assumptions);
+            self.model = model;
+        }
+        Some(satisfiable)
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.model.get(literal.var().index()).copied().unwrap_or(false) != literal.is_negative()
+    }
+
+    fn core(&self) -> &[Lit] {
+        &self.core
+    }
+}
+
+fn to_varisat(literal: Lit) -> varisat::Lit {
+    varisat::Lit::from_index(literal.var().index(), !literal.is_negative())
+}
+
+fn from_varisat(literal: varisat::Lit) -> Lit {
+    Var(literal.var().index() as u32).positive().negate_if(literal.is_negative())
+}
+
+struct Batsat {
+    solver: batsat::Solver<Budget>,
+    model: Vec<batsat::lbool>,
+    core: Vec<Lit>,
+}
+
+/// Decisions beyond the assumptions after which an attempt is given up.
+const ATTEMPT: u64 = 3;
+
+/// Decisions between two looks at the clock, which take longer than a decision may.
+const PATIENCE: u64 = 64;
+
+/// Stops the search after a number of decisions, and when the limit is reached.
+#[derive(Default)]
+struct Budget {
+    left: Cell<Option<u64>>,
+    asked: Cell<u64>,
+    limit: Limit,
+}
+
+impl batsat::Callbacks for Budget {
+    /// Is asked before each decision.
+    fn stop(&self) -> bool {
+        self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
+        self.asked.set(self.asked.get().wrapping_add(1));
+        self.left.get() == Some(0)
+            || self.asked.get().is_multiple_of(PATIENCE) && self.limit.is_over()
+    }
+}
+
+impl Batsat {
+    fn new(limit: Limit) -> Self {
+        let solver = batsat::Solver::new(
+            batsat::SolverOpts::default(),
+            Budget { limit, ..Budget::default() },
+        );
+        Self { solver, model: Vec::new(), core: Vec::new() }
+    }
+
+    fn answer(&mut self, assumptions: &[Lit], decisions: Option<u64>) -> Option<bool> {
+        self.solver.cb_mut().left.set(decisions);
+        let assumptions: Vec<_> = assumptions.iter().map(|&literal| to_batsat(literal)).collect();
+        let answer = self.solver.solve_limited(&assumptions);
+        if answer == batsat::lbool::TRUE {
+            self.model.clear();
+            self.model.extend_from_slice(self.solver.get_model());
+            Some(true)
+        } else if answer == batsat::lbool::FALSE {
+            // It hands out the clause that the core violates.
+            self.core =
+                self.solver.unsat_core().iter().map(|&literal| !from_batsat(literal)).collect();
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+impl SatSolver for Batsat {
+    fn new_var(&mut self) -> Var {
+        Var(self.solver.new_var_default().idx())
+    }
+
+    fn add_clause(&mut self, clause: &[Lit]) {
+        self.solver
+            .add_clause_reuse(&mut clause.iter().map(|&literal| to_batsat(literal)).collect());
+    }
+
+    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        if self.solver.cb().limit.is_over() { None } else { self.answer(assumptions, None) }
+    }
+
+    fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.answer(assumptions, Some(assumptions.len() as u64 + ATTEMPT))
+    }
+
+    fn solve_within(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<bool> {
+        let answer = self.answer(assumptions, Some(*decisions));
+        *decisions = self.solver.cb().left.get().unwrap_or(0);
+        answer
+    }
+
+    fn is_true(&self, literal: Lit) -> bool {
+        self.model.get(literal.var().index()).is_some_and(|&value| value == batsat::lbool::TRUE)
+            != literal.is_negative()
+    }
+
+    fn core(&self) -> &[Lit] {
+        &self.core
+    }
+}
+
+fn to_batsat(literal: Lit) -> batsat::Lit {
+    batsat::Lit::new(batsat::Var::unsafe_from_idx(literal.var().0), !literal.is_negative())
+}
+
+fn from_batsat(literal: batsat::Lit) -> Lit {
+    Var(literal.var().idx()).positive().negate_if(!literal.sign())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{KINDS, clauses, holds};
+    use super::*;
+
+    const VARS: u32 = 6;
+
+    proptest! {
+        /// Answers, models and cores, over several calls on the same solver.
+        #[test]
+        fn answers_are_right(clauses in clauses(VARS, 1..24), queries in prop::collection::vec(clauses(VARS, 1..2), 1..6)) {
+            for kind in KINDS {
+                let mut solver = kind.start();
+                (0..VARS).for_each(|var| assert_eq!(solver.new_var(), Var(var)));
+                clauses.iter().for_each(|clause| solver.add_clause(clause));
+                let satisfiable = |assumptions: &[Lit]| (0..1 << VARS).any(|model| {
+                    holds(&clauses, model) && assumptions.iter().all(|&literal| holds(&[vec![literal]], model))
+                });
+                for assumptions in queries.iter().flatten() {
+                    prop_assert_eq!(solver.solve(assumptions), satisfiable(assumptions));
+                    if satisfiable(assumptions) {
+                        let model = (0..VARS).map(|var| u32::from(solver.is_true(Var(var).positive())) << var).sum();
+                        prop_assert!(holds(&clauses, model));
+                        prop_assert!(assumptions.iter().all(|&literal| solver.is_true(literal)));
+                    } else {
+                        prop_assert!(solver.core().iter().all(|literal| assumptions.contains(literal)));
+                        prop_assert!(!satisfiable(solver.core()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Counts true literals: a tree of unary sums that grows only as far as somebody asks.
+//!
+//! `at_least(k)` is implied where `k` of the literals are true. The other direction is left out:
+//! nobody needs a count to be large.
+
+use super::solver::SatSolver;
+use crate::sat::formula::Lit;
+
+/// A sum of literals.
+pub(super) struct Totalizer {
+    /// Inner nodes after their children; the root is the last.
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    /// How many literals it counts.
+    size: usize,
+    children: Option<(usize, usize)>,
+    /// `outputs[k - 1]`: at least `k` of them are true.
+    outputs: Vec<Lit>,
+}
+
+impl Totalizer {
+    /// The sum of at least one literal.
+    pub fn new(literals: &[Lit]) -> Self {
+        let mut nodes: Vec<_> = literals
+            .iter()
+            .map(|&literal| Node { size: 1, children: None, outputs: vec![literal] })
+            .collect();
+        // The nodes are their own queue: joining the first two that have no parent keeps the tree
+        // balanced.
+        let mut left = 0;
+        while left + 1 < nodes.len() {
+            let size = nodes[left].size + nodes[left + 1].size;
+            nodes.push(Node { size, children: Some((left, left + 1)), outputs: Vec::new() });
+            left += 2;
+        }
+        Self { nodes }
+    }
+
+    /// A literal that is true where at least `count` literals are, for a count from one to the
+    /// number of literals.
+    pub fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
+        let root = self.nodes.len().checked_sub(1)?;
+        self.extend(root, count, solver);
+        self.nodes[root].outputs.get(count.checked_sub(1)?).copied()
+    }
+
+    /// Lets a node count up to `most`. The depth is logarithmic in the size.
+    fn extend(&mut self, node: usize, most: usize, solver: &mut dyn SatSolver) {
+        let counted = self.nodes[node].outputs.len();
+        let most = most.min(self.nodes[node].size);
+        let Some((left, right)) = self.nodes[node].children else { return };
+        if counted >= most {
+            return;
+        }
+        self.extend(left, most, solver);
+        self.extend(right, most, solver);
+        for count in counted + 1..=most {
+            let output = solver.new_var().positive();
+            self.nodes[node].outputs.push(output);
+            let (a, b) = (&self.nodes[left].outputs, &self.nodes[right].outputs);
+            for from_left in count.saturating_sub(b.len())..=count.min(a.len()) {
+                let from_right = count - from_left;
+                let parts = [
+                    from_left.checked_sub(1).map(|k| !a[k]),
+                    from_right.checked_sub(1).map(|k| !b[k]),
+                ];
+                solver.add_clause(&parts.into_iter().flatten().chain([output]).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::KINDS;
+    use super::*;
+
+    /// All sizes up to six, all assignments, all orders of growing: an output can be false exactly
+    /// where fewer literals are true.
+    #[test]
+    fn counts() {
+        for kind in KINDS {
+            for size in 1..=6 {
+                for first in 1..=size {
+                    let mut solver = kind.start();
+                    let literals: Vec<_> = (0..size)
+                        .map(|position| solver.new_var().positive().negate_if(position % 2 == 1))
+                        .collect();
+                    let mut totalizer = Totalizer::new(&literals);
+                    assert!(totalizer.at_least(first, &mut *solver).is_some());
+                    let outputs: Vec<_> = (1..=size)
+                        .map(|count| totalizer.at_least(count, &mut *solver).unwrap())
+                        .collect();
+                    assert_eq!(totalizer.at_least(size + 1, &mut *solver), None);
+                    for assignment in 0..1_u32 << size {
+                        let mut assumptions: Vec<_> = literals
+                            .iter()
+                            .enumerate()
+                            .map(|(position, literal)| {
+                                literal.negate_if(assignment >> position & 1 == 0)
+                            })
+                            .collect();
+                        for (below, &output) in outputs.iter().enumerate() {
+                            assumptions.push(!output);
+                            assert_eq!(
+                                solver.solve(&assumptions),
+                                assignment.count_ones() as usize <= below
+                            );
+                            assumptions.pop();
+                        }
+                        assumptions.extend(
+                            outputs
+                                .iter()
+                                .skip(assignment.count_ones() as usize)
+                                .map(|&output| !output),
+                        );
+                        assert!(solver.solve(&assumptions));
+                    }
+                }
+            }
+        }
+    }
+}

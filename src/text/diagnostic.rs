@@ -1,0 +1,310 @@
+//! What goes wrong, said so that its reader can act: a code, a message, the place, related places
+//! and help.
+
+use crate::text::source::{SourceMap, Span};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing is wrong as far as can be told here.
+    Note,
+    /// The result may not be what its author meant.
+    Warning,
+    /// There is no result.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $code:literal $text:literal;)*) => {
+        /// Every kind of diagnostic, each described once.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl Code {
+            /// All codes in alphabetical order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code as it is printed.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+
+            /// What it means and what to do about it.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+    };
+}
+
+// One line a code, in alphabetical order of the printed code (a test holds this).
+codes! {
+    AmbiguousArtifact "ambiguous-artifact" "A node has more than one present artifact of one name. Give the alternatives conditions that exclude each other, or enable `unique_artifact_constraint`.";
+    AmbiguousElement "ambiguous-element" "An expression names several elements at once. Name one of them by its position in the list, such as `[node, 0]`.";
+    AmbiguousHosting "ambiguous-hosting" "A present node has more than one present hosting relation. Give the alternatives conditions that exclude each other, or enable `hosting_stack_constraint`.";
+    AmbiguousInput "ambiguous-input" "More than one present topology input has one name. Give the alternatives conditions that exclude each other, or enable `unique_input_constraint`.";
+    AmbiguousOutput "ambiguous-output" "More than one present topology output has one name. Give the alternatives conditions that exclude each other, or enable `unique_output_constraint`.";
+    AmbiguousProperty "ambiguous-property" "An element has more than one present property of one name. Give the alternatives conditions that exclude each other, or enable `unique_property_constraint`.";
+    AmbiguousRelation "ambiguous-relation" "A node has more than one present relation of one name. Give the alternatives conditions that exclude each other, or enable `unique_relation_constraint`.";
+    AmbiguousTechnologies "ambiguous-technologies" "Two variants are equally good and differ in their technologies. Add conditions or weights that prefer one, or disable `optimization_technologies_unique`.";
+    AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
+    AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
+    AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
+    Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
+    CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
+    CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
+    CyclicWorkflow "cyclic-workflow" "Steps of a workflow follow one another in a circle, or a workflow inlines itself. Break the cycle that the message names.";
+    DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
+    DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
+    Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
+    Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
+    ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
+    ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
+    ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
+    ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
+    File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
+    IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
+    InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
+    InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
+    InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
+    InvalidFunction "invalid-function" "A function of TOSCA is called with arguments that it does not take, names by a keyword what there is not at its place, or cannot be evaluated. Put right what the message names.";
+    InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input.";
+    InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
+    InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
+    InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
+    InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
+    MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
+    MissingInput "missing-input" "A variability input or a deployment input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
+    MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
+    MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
+    MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
+    MissingRequirement "missing-requirement" "A node does not assign a requirement of its type, so that an orchestrator has to find a target. Assign the requirement, or let its definition occur from 0 times on.";
+    MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
+    MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
+    MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
+    Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so the later one was taken.";
+    OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
+    RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
+    RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
+    RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
+    ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names; the prefix `tosca` and the namespaces of TOSCA are those of its own types. Choose another name.";
+    ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
+    Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
+    TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";
+    TypeClash "type-clash" "Two files define types of one name and namespace that differ, so that the name could mean either. Rename one of them, or import its file with a `namespace_prefix`.";
+    UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
+    Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
+    UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
+    UnknownElement "unknown-element" "An expression, a function, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";
+    UnknownExpression "unknown-expression" "A named expression does not exist.";
+    UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
+    UnknownPreset "unknown-preset" "A variability preset does not exist.";
+    UnknownProperty "unknown-property" "A property that is not defined is given a value, or asked for one. Correct its name, or define it.";
+    UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
+    UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
+    UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
+    Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
+    Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
+    UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved.";
+    UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";
+    VariabilityInputConstraint "variability-input-constraint" "The assigned variability inputs violate a rule between inputs, such as `requires` or `alternatives`.";
+    ViolatedConstraint "violated-constraint" "A value has the declared type and violates a constraint of it. Choose another value, or weaken the constraint.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Code {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text).ok_or(())
+    }
+}
+
+/// A related place and what it has to do with the matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub message: String,
+}
+
+/// One thing that went wrong.
+///
+/// ```
+/// use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
+/// use cuvee::source::SourceMap;
+/// let error = Diagnostic::error(Code::UnknownPreset, "there is no preset `prd`").help_opt(did_you_mean("prd", ["dev", "prod"]));
+/// assert_eq!(error.one_line(&SourceMap::default()), "error[unknown-preset]: there is no preset `prd`");
+/// assert_eq!(error.help.as_deref(), Some("did you mean `prod`?"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// What, in one sentence without a full stop.
+    pub message: String,
+    /// Where; nothing for what has no place in a file, such as a flag.
+    pub span: Option<Span>,
+    /// Related places.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The section of TOSCA Simple Profile 1.3 that says so, where it is one of its rules.
+    pub section: Option<&'static str>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            labels: Vec::new(),
+            help: None,
+            section: None,
+        }
+    }
+
+    /// A warning.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// A note.
+    pub fn note(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(code, message) }
+    }
+
+    /// At this place.
+    pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
+        self.span = span.into();
+        self
+    }
+
+    /// With a related place.
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into() });
+        self
+    }
+
+    /// With advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With advice where there is any.
+    pub fn help_opt(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// By a section of TOSCA Simple Profile 1.3.
+    pub fn section(mut self, section: &'static str) -> Self {
+        self.section = Some(section);
+        self
+    }
+
+    /// One line: `file:line:col: error[code]: message`.
+    pub fn one_line(&self, sources: &SourceMap) -> String {
+        let place = self.span.map(|span| format!("{}: ", sources.place(span)));
+        format!("{}{}[{}]: {}", place.unwrap_or_default(), self.severity, self.code, self.message)
+    }
+}
+
+/// Diagnostics as a phase finds them: it goes on after the first, so that all are reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.0.push(diagnostic);
+    }
+
+    /// Adds the one in an `Err`, and hands on what is in an `Ok`.
+    pub fn ok<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|diagnostic| self.push(diagnostic)).ok()
+    }
+
+    /// Adds those in an `Err`, and hands on what is in an `Ok`.
+    pub fn all_ok<T>(&mut self, result: Result<T, Self>) -> Option<T> {
+        result.map_err(|mut errors| self.0.append(&mut errors.0)).ok()
+    }
+
+    /// Whether any of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+/// The name in `known` that somebody who wrote `written` most likely meant, as help.
+pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    closest(written, known).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The name in `known` that is closest to `written`, when it is close.
+pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let length = written.chars().count();
+    let allowed = (length / 3).clamp(1, 3);
+    // The distance is at least the difference in length, which costs nothing to know.
+    let near = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= allowed);
+    let near = near
+        .map(|name| (strsim::damerau_levenshtein(written, name), name))
+        .filter(|&(distance, _)| distance <= allowed);
+    // Among those that are equally close, the first by name, so that the order of `known` does not
+    // matter.
+    near.min().map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_sorted() {
+        let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "{codes:?}");
+    }
+
+    #[test]
+    fn suggests_what_is_close_only() {
+        assert_eq!(closest("condtions", ["conditions", "weight"]), Some("conditions"));
+        assert_eq!(closest("x", ["conditions", "weight"]), None);
+    }
+}

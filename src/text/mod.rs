@@ -1,0 +1,10 @@
+//! Texts and what is said about them: files and places in them, YAML that keeps how it is written,
+//! values, diagnostics.
+//!
+//! Knows nothing of TOSCA.
+
+pub mod decimal;
+pub mod diagnostic;
+pub mod source;
+pub mod value;
+pub mod yaml;

@@ -1,0 +1,239 @@
+//! Values of inputs and expressions.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A number, with the text it was written as where it was written.
+#[derive(Clone, Debug)]
+pub struct Number {
+    repr: Repr,
+    text: Option<Arc<str>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Repr {
+    Int(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// An integer.
+    pub fn int(value: i64) -> Self {
+        Self { repr: Repr::Int(value), text: None }
+    }
+
+    /// A number; one without a fraction that an integer holds exactly becomes an integer.
+    pub fn float(value: f64) -> Self {
+        // 2^53: up to here every integer has its own double.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let repr = if value.fract() == 0.0 && value.abs() <= EXACT {
+            Repr::Int(value as i64)
+        } else {
+            Repr::Float(value)
+        };
+        Self { repr, text: None }
+    }
+
+    /// The same number, to be written as `text`.
+    pub fn with_text(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// The integer, when it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.repr {
+            Repr::Int(value) => Some(value),
+            Repr::Float(_) => None,
+        }
+    }
+
+    /// The number as a double.
+    pub fn as_f64(&self) -> f64 {
+        match self.repr {
+            Repr::Int(value) => value as f64,
+            Repr::Float(value) => value,
+        }
+    }
+
+    /// The text it was written as, where it was written.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.repr, other.repr) {
+            (Repr::Int(a), Repr::Int(b)) => a == b,
+            _ => self.as_f64() == other.as_f64(),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.text, self.repr) {
+            (Some(text), _) => f.write_str(text),
+            (None, Repr::Int(value)) => write!(f, "{value}"),
+            (None, Repr::Float(value)) if value.is_nan() => f.write_str(".nan"),
+            (None, Repr::Float(value)) if value.is_infinite() => {
+                f.write_str(if value > 0.0 { ".inf" } else { "-.inf" })
+            }
+            (None, Repr::Float(value)) => write!(f, "{value}"),
+        }
+    }
+}
+
+/// A value of an input or an expression. Equality is strict on type: `1` is not `"1"`; the order of
+/// map entries does not count.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    String(Arc<str>),
+    /// A list.
+    List(Arc<[Value]>),
+    /// A map with string keys, in the order written.
+    Map(Arc<[(Arc<str>, Value)]>),
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Number(a), Self::Number(b)) => a == b,
+            (Self::String(a), Self::String(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
+            (Self::Map(a), Self::Map(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| b.iter().any(|(k, v)| k == key && v == value))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Value {
+    /// What this is, for messages: `a string`.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+
+    /// The string, when it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Truth of a feature: unassigned, `false` and `0` are false, anything else is true.
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Number(number) => number.as_f64() != 0.0,
+            _ => true,
+        }
+    }
+}
+
+/// One line, in YAML's flow style; strings only quoted inside of collections.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::String(text) => f.write_str(text),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Self::Map(entries) => {
+                f.write_str("{")?;
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{key}: {value}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Number(Number::int(value))
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::from(i64::from(value))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Number(Number::float(value))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::String(value.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::String(value.into())
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Self {
+        Self::List(items.into())
+    }
+}
+
+impl serde::Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => match number.repr {
+                Repr::Int(value) => serializer.serialize_i64(value),
+                Repr::Float(value) => serializer.serialize_f64(value),
+            },
+            Self::String(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items.iter()),
+            Self::Map(entries) => {
+                serializer.collect_map(entries.iter().map(|(key, value)| (&**key, value)))
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The tree: one arena a document, nodes as cheap handles into it.
+
+use super::scalar::Typing;
+use super::trivia::{Margins, Trivia};
+use crate::text::source::{FileId, Span};
+use crate::text::value::{Number, Value};
+use std::sync::Arc;
+
+/// A parsed document: an arena of nodes over the text of its file.
+#[derive(Debug)]
+#[cfg_attr(test, derive(PartialEq))]
+pub struct Document {
+    pub(super) file: FileId,
+    pub(super) text: Arc<str>,
+    /// The texts of scalars that are not a range of the source.
+    pub(super) cooked: String,
+    /// In the order of the source, a parent before its children; the first is the root.
+    pub(super) nodes: Vec<Record>,
+    /// The children of all collections, those of one side by side; keys and values of a map
+    /// alternate.
+    pub(super) children: Vec<u32>,
+    /// Tags that are to be written, in the order of the nodes they belong to.
+    pub(super) tags: Vec<(u32, Box<str>)>,
+    /// Comments and blank lines, in the order of the entries they belong to.
+    pub(super) trivia: Vec<Trivia>,
+    /// What stands above the first entry and below the last one.
+    pub(super) margins: Margins,
+    pub(super) indentation: Indentation,
+}
+
+/// How the author indents blocks in maps.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(super) struct Indentation {
+    pub(super) map: Option<u32>,
+    pub(super) list: Option<u32>,
+}
+
+/// A node in the arena.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(super) struct Record {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Of a scalar: where its text starts; of a collection: its first child; of an alias: the node
+    /// it stands for.
+    pub(super) first: u32,
+    /// Of a scalar: how long its text is; of a collection: how many children it has.
+    pub(super) len: u32,
+    pub(super) shape: Shape,
+    pub(super) typing: Typing,
+    /// Whether the text of a scalar is in the side storage, not in the source.
+    pub(super) cooked: bool,
+    /// A union of the constants below.
+    pub(super) marks: u8,
+}
+
+impl Record {
+    /// It has a tag to be written.
+    pub(super) const TAGGED: u8 = 1;
+    /// It is an entry with comments or blank lines.
+    pub(super) const TRIVIA: u8 = 2;
+    /// There is an anchor, an alias, a merge key or a written tag in it, so that the source is not
+    /// what is to be written.
+    pub(super) const TANGLED: u8 = 4;
+
+    pub(super) fn is(&self, mark: u8) -> bool {
+        self.marks & mark != 0
+    }
+}
+
+/// How a node is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Plain,
+    Quoted,
+    Literal,
+    Folded,
+    BlockMap,
+    FlowMap,
+    BlockList,
+    FlowList,
+    Alias,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A scalar.
+    Scalar,
+    /// A list.
+    Sequence,
+    /// A map.
+    Mapping,
+}
+
+/// A scalar, typed by the YAML 1.2 core schema; only plain scalars are anything but strings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar<'a> {
+    /// `null`, `~`, or nothing
+    Null,
+    /// `true`, `True`, `TRUE`, `false`, ...
+    Bool(bool),
+    /// `12`, `0o14`, `0xC`
+    Int(i64),
+    /// `1.5`, `.inf`; also an integer past 64 bits.
+    Float(f64),
+    /// Anything else.
+    String(&'a str),
+}
+
+/// A handle to a node.
+///
+/// ```
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, Scalar, parse};
+/// let document = parse(FileId(0), "nodes: {shop: {weight: 0x1F}}".into(), &Limits::default()).unwrap();
+/// let shop = document.root().get("nodes").and_then(|nodes| nodes.get("shop")).unwrap();
+/// assert_eq!(shop.get("weight").and_then(|weight| weight.scalar()), Some(Scalar::Int(31)));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    pub(super) document: &'a Document,
+    /// Where it stands: for an alias the alias, not what it stands for.
+    pub(super) id: u32,
+}
+
+impl Document {
+    /// The root; a null scalar for an empty file.
+    pub fn root(&self) -> Node<'_> {
+        Node { document: self, id: 0 }
+    }
+
+    /// The file this is the document of.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    pub(super) fn slice(&self, start: u32, end: u32) -> &str {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    pub(super) fn scalar_text(&self, record: &Record) -> &str {
+        let from: &str = if record.cooked { &self.cooked } else { &self.text };
+        from.get(record.first as usize..record.first as usize + record.len as usize)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn children(&self, record: &Record) -> &[u32] {
+        match record.shape {
+            Shape::BlockMap | Shape::FlowMap | Shape::BlockList | Shape::FlowList => self
+                .children
+                .get(record.first as usize..record.first as usize + record.len as usize)
+                .unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The record of what this is; for an alias, of what it stands for.
+    pub(super) fn record(self) -> &'a Record {
+        let record = self.own_record();
+        if record.shape == Shape::Alias {
+            &self.document.nodes[record.first as usize]
+        } else {
+            record
+        }
+    }
+
+    /// The record of what stands here.
+    pub(super) fn own_record(self) -> &'a Record {
+        &self.document.nodes[self.id as usize]
+    }
+
+    /// The id of what this is; for an alias, of what it stands for.
+    pub(super) fn target(self) -> u32 {
+        let record = self.own_record();
+        if record.shape == Shape::Alias { record.first } else { self.id }
+    }
+
+    /// What it is; an alias is what it stands for.
+    pub fn kind(self) -> NodeKind {
+        match self.record().shape {
+            Shape::BlockMap | Shape::FlowMap => NodeKind::Mapping,
+            Shape::BlockList | Shape::FlowList => NodeKind::Sequence,
+            _ => NodeKind::Scalar,
+        }
+    }
+
+    /// The document that it is part of.
+    pub fn document(self) -> &'a Document {
+        self.document
+    }
+
+    /// Whether both are the same node of the same document; an alias is the same as what it stands
+    /// for.
+    pub fn ptr_eq(self, other: Node<'_>) -> bool {
+        std::ptr::eq(self.document, other.document) && self.target() == other.target()
+    }
+
+    /// Its place, without comments; for an alias, that of what it stands for.
+    pub fn span(self) -> Span {
+        let record = self.record();
+        Span { file: self.document.file, start: record.start, end: record.end }
+    }
+
+    /// Keys and values in the order written, merge keys (`<<`) already merged; nothing for what is
+    /// not a map.
+    pub fn entries(self) -> impl ExactSizeIterator<Item = (Node<'a>, Node<'a>)> + Clone {
+        let Node { document, .. } = self;
+        let children =
+            if self.kind() == NodeKind::Mapping { document.children(self.record()) } else { &[] };
+        let (pairs, _) = children.as_chunks::<2>();
+        pairs
+            .iter()
+            .map(move |&[key, value]| (Node { document, id: key }, Node { document, id: value }))
+    }
+
+    /// The items; nothing for what is not a list.
+    pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
+        let Node { document, .. } = self;
+        let children =
+            if self.kind() == NodeKind::Sequence { document.children(self.record()) } else { &[] };
+        children.iter().map(move |&id| Node { document, id })
+    }
+
+    /// The value of this key; scans, so not for large maps in a loop.
+    pub fn get(self, key: &str) -> Option<Node<'a>> {
+        self.entries().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
+    }
+
+    /// The content of a scalar of whatever type, unquoted and unfolded.
+    pub fn text(self) -> Option<&'a str> {
+        (self.kind() == NodeKind::Scalar).then(|| self.document.scalar_text(self.record()))
+    }
+
+    /// The typed scalar.
+    pub fn scalar(self) -> Option<Scalar<'a>> {
+        let text = self.text()?;
+        self.record().typing.read(text)
+    }
+
+    /// The string, when it is one by the core schema.
+    pub fn as_str(self) -> Option<&'a str> {
+        match self.scalar()? {
+            Scalar::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The boolean, when it is one by the core schema.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.scalar()? {
+            Scalar::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a null scalar.
+    pub fn is_null(self) -> bool {
+        self.scalar() == Some(Scalar::Null)
+    }
+
+    /// What this is, for messages: `a map`, `a string`, `a number`, ...
+    pub fn describe(self) -> &'static str {
+        match (self.kind(), self.scalar()) {
+            (NodeKind::Mapping, _) => "a map",
+            (NodeKind::Sequence, _) => "a list",
+            (_, Some(Scalar::Null)) => "null",
+            (_, Some(Scalar::Bool(_))) => "a boolean",
+            (_, Some(Scalar::Int(_) | Scalar::Float(_))) => "a number",
+            (_, Some(Scalar::String(_)) | None) => "a string",
+        }
+    }
+
+    /// The value, numbers with the text they were written as. Its depth and size are bounded by the
+    /// limits of the parse.
+    pub fn to_value(self) -> Value {
+        match self.kind() {
+            NodeKind::Mapping => Value::Map(
+                self.entries()
+                    .map(|(key, value)| (key.text().unwrap_or_default().into(), value.to_value()))
+                    .collect(),
+            ),
+            NodeKind::Sequence => Value::List(self.items().map(Node::to_value).collect()),
+            NodeKind::Scalar => self.scalar_value(),
+        }
+    }
+
+    fn scalar_value(self) -> Value {
+        let number =
+            |number: Number| Value::Number(number.with_text(self.text().unwrap_or_default()));
+        match self.scalar() {
+            None | Some(Scalar::Null) => Value::Null,
+            Some(Scalar::Bool(value)) => Value::Bool(value),
+            Some(Scalar::Int(value)) => number(Number::int(value)),
+            Some(Scalar::Float(value)) => number(Number::float(value)),
+            Some(Scalar::String(text)) => Value::String(text.into()),
+        }
+    }
+}
+
+impl Shape {
+    pub(super) fn is_scalar(self) -> bool {
+        matches!(self, Self::Plain | Self::Quoted | Self::Literal | Self::Folded)
+    }
+}

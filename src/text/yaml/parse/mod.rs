@@ -1,0 +1,1120 @@
+//! From events to the tree.
+
+mod cut;
+mod parts;
+
+use super::node::{Document, Indentation, Record, Shape};
+use super::scalar::Typing;
+use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::{FileId, Span};
+use granit_parser::{
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
+};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How much a document may ask for, so that none can hang the reader or exhaust its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one file.
+    pub bytes: u64,
+    /// Levels of nesting; never more than 512, whatever is asked for, since what walks the tree is
+    /// recursive.
+    pub depth: u32,
+    /// Nodes after expanding aliases and merge keys, as a multiple of those written, plus a
+    /// million.
+    pub expansion: u64,
+    /// Threads that read what is large; never more than there are cores.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 256 << 20, depth: 128, expansion: 10, threads: usize::MAX }
+    }
+}
+
+impl Limits {
+    /// Places are numbers of four bytes.
+    fn most_bytes(&self) -> u64 {
+        self.bytes.min(u64::from(u32::MAX))
+    }
+}
+
+/// However deep `Limits` allows, a tree is not deeper.
+const MAX_DEPTH: u32 = 512;
+
+/// Nodes that aliases may stand for, whatever the size of the document.
+const FREE_EXPANSION: u64 = 1_000_000;
+
+/// Says of a path of keys whether the entry it leads to is kept.
+pub type Keep<'k> = &'k (dyn Fn(&[&str]) -> bool + Sync);
+
+/// A file that is to be parsed.
+pub struct Job<'k> {
+    /// Its id.
+    pub file: FileId,
+    /// Its text.
+    pub text: Arc<str>,
+    /// What of it is kept; all of it where nothing is said.
+    pub keep: Option<Keep<'k>>,
+}
+
+/// Parses the only document of a file, a large one by all cores.
+///
+/// # Errors
+/// `syntax` with the place, for malformed YAML, a second document, a duplicate key, an unknown
+/// alias, or a passed limit.
+pub fn parse(file: FileId, text: Arc<str>, limits: &Limits) -> Result<Document, Diagnostic> {
+    read_one(Job { file, text, keep: None }, limits)
+}
+
+/// Parses, but leaves out every map entry for whose path of keys `keep` is false, so that a large
+/// library costs no tree. The path of what stands in a list is that of the list, and what an alias
+/// stands for is filtered where it is written.
+///
+/// # Errors
+/// As [`parse`]; what is left out is still checked for well-formedness, but not for duplicate keys.
+pub fn parse_filtered(
+    file: FileId,
+    text: Arc<str>,
+    limits: &Limits,
+    keep: Keep<'_>,
+) -> Result<Document, Diagnostic> {
+    read_one(Job { file, text, keep: Some(keep) }, limits)
+}
+
+/// Parses several files by all cores, each as [`parse_filtered`] does; the documents come in the
+/// order of the jobs.
+pub fn parse_all(jobs: &[Job<'_>], limits: &Limits) -> Vec<Result<Document, Diagnostic>> {
+    parts::read_all(jobs, limits, parts::Share::of_machine(jobs, limits.threads))
+}
+
+fn read_one(job: Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
+    parse_all(std::slice::from_ref(&job), limits).pop().unwrap_or_else(|| read(&job, limits))
+}
+
+/// Reads a file from its start to its end.
+fn read(job: &Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
+    let Job { file, text, keep } = job;
+    let most = limits.most_bytes();
+    if text.len() as u64 > most {
+        let message = format!("the file has {} bytes, {most} are allowed", text.len());
+        let start = Span { file: *file, start: 0, end: 0 };
+        return Err(Diagnostic::error(Code::Syntax, message).at(start).help("split the file"));
+    }
+    let built = match Builder::build(*file, text, limits, *keep, Omitted::Skip) {
+        Err(Stop::Omitted) => Builder::build(*file, text, limits, *keep, Omitted::Build),
+        built => built,
+    };
+    match built {
+        Ok(document) => Ok(Document { text: Arc::clone(text), ..document }),
+        Err(Stop::Wrong(diagnostic)) => Err(*diagnostic),
+        Err(Stop::Omitted | Stop::Unfit) => {
+            Err(Diagnostic::error(Code::Syntax, "an alias stands for something that was left out"))
+        }
+    }
+}
+
+/// What happens with an entry that is not to be kept.
+#[derive(Clone, Copy, PartialEq)]
+enum Omitted {
+    Skip,
+    /// An alias elsewhere stands for a part of it, so its nodes are needed, while no map holds it.
+    Build,
+}
+
+/// Why a parse ends early.
+enum Stop {
+    Wrong(Box<Diagnostic>),
+    /// It needs something that was skipped.
+    Omitted,
+    /// It is a part that does not fit to the one before it.
+    Unfit,
+}
+
+impl From<Diagnostic> for Stop {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Wrong(Box::new(diagnostic))
+    }
+}
+
+/// A collection that is still open.
+struct Frame {
+    id: u32,
+    /// Where its children start among the pending ones.
+    base: usize,
+    column: usize,
+    map: bool,
+    flow: bool,
+    /// Whether a key is due; always false in a list.
+    key_due: bool,
+    /// Whether the entry that is being read is left out when it is complete.
+    omit: bool,
+    /// Whether its entries are asked for by `keep`.
+    filtered: bool,
+    merges: bool,
+    tangled: bool,
+    /// A list in the column of the key that it is the value of.
+    indentless: bool,
+    /// The key or item that was started last.
+    entry: u32,
+    anchor: usize,
+    extent: Extent,
+}
+
+/// What a node amounts to with its aliases expanded.
+#[derive(Clone, Copy)]
+struct Extent {
+    nodes: u64,
+    height: u32,
+}
+
+impl Extent {
+    const LEAF: Self = Self { nodes: 1, height: 0 };
+
+    fn add(&mut self, child: Self) {
+        self.nodes = self.nodes.saturating_add(child.nodes);
+        self.height = self.height.max(child.height + 1);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Anchor {
+    Open,
+    Done(u32, Extent),
+    Skipped,
+}
+
+/// What a tag says.
+#[derive(Default)]
+struct Tagged {
+    typing: Option<Typing>,
+    /// [`Record::TAGGED`] where there is one.
+    mark: u8,
+    /// Whether it is written otherwise than it was.
+    declared: bool,
+}
+
+/// Counts through a value that is skipped.
+struct Skip {
+    depth: u32,
+    /// Where the value starts, when it is a block.
+    column: usize,
+}
+
+/// Where the collections end that are open at the end of a part, and its document.
+#[derive(Default)]
+struct Ending {
+    collections: Option<Place>,
+    document: Option<Place>,
+}
+
+struct Builder<'t> {
+    file: FileId,
+    /// Up to where it is read.
+    text: &'t str,
+    /// Where reading starts.
+    from: usize,
+    /// The keys that lead to what is read.
+    path: Vec<&'t str>,
+    /// Of a part: what is still open at its end.
+    ending: Option<Ending>,
+    limits: Limits,
+    keep: Option<Keep<'t>>,
+    omitted: Omitted,
+    skip: Option<Skip>,
+    nodes: Vec<Record>,
+    children: Vec<u32>,
+    /// The children of open collections, innermost last.
+    pending: Vec<u32>,
+    cooked: String,
+    tags: Vec<(u32, Box<str>)>,
+    frames: Vec<Frame>,
+    anchors: Vec<Anchor>,
+    /// Nodes that aliases stand for.
+    expanded: u64,
+    gaps: Gaps<'t>,
+    margins: Margins,
+    indentation: Indentation,
+    /// Where the last token ended.
+    end: u32,
+}
+
+impl<'t> Builder<'t> {
+    fn new(
+        file: FileId,
+        text: &'t str,
+        limits: &Limits,
+        keep: Option<Keep<'t>>,
+        omitted: Omitted,
+    ) -> Self {
+        Self {
+            file,
+            text,
+            from: 0,
+            path: Vec::new(),
+            ending: None,
+            limits: Limits { depth: limits.depth.min(MAX_DEPTH), ..*limits },
+            keep,
+            omitted,
+            skip: None,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            pending: Vec::new(),
+            cooked: String::new(),
+            tags: Vec::new(),
+            frames: Vec::new(),
+            anchors: Vec::new(),
+            expanded: 0,
+            gaps: Gaps::new(text, 0),
+            margins: Margins::default(),
+            indentation: Indentation::default(),
+            end: 0,
+        }
+    }
+
+    fn build(
+        file: FileId,
+        text: &'t str,
+        limits: &Limits,
+        keep: Option<Keep<'t>>,
+        omitted: Omitted,
+    ) -> Result<Document, Stop> {
+        let mut builder = Self::new(file, text, limits, keep, omitted);
+        builder.run()?;
+        Ok(builder.finish())
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        self.nodes.reserve(if self.keep.is_some() {
+            0
+        } else {
+            (self.text.len() - self.from) / 20 + 1
+        });
+        // Both of its limits lie above ours, which holds for flow and block together.
+        let limit = self.limits.depth as usize + 8;
+        let options =
+            granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit };
+        let source = self.text.get(self.from..).unwrap_or_default();
+        for next in Parser::new_from_str_with_options(source, options) {
+            // Events are large, so they are not moved.
+            match &next {
+                Ok((event, place)) => {
+                    let place = Place::new(place, self.from);
+                    if self.skip.is_some() {
+                        self.skip_event(event, &place)
+                    } else {
+                        self.event(event, &place)?
+                    }
+                }
+                Err(error) => return Err(self.malformed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event<'_>, place: &Place) -> Result<(), Stop> {
+        let is_flow = |style: &StructureStyle| *style == StructureStyle::Flow;
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.scalar(text, *style, *anchor, tag.as_deref(), place)
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.open(true, is_flow(style), *anchor, tag.as_deref(), place)
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.open(false, is_flow(style), *anchor, tag.as_deref(), place)
+            }
+            Event::MappingEnd | Event::SequenceEnd => self.close(place),
+            Event::Alias(anchor) => self.alias(*anchor, place),
+            Event::DocumentStart(..) if self.nodes.is_empty() => Ok(()),
+            Event::DocumentStart(..) => Err(self.error(
+                "there is a second document in this file",
+                self.visible(place.start),
+                "keep one document a file",
+            )),
+            Event::DocumentEnd => {
+                self.end_document(place);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end_document(&mut self, place: &Place) {
+        if let Some(ending) = &mut self.ending {
+            ending.document = Some(place.clone());
+            return;
+        }
+        let marker = place.start < place.end;
+        self.gaps.scan(if marker { place.start } else { self.text.len() }, None);
+        self.gaps.rest(&mut self.margins.bottom);
+        if marker {
+            margin(self.text.get(place.end..).unwrap_or_default(), &mut self.margins.bottom);
+        }
+    }
+
+    fn finish(mut self) -> Document {
+        if self.nodes.is_empty() {
+            margin(self.text, &mut self.margins.top);
+            self.nodes.push(Record::scalar(0, 0, Shape::Plain, Typing::Core));
+        }
+        trim_blank_lines(&mut self.margins.bottom);
+        let mut trivia = self.gaps.found;
+        trivia.sort_unstable_by_key(|trivia| (trivia.owner, trivia.place, trivia.start));
+        for trivia in &trivia {
+            if let Some(owner) = self.nodes.get_mut(trivia.owner as usize) {
+                owner.marks |= Record::TRIVIA;
+            }
+        }
+        self.nodes.shrink_to_fit();
+        self.children.shrink_to_fit();
+        Document {
+            file: self.file,
+            text: Arc::default(),
+            cooked: self.cooked,
+            nodes: self.nodes,
+            children: self.children,
+            tags: self.tags,
+            trivia,
+            margins: self.margins,
+            indentation: self.indentation,
+        }
+    }
+
+    // Errors.
+
+    fn error(&self, message: impl Into<String>, span: Span, help: &str) -> Stop {
+        Diagnostic::error(Code::Syntax, message).at(span).help(help).into()
+    }
+
+    fn span(&self, place: &Place) -> Span {
+        Span { file: self.file, start: place.start as u32, end: place.end as u32 }
+    }
+
+    /// The word at this place, or the last one before it where there is none.
+    fn visible(&self, at: usize) -> Span {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let here =
+            self.text.get(at..).is_some_and(|rest| rest.starts_with(|c: char| !c.is_whitespace()));
+        let trimmed = before.trim_end();
+        let start =
+            if here { at } else { trimmed.char_indices().next_back().map_or(0, |(last, _)| last) };
+        let word = self.text.get(start..).unwrap_or_default();
+        let edge = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
+        let first = word.chars().next().map_or(0, char::len_utf8);
+        let len = word.find(edge).unwrap_or(word.len()).max(first);
+        Span { file: self.file, start: start as u32, end: (start + len) as u32 }
+    }
+
+    fn malformed(&self, error: &ScanError) -> Stop {
+        let span = self
+            .visible(error.marker().byte_offset().map_or(self.end as usize, |at| self.from + at));
+        let message = match error.kind() {
+            ErrorKind::RecursionLimitExceeded => return self.too_deep(span),
+            _ => format!("malformed YAML: {}", error.info()),
+        };
+        self.error(message, span, advice(error.kind()))
+    }
+
+    fn too_deep(&self, span: Span) -> Stop {
+        let message = format!("collections are nested more than {} levels deep", self.limits.depth);
+        self.error(message, span, "nest less deeply")
+    }
+
+    // What nodes have in common.
+
+    /// The depth at which a node that comes now stands.
+    fn depth(&self) -> u32 {
+        (self.path.len() + self.frames.len()) as u32
+    }
+
+    fn is_key(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.key_due)
+    }
+
+    /// A node starts here: the lines above it find their owner.
+    fn arrive(&mut self, place: &Place, opens_block: bool) {
+        if self.nodes.is_empty() {
+            margin(
+                self.text.get(self.from..place.start).unwrap_or_default(),
+                &mut self.margins.top,
+            );
+            self.gaps.end_token(place.start, place.line);
+        } else {
+            self.gaps.read(place.start, place.line);
+        }
+        self.settle(opens_block);
+    }
+
+    /// The gap before the next node has been read.
+    fn settle(&mut self, opens_block: bool) {
+        let id = self.nodes.len() as u32;
+        match self.frames.last_mut() {
+            Some(frame) if !frame.flow && (frame.key_due || !frame.map) => {
+                frame.entry = id;
+                self.gaps.entry(id, opens_block);
+            }
+            _ => self.gaps.part(opens_block),
+        }
+    }
+
+    /// Hangs a complete node, or one that is about to be filled, into its parent.
+    fn hang(&mut self, id: u32) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let value = frame.map && !frame.key_due;
+        frame.key_due = frame.map && value;
+        if value && std::mem::take(&mut frame.omit) {
+            self.pending.pop();
+        } else {
+            self.pending.push(id);
+        }
+    }
+
+    fn count(&mut self, extent: Extent, tangled: bool) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.extent.add(extent);
+            frame.tangled |= tangled;
+        }
+    }
+
+    fn set_anchor(&mut self, anchor: usize, state: Anchor) {
+        if anchor > 0 {
+            if self.anchors.len() <= anchor {
+                self.anchors.resize(anchor + 1, Anchor::Skipped);
+            }
+            self.anchors[anchor] = state;
+        }
+    }
+
+    fn text_of(&self, id: u32) -> &str {
+        let record = &self.nodes[id as usize];
+        let from = if record.cooked { self.cooked.as_str() } else { self.text };
+        from.get(record.first as usize..record.first as usize + record.len as usize)
+            .unwrap_or_default()
+    }
+
+    /// The record of a node, for an alias of what it stands for.
+    fn resolved(&self, id: u32) -> (u32, &Record) {
+        let record = &self.nodes[id as usize];
+        if record.shape == Shape::Alias {
+            (record.first, &self.nodes[record.first as usize])
+        } else {
+            (id, record)
+        }
+    }
+
+    /// Reads the tag of the node that is about to be added.
+    fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
+        let Some(tag) = tag else { return Ok(Tagged::default()) };
+        let tag_range = place.tag.clone().unwrap_or(place.start..place.end);
+        let tag_span =
+            Span { file: self.file, start: tag_range.start as u32, end: tag_range.end as u32 };
+        let typing = match (kind, tag.core_suffix()) {
+            ("scalar", Some("str")) => Some(Typing::String),
+            ("scalar", Some("int")) => Some(Typing::Int),
+            ("scalar", Some("float")) => Some(Typing::Float),
+            ("scalar", Some("bool")) => Some(Typing::Bool),
+            ("scalar", Some("null")) => Some(Typing::Null),
+            ("map", Some("map")) | ("list", Some("seq")) | (_, None) => None,
+            (_, Some(suffix)) => {
+                let message = format!("the tag `!!{suffix}` does not fit a {kind}");
+                return Err(self.error(
+                    message,
+                    tag_span,
+                    "remove the tag, or change what it stands before",
+                ));
+            }
+        };
+        let raw = self.text.get(tag_range).unwrap_or_default();
+        // A handle that a directive declares means nothing where the directive is not.
+        let declared = tag.handle() != tag.original_handle()
+            && !tag.original_handle().is_empty()
+            && tag.core_suffix().is_none();
+        let written = match raw.strip_prefix(tag.original_handle()) {
+            Some(suffix) if declared => format!("!<{}{suffix}>", tag.handle()),
+            _ => raw.to_owned(),
+        };
+        self.tags.push((self.nodes.len() as u32, written.into()));
+        Ok(Tagged {
+            typing: if raw == "!" && kind == "scalar" { Some(Typing::String) } else { typing },
+            mark: Record::TAGGED,
+            declared,
+        })
+    }
+
+    // Scalars and aliases.
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        place: &Place,
+    ) -> Result<(), Stop> {
+        let tag = self.tag(tag, "scalar", place)?;
+        let record = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                self.block_scalar(text, style == ScalarStyle::Folded, place)?
+            }
+            _ => self.flow_scalar(text, style == ScalarStyle::Plain, place)?,
+        };
+        let id = self.nodes.len() as u32;
+        let record =
+            Record { typing: tag.typing.unwrap_or(record.typing), marks: tag.mark, ..record };
+        self.nodes.push(record);
+        if tag.typing.is_some() && record.typing.read(self.text_of(id)).is_none() {
+            let what = format!("{:?}", record.typing).to_lowercase();
+            return Err(self.error(
+                format!("this is not what the tag `!!{what}` says"),
+                self.visible(place.start),
+                "remove the tag",
+            ));
+        }
+        if self.is_key() && !self.keep_key(id) {
+            self.set_anchor(anchor, Anchor::Skipped);
+            return Ok(());
+        }
+        self.set_anchor(anchor, Anchor::Done(id, Extent::LEAF));
+        self.hang(id);
+        self.count(Extent::LEAF, anchor > 0 || tag.declared);
+        Ok(())
+    }
+
+    fn flow_scalar(&mut self, text: &str, plain: bool, place: &Place) -> Result<Record, Stop> {
+        let absent = plain && place.start == place.end;
+        // What is not there is reported behind the comment of its line; it is where it could be.
+        let at = if absent && !self.nodes.is_empty() {
+            self.gaps.skip_to_absent(place.start)
+        } else {
+            place.start
+        };
+        self.arrive(place, false);
+        self.end = if absent { at } else { place.end } as u32;
+        self.gaps.end_token(place.end, place.last_line);
+        let (shape, typing, quote) = if plain {
+            (Shape::Plain, Typing::Core, 0)
+        } else {
+            (Shape::Quoted, Typing::String, 1)
+        };
+        let record = Record::scalar(at as u32, self.end, shape, typing);
+        if absent {
+            // Its text, as reported, is `~`.
+            return Ok(record);
+        }
+        let inner = place.start + quote..place.end.saturating_sub(quote);
+        if self.text.get(inner.clone()) == Some(text) {
+            return Ok(Record { first: inner.start as u32, len: inner.len() as u32, ..record });
+        }
+        self.cook(record, text)
+    }
+
+    /// A literal or folded scalar; its span starts at its header and ends with its last line that
+    /// is not blank.
+    fn block_scalar(&mut self, text: &str, folded: bool, place: &Place) -> Result<Record, Stop> {
+        let last = place.end;
+        let sign = if folded { b'>' } else { b'|' };
+        let header = self.gaps.scan(last, Some(sign)).filter(|header| header.start <= place.start);
+        let header = header.unwrap_or(place.start..place.start);
+        if self.nodes.is_empty() {
+            margin(
+                self.text.get(self.from..header.start).unwrap_or_default(),
+                &mut self.margins.top,
+            );
+            self.gaps.forget(header.start);
+        }
+        self.settle(false);
+        let keeps = self.text.get(header.clone()).is_some_and(|header| header.contains('+'));
+        let header_line = self.text.get(header.end..last).unwrap_or_default();
+        let body = header_line.find('\n').map_or(last.max(header.end), |at| header.end + at + 1);
+        let len = content_len(self.text.get(body..last).unwrap_or_default(), keeps);
+        let stop = if len == 0 { header.end } else { body + len };
+        self.end = stop as u32;
+        self.gaps.end_token(stop, 0);
+        let shape = if folded { Shape::Folded } else { Shape::Literal };
+        self.cook(Record::scalar(header.start as u32, stop as u32, shape, Typing::String), text)
+    }
+
+    /// Puts a text that is not a range of the source into the side storage.
+    fn cook(&mut self, record: Record, text: &str) -> Result<Record, Stop> {
+        let first = self.cooked.len();
+        self.cooked.push_str(text);
+        if u32::try_from(self.cooked.len()).is_err() {
+            return Err(self.error(
+                "the file is too large",
+                Span { file: self.file, start: 0, end: 0 },
+                "split the file",
+            ));
+        }
+        Ok(Record { first: first as u32, len: text.len() as u32, cooked: true, ..record })
+    }
+
+    fn alias(&mut self, anchor: usize, place: &Place) -> Result<(), Stop> {
+        let (target, extent) = match self.anchors.get(anchor) {
+            Some(&Anchor::Done(target, extent)) => (target, extent),
+            Some(Anchor::Open) => {
+                return Err(self.error(
+                    "this alias stands inside of what it stands for",
+                    self.span(place),
+                    "remove the alias",
+                ));
+            }
+            Some(Anchor::Skipped) | None => return Err(Stop::Omitted),
+        };
+        self.expanded = self.expanded.saturating_add(extent.nodes);
+        let written = self.nodes.len() as u64;
+        if self.expanded
+            > self.limits.expansion.saturating_mul(written).saturating_add(FREE_EXPANSION)
+        {
+            let help = "write what differs, or use types instead of aliases in aliases";
+            return Err(self.error(
+                "the aliases of this document stand for too many nodes",
+                self.span(place),
+                help,
+            ));
+        }
+        if self.depth() + extent.height > self.limits.depth {
+            return Err(self.too_deep(self.span(place)));
+        }
+        self.arrive(place, false);
+        self.end = place.end as u32;
+        self.gaps.end_token(place.end, place.last_line);
+        self.hang_alias(target, extent, place)
+    }
+
+    fn hang_alias(&mut self, target: u32, extent: Extent, place: &Place) -> Result<(), Stop> {
+        let id = self.nodes.len() as u32;
+        let key = self.is_key();
+        let of = self.nodes[target as usize];
+        if key && !of.shape.is_scalar() {
+            return Err(self.error(
+                "this map key is not a scalar",
+                self.span(place),
+                "use a string as key",
+            ));
+        }
+        let alias =
+            Record::scalar(place.start as u32, place.end as u32, Shape::Alias, Typing::Core);
+        let record =
+            if key { Record { marks: 0, ..of } } else { Record { first: target, ..alias } };
+        self.nodes.push(Record { marks: record.marks | Record::TANGLED, ..record });
+        if key && !self.keep_key(id) {
+            return Ok(());
+        }
+        self.hang(id);
+        self.count(extent, true);
+        Ok(())
+    }
+
+    // Keys.
+
+    /// Takes note of a key; whether its entry is built at all.
+    fn keep_key(&mut self, id: u32) -> bool {
+        let record = &self.nodes[id as usize];
+        let merge = record.shape == Shape::Plain
+            && record.typing == Typing::Core
+            && self.text_of(id) == "<<";
+        let wanted = merge || self.wants(self.text_of(id));
+        let Some(frame) = self.frames.last_mut() else { return true };
+        frame.merges |= merge;
+        // The source of a flow collection is not what it holds any more.
+        frame.tangled |= !wanted;
+        if !wanted && self.omitted == Omitted::Skip {
+            if !frame.flow {
+                frame.entry = NOBODY;
+                self.gaps.disown(id);
+            }
+            self.nodes.pop();
+            self.tags.pop_if(|(tagged, _)| *tagged == id);
+            self.skip = Some(Skip { depth: 0, column: 0 });
+            return false;
+        }
+        frame.omit = !wanted;
+        true
+    }
+
+    /// Whether the entry of this key in the innermost map is to be kept.
+    fn wants(&self, key: &str) -> bool {
+        let Some((keep, frame)) = self.keep.zip(self.frames.last()) else { return true };
+        if !frame.filtered {
+            return true;
+        }
+        let mut path = self.keys();
+        path.push(key);
+        keep(&path)
+    }
+
+    /// The keys that lead to the innermost collection.
+    fn keys(&self) -> Vec<&str> {
+        let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
+        let mut path: Vec<&str> = Vec::with_capacity(self.path.len() + self.frames.len());
+        path.extend(&self.path);
+        for (frame, inner) in outer.iter().zip(self.frames.iter().skip(1)) {
+            // The key of the map inside is pending right before it.
+            if let (true, [.., key, _]) =
+                (frame.map, self.pending.get(..inner.base).unwrap_or_default())
+            {
+                let key = self.text_of(*key);
+                path.extend((key != "<<").then_some(key));
+            }
+        }
+        path
+    }
+
+    /// An event of an entry that is left out.
+    fn skip_event(&mut self, event: &Event<'_>, place: &Place) {
+        let Some(skip) = &mut self.skip else { return };
+        match event {
+            Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) => {
+                if skip.depth == 0 && *style == StructureStyle::Block {
+                    skip.column = place.column;
+                }
+                skip.depth += 1;
+            }
+            Event::MappingEnd | Event::SequenceEnd => skip.depth -= 1,
+            _ => {}
+        }
+        let (done, column) = (skip.depth == 0, skip.column);
+        let ends_block =
+            matches!(event, Event::MappingEnd | Event::SequenceEnd) && place.start == place.end;
+        if !ends_block {
+            let block =
+                matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
+            let stop = if block {
+                self.text.get(..place.end).unwrap_or_default().trim_end().len()
+            } else {
+                place.end
+            };
+            self.gaps.end_token(stop, if block { 0 } else { place.last_line });
+        }
+        self.set_anchor(event.anchor_id().unwrap_or(0), Anchor::Skipped);
+        if !done {
+            return;
+        }
+        self.skip = None;
+        if ends_block {
+            self.gaps.read(place.start, place.line);
+            self.gaps.end_block(column, NOBODY);
+        }
+    }
+
+    // Collections.
+
+    fn open(
+        &mut self,
+        map: bool,
+        flow: bool,
+        anchor: usize,
+        tag: Option<&Tag>,
+        place: &Place,
+    ) -> Result<(), Stop> {
+        let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
+        if self.is_key() {
+            return Err(self.error(
+                "this map key is not a scalar",
+                self.visible(place.start),
+                "use a string as key",
+            ));
+        }
+        if self.depth() >= self.limits.depth {
+            return Err(self.too_deep(self.visible(place.start)));
+        }
+        let value_of =
+            self.frames.last().filter(|frame| frame.map && !frame.flow).map(|frame| frame.column);
+        if value_of.is_some() && !map && !flow {
+            // The event of a list in the column of its key comes behind the first dash, which is
+            // needed here.
+            self.gaps.scan(place.start, None);
+        }
+        let dash = self.gaps.dash().filter(|_| value_of.is_some() && !flow);
+        self.arrive(place, !flow);
+        let at = dash.map_or(place.start, |dash| dash as usize);
+        let column = if dash.is_some() { at - line_start(self.text, at) } else { place.column };
+        if let (Some(outer), false) = (value_of, flow) {
+            let style = if map { &mut self.indentation.map } else { &mut self.indentation.list };
+            *style =
+                style.or(column.checked_sub(outer).and_then(|columns| u32::try_from(columns).ok()));
+        }
+        self.push_frame(map, flow, &tag, anchor, at, column);
+        if let (Some(frame), Some(_)) = (self.frames.last_mut(), dash) {
+            frame.indentless = true;
+        }
+        if flow {
+            self.gaps.flow += 1;
+            self.gaps.end_token(place.end, place.last_line);
+            self.end = place.end as u32;
+        }
+        Ok(())
+    }
+
+    fn push_frame(
+        &mut self,
+        map: bool,
+        flow: bool,
+        tag: &Tagged,
+        anchor: usize,
+        at: usize,
+        column: usize,
+    ) {
+        let id = self.nodes.len() as u32;
+        let shape = match (map, flow) {
+            (true, true) => Shape::FlowMap,
+            (true, false) => Shape::BlockMap,
+            (false, true) => Shape::FlowList,
+            (false, false) => Shape::BlockList,
+        };
+        let record = Record::scalar(at as u32, at as u32, shape, Typing::Core);
+        self.nodes.push(Record { marks: tag.mark, ..record });
+        let filtered =
+            self.frames.last().map_or(self.keep.is_some(), |frame| frame.filtered && !frame.omit);
+        self.hang(id);
+        self.set_anchor(anchor, Anchor::Open);
+        self.frames.push(Frame {
+            id,
+            base: self.pending.len(),
+            column,
+            map,
+            flow,
+            key_due: map,
+            omit: false,
+            filtered,
+            merges: false,
+            tangled: tag.declared,
+            indentless: false,
+            entry: NOBODY,
+            anchor,
+            extent: Extent::LEAF,
+        });
+    }
+
+    fn close(&mut self, place: &Place) -> Result<(), Stop> {
+        self.gaps.read(place.start, place.line);
+        let last = self.frames.len() == 1 || place.start == self.text.len();
+        if let (Some(ending), true) =
+            (&mut self.ending, last && self.frames.last().is_some_and(|frame| !frame.flow))
+        {
+            ending.collections = Some(place.clone());
+            return Ok(());
+        }
+        self.close_frame(place)
+    }
+
+    fn close_frame(&mut self, place: &Place) -> Result<(), Stop> {
+        let merged = match self.frames.last() {
+            Some(frame) if frame.map => {
+                self.unique_keys(frame)?;
+                if frame.merges { Some(self.merge(frame)?) } else { None }
+            }
+            _ => None,
+        };
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        if frame.flow {
+            self.gaps.part(false);
+            self.gaps.flow -= 1;
+            self.gaps.end_token(place.end, place.last_line);
+            self.end = if place.start < place.end { place.end as u32 } else { self.end };
+        } else if !self.frames.is_empty() {
+            self.gaps.end_block(frame.column + usize::from(frame.indentless), frame.entry);
+        }
+        let first = self.children.len();
+        if let Some(merged) = merged {
+            self.pending.truncate(frame.base);
+            self.children.extend(merged);
+        } else {
+            self.children.extend(self.pending.drain(frame.base..));
+        }
+        let tangled = frame.tangled || frame.merges;
+        let record = &mut self.nodes[frame.id as usize];
+        record.end = self.end.max(record.start);
+        (record.first, record.len) = (first as u32, (self.children.len() - first) as u32);
+        record.marks |= if tangled { Record::TANGLED } else { 0 };
+        let tangled = tangled || frame.anchor > 0;
+        self.set_anchor(frame.anchor, Anchor::Done(frame.id, frame.extent));
+        self.count(frame.extent, tangled);
+        Ok(())
+    }
+
+    /// Keys count as the same when their texts are.
+    fn unique_keys(&self, frame: &Frame) -> Result<(), Stop> {
+        const FEW: usize = 8;
+        let (entries, _) = self.pending.get(frame.base..).unwrap_or_default().as_chunks::<2>();
+        let len = |key: u32| self.nodes[key as usize].len;
+        if entries.len() <= FEW {
+            for (index, &[key, _]) in entries.iter().enumerate() {
+                let earlier = entries.iter().take(index).map(|&[earlier, _]| earlier);
+                let same = |&earlier: &u32| {
+                    len(earlier) == len(key) && self.text_of(earlier) == self.text_of(key)
+                };
+                if let Some(earlier) = earlier.into_iter().find(same) {
+                    return Err(self.duplicate(earlier, key));
+                }
+            }
+            return Ok(());
+        }
+        let mut seen = HashMap::with_capacity(entries.len());
+        for &[key, _] in entries {
+            if let Some(earlier) = seen.insert(self.text_of(key), key) {
+                return Err(self.duplicate(earlier, key));
+            }
+        }
+        Ok(())
+    }
+
+    fn duplicate(&self, first: u32, second: u32) -> Stop {
+        let span = |id: u32| Span {
+            file: self.file,
+            start: self.nodes[id as usize].start,
+            end: self.nodes[id as usize].end,
+        };
+        Diagnostic::error(
+            Code::Syntax,
+            format!("the key `{}` is there twice in one map", self.text_of(second)),
+        )
+        .at(span(second))
+        .label(span(first), "it is here, too")
+        .help("remove or rename one of them")
+        .into()
+    }
+
+    /// The entries of a map with what its `<<` adds: its own keys win, then earlier maps.
+    fn merge(&self, frame: &Frame) -> Result<Vec<u32>, Stop> {
+        let (own, _) = self.pending.get(frame.base..).unwrap_or_default().as_chunks::<2>();
+        let is_merge = |key: u32| {
+            let record = &self.nodes[key as usize];
+            record.shape == Shape::Plain
+                && record.typing == Typing::Core
+                && self.text_of(key) == "<<"
+        };
+        let mut seen: HashSet<&str> = own
+            .iter()
+            .map(|&[key, _]| key)
+            .filter(|&key| !is_merge(key))
+            .map(|key| self.text_of(key))
+            .collect();
+        let mut merged = Vec::new();
+        for &[key, value] in own {
+            if !is_merge(key) {
+                merged.extend([key, value]);
+                continue;
+            }
+            for source in self.merged_maps(value)? {
+                let (entries, _) = self.children_of(source).as_chunks::<2>();
+                let new = entries.iter().filter(|[key, _]| {
+                    self.wants(self.text_of(*key)) && seen.insert(self.text_of(*key))
+                });
+                merged.extend(new.flatten());
+            }
+        }
+        Ok(merged)
+    }
+
+    fn children_of(&self, record: &Record) -> &[u32] {
+        self.children
+            .get(record.first as usize..record.first as usize + record.len as usize)
+            .unwrap_or_default()
+    }
+
+    fn merged_maps(&self, value: u32) -> Result<Vec<&Record>, Stop> {
+        let (_, record) = self.resolved(value);
+        let maps = match record.shape {
+            Shape::FlowList | Shape::BlockList => {
+                self.children_of(record).iter().map(|&item| (item, self.resolved(item).1)).collect()
+            }
+            _ => vec![(value, record)],
+        };
+        let map = |(id, record): (u32, &'_ Record)| match record.shape {
+            Shape::FlowMap | Shape::BlockMap => Ok(()),
+            _ => {
+                let own = self.nodes[id as usize];
+                let span = Span { file: self.file, start: own.start, end: own.end };
+                Err(self.error(
+                    "the value of `<<` is not a map or a list of maps",
+                    span,
+                    "quote the key if `<<` is meant as a name",
+                ))
+            }
+        };
+        maps.iter().try_for_each(|&entry| map(entry))?;
+        Ok(maps.into_iter().map(|(_, record)| record).collect())
+    }
+}
+
+/// Where an event is in the text of the file.
+#[derive(Clone)]
+struct Place {
+    start: usize,
+    end: usize,
+    column: usize,
+    line: usize,
+    last_line: usize,
+    tag: Option<Range<usize>>,
+}
+
+impl Place {
+    /// The parser's place, when it reads from this offset.
+    fn new(place: &granit_parser::Span, from: usize) -> Self {
+        let at = |marker: &Marker| from + marker.byte_offset().unwrap_or_default();
+        Self {
+            start: at(&place.start),
+            end: at(&place.end),
+            column: place.start.col(),
+            line: place.start.line(),
+            last_line: place.end.line(),
+            tag: place.tag_span().map(|tag| at(&tag.start)..at(&tag.end)),
+        }
+    }
+}
+
+impl Record {
+    fn scalar(start: u32, end: u32, shape: Shape, typing: Typing) -> Self {
+        Self { start, end, first: start, len: 0, shape, typing, cooked: false, marks: 0 }
+    }
+}
+
+/// How long the lines of a block scalar are without the blank ones behind them, unless it `keeps`
+/// those.
+fn content_len(lines: &str, keeps: bool) -> usize {
+    let filled = lines.trim_end_matches([' ', '\t', '\r', '\n']).len();
+    let last_line = lines[filled..].find(['\r', '\n']).map_or(lines.len(), |at| filled + at);
+    match lines.rfind('\n') {
+        // What is in the line that follows is not its own.
+        Some(at) if keeps => last_line.max(at + 1),
+        _ if filled == 0 => 0,
+        _ => last_line,
+    }
+}
+
+/// What to do about an error of the scanner.
+fn advice(kind: &ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation => "indent with spaces",
+        ErrorKind::UnknownAnchor => {
+            "give what it stands for an anchor (`&name`) further up, or quote the text"
+        }
+        ErrorKind::UnclosedQuotedScalar => "add the closing quote",
+        ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::MismatchedFlowCollectionEnd { .. } => "close every bracket that is open",
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+            "quote the text if the colon belongs to it"
+        }
+        ErrorKind::UnexpectedCharacter { .. } => "quote the text if the character belongs to it",
+        ErrorKind::CommentNotSeparated => {
+            "put a space before the `#`, or quote the text if it belongs to it"
+        }
+        ErrorKind::UnknownQuotedScalarEscape => {
+            "write `\\\\` for a backslash, or use single quotes"
+        }
+        ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::ExpectedBlockSequenceEntry
+        | ErrorKind::InvalidIndentation => {
+            "check the indentation: what belongs together starts in the same column"
+        }
+        _ => "check the indentation, the quotes and the brackets before this place",
+    }
+}

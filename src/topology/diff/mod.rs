@@ -1,0 +1,539 @@
+//! What differs between two plain templates: elements and what is in them, not lines.
+//!
+//! Documents are compared as data, so that style, comments and the order of map entries do not
+//! count, nor does `1` or `1.0`. What TOSCA gives more than one form is the same in each: a
+//! requirement that is only a target, a list of policies or a map of them. Elements and their parts
+//! meet by name; requirements that share a name meet by their target. Members and targets are sets.
+//!
+//! ```
+//! use cuvee::{Resolver, diff::{Edit, diff}};
+//!
+//! let of = |preset| Resolver::new("examples/shop").preset(preset).resolve().map(|resolution| resolution.to_value());
+//! let diff = diff(&of("dev")?, &of("prod")?);
+//! let protocol = diff.changes.iter().find(|change| change.element == "node.shop" && change.path == "property.protocol").unwrap();
+//! assert_eq!(protocol.edit, Edit::Changed { from: "http".into(), to: "https".into() });
+//! # Ok::<(), cuvee::Failure>(())
+//! ```
+
+use crate::resolver::Failure;
+use crate::text::source::{FileSystem, SourceMap};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+use crate::tosca::load;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::hash::Hash;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The element of a change that is in no other.
+pub const DOCUMENT: &str = "document";
+
+/// Everything that differs, as small as it can be told.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Diff {
+    /// In the order of the first document; in each map what only the second one has comes last.
+    pub changes: Vec<Change>,
+}
+
+impl Diff {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Change {
+    /// The element: `node.shop`, `relationship.r`, `group.g`, `policy.p`, `input.i`, `output.o`,
+    /// `import.file`, else [`DOCUMENT`].
+    pub element: String,
+    /// Where in the element: `type`, `property.port`, `requirement.host.node`,
+    /// `artifact.image.file`, `members`; of the document its keys, such as
+    /// `topology_template.substitution_mappings.node_type`. Empty where it is the whole element.
+    pub path: String,
+    /// What happened there.
+    #[serde(flatten)]
+    pub edit: Edit,
+}
+
+/// What happened to a value.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Edit {
+    /// Only the second document has it.
+    Added {
+        /// There.
+        to: Value,
+    },
+    /// Only the first document has it.
+    Removed {
+        /// There.
+        from: Value,
+    },
+    /// Both have it.
+    Changed {
+        /// In the first document.
+        from: Value,
+        /// In the second document.
+        to: Value,
+    },
+}
+
+/// Compares two plain templates, whose values may be nested as deeply as a document that was read.
+///
+/// Both sides are treated alike: turned around, the same changes are found, turned around.
+///
+/// ```
+/// use cuvee::diff::diff;
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, parse};
+///
+/// let read = |text: &str| parse(FileId(0), text.into(), &Limits::default()).map(|document| document.root().to_value());
+/// let from = read("topology_template: {node_templates: {shop: {type: Shop, requirements: [{host: engine}, {cache: cache}]}}}")?;
+/// let to = read("topology_template: {node_templates: {shop: {requirements: [{cache: {node: cache}}, {host: box}], type: Shop}}}")?;
+/// let diff = diff(&from, &to);
+/// assert_eq!(diff.changes.len(), 1);
+/// assert_eq!((&*diff.changes[0].element, &*diff.changes[0].path), ("node.shop", "requirement.host.node"));
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+pub fn diff(from: &Value, to: &Value) -> Diff {
+    let mut walk = Walk { element: None, path: String::new(), changes: Vec::new() };
+    walk.body(&TEMPLATE, from, to);
+    Diff { changes: walk.changes }
+}
+
+/// Reads a plain template to be compared: nothing is resolved.
+///
+/// # Errors
+/// A [`Failure`] where the file cannot be read or is not well-formed.
+pub fn read(path: &Path, files: &dyn FileSystem) -> Result<Value, Failure> {
+    let mut sources = SourceMap::default();
+    match load::document(files, &mut sources, path) {
+        Ok(document) => Ok(document.root().to_value()),
+        Err(error) => Err(Failure { diagnostics: vec![error], sources }),
+    }
+}
+
+/// What is known of a map: keys that it does not name hold any value.
+struct Body {
+    /// The key whose value may stand for the whole map.
+    short: Option<&'static str>,
+    keys: &'static [(&'static str, Shape)],
+}
+
+/// What is below a key.
+enum Shape {
+    /// One map.
+    Body(&'static Body),
+    /// Maps by name, or a list of them; with what one of them is called.
+    Parts(&'static str, &'static Body),
+    /// As parts, but in a list, and each goes by its short form where it has no name.
+    Files(&'static str, &'static Body),
+    /// A list whose order and repetitions do not count.
+    Set,
+}
+
+static TEMPLATE: Body = Body {
+    short: None,
+    keys: &[
+        ("imports", Shape::Files("import", &FILE)),
+        ("topology_template", Shape::Body(&TOPOLOGY)),
+    ],
+};
+
+static TOPOLOGY: Body = Body {
+    short: None,
+    keys: &[
+        ("inputs", Shape::Parts("input", &PLAIN)),
+        ("node_templates", Shape::Parts("node", &NODE)),
+        ("relationship_templates", Shape::Parts("relationship", &ENTITY)),
+        ("groups", Shape::Parts("group", &GROUP)),
+        ("policies", Shape::Parts("policy", &POLICY)),
+        ("outputs", Shape::Parts("output", &PLAIN)),
+    ],
+};
+
+static NODE: Body = Body {
+    short: None,
+    keys: &[
+        PROPERTIES,
+        ATTRIBUTES,
+        ("requirements", Shape::Parts("requirement", &REQUIREMENT)),
+        ("capabilities", Shape::Parts("capability", &ENTITY)),
+        ("artifacts", Shape::Parts("artifact", &ARTIFACT)),
+    ],
+};
+
+static REQUIREMENT: Body =
+    Body { short: Some("node"), keys: &[("relationship", Shape::Body(&ENTITY))] };
+static ARTIFACT: Body = Body { short: Some("file"), keys: &[PROPERTIES] };
+static GROUP: Body = Body { short: None, keys: &[PROPERTIES, ATTRIBUTES, ("members", Shape::Set)] };
+static POLICY: Body = Body { short: None, keys: &[PROPERTIES, ("targets", Shape::Set)] };
+static ENTITY: Body = Body { short: None, keys: &[PROPERTIES, ATTRIBUTES] };
+static FILE: Body = Body { short: Some("file"), keys: &[] };
+static PLAIN: Body = Body { short: None, keys: &[] };
+
+const PROPERTIES: (&str, Shape) = ("properties", Shape::Parts("property", &PLAIN));
+const ATTRIBUTES: (&str, Shape) = ("attributes", Shape::Parts("attribute", &PLAIN));
+
+impl Body {
+    /// The value in its long form.
+    fn long<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
+        match (self.short, value) {
+            (Some(short), Value::String(_)) => {
+                Cow::Owned(Value::Map([(short.into(), value.clone())].into()))
+            }
+            _ => Cow::Borrowed(value),
+        }
+    }
+
+    /// What a short form of the value would say.
+    fn gist<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        value.as_str().or_else(|| {
+            let (_, gist) = entries(value)?.iter().find(|(key, _)| Some(&**key) == self.short)?;
+            gist.as_str()
+        })
+    }
+}
+
+type Index<K, V> = IndexMap<K, V, FxBuildHasher>;
+
+/// By which parts of both sides meet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key<'v> {
+    name: &'v str,
+    /// What it leads to, where others have its name.
+    target: Option<&'v str>,
+    /// Which of those.
+    nth: usize,
+}
+
+/// How one side differs from the other, written down on the way through both.
+struct Walk {
+    element: Option<String>,
+    path: String,
+    changes: Vec<Change>,
+}
+
+impl Walk {
+    fn push(&mut self, edit: Edit) {
+        let element = self.element.clone().unwrap_or_else(|| DOCUMENT.into());
+        self.changes.push(Change { element, path: self.path.clone(), edit });
+    }
+
+    /// What only one side has is different as a whole.
+    fn sides(
+        &mut self,
+        from: Option<&Value>,
+        to: Option<&Value>,
+        both: impl FnOnce(&mut Self, &Value, &Value),
+    ) {
+        match (from, to) {
+            (Some(from), Some(to)) => both(self, from, to),
+            (Some(from), None) => self.push(Edit::Removed { from: from.clone() }),
+            (None, Some(to)) => self.push(Edit::Added { to: to.clone() }),
+            (None, None) => {}
+        }
+    }
+
+    fn at(&mut self, step: &str, inner: impl FnOnce(&mut Self)) {
+        let length = self.path.len();
+        self.path.push_str(step.strip_prefix('.').filter(|_| length == 0).unwrap_or(step));
+        inner(self);
+        self.path.truncate(length);
+    }
+
+    /// The outermost part is an element, and paths start in it.
+    fn at_part(&mut self, part: &str, key: Key<'_>, inner: impl FnOnce(&mut Self)) {
+        let target = key.target.map(bracketed).unwrap_or_default();
+        let nth = if key.nth > 0 { format!("@{}", key.nth) } else { String::new() };
+        if self.element.is_some() {
+            return self.at(&format!(".{part}{}{target}{nth}", step(key.name)), inner);
+        }
+        let outside = std::mem::take(&mut self.path);
+        self.element = Some(format!("{part}.{}{target}{nth}", key.name));
+        inner(self);
+        self.element = None;
+        self.path = outside;
+    }
+
+    fn body(&mut self, body: &'static Body, from: &Value, to: &Value) {
+        let (from, to) = (body.long(from), body.long(to));
+        let (Some(a), Some(b)) = (entries(&from), entries(&to)) else {
+            return self.value(&from, &to);
+        };
+        for (key, from, to) in union(&index(a), &index(b)) {
+            let shape = body.keys.iter().find(|(known, _)| *known == key).map(|(_, shape)| shape);
+            if !shape.is_some_and(|shape| self.shape(key, shape, from, to)) {
+                self.at(&step(key), |walk| walk.sides(from, to, Self::value));
+            }
+        }
+    }
+
+    /// Compares what has this shape; says no where it has not.
+    fn shape(
+        &mut self,
+        key: &str,
+        shape: &Shape,
+        from: Option<&Value>,
+        to: Option<&Value>,
+    ) -> bool {
+        match *shape {
+            Shape::Body(body) if self.element.is_some() => {
+                self.at(&step(key), |walk| {
+                    walk.sides(from, to, |walk, from, to| walk.body(body, from, to))
+                });
+            }
+            // A whole topology is no element: what is in it is told.
+            Shape::Body(body) => {
+                self.at(&step(key), |walk| {
+                    walk.body(body, from.unwrap_or(&Value::Null), to.unwrap_or(&Value::Null))
+                });
+            }
+            Shape::Parts(part, body) => match (parts(from, body), parts(to, body)) {
+                (Some(from), Some(to)) => self.parts(part, body, &from, &to),
+                _ => return false,
+            },
+            Shape::Files(part, body) => match (files(from, body), files(to, body)) {
+                (Some(from), Some(to)) => self.parts(part, body, &from, &to),
+                _ => return false,
+            },
+            Shape::Set => match (members(from), members(to)) {
+                (Some(from), Some(to)) => self.at(&step(key), |walk| walk.set(&from, &to)),
+                _ => return false,
+            },
+        }
+        true
+    }
+
+    fn parts(&mut self, part: &str, body: &'static Body, from: &[Part<'_>], to: &[Part<'_>]) {
+        let repeated = repeated(from).chain(repeated(to)).collect();
+        let (from, to) = (keyed(from, &repeated), keyed(to, &repeated));
+        for (key, from, to) in union(&from, &to) {
+            self.at_part(part, key, |walk| {
+                walk.sides(from, to, |walk, from, to| walk.body(body, from, to))
+            });
+        }
+        self.orders(part, &from, &to);
+    }
+
+    /// Among parts of one name their order may say which comes first.
+    fn orders(&mut self, part: &str, from: &Index<Key<'_>, &Value>, to: &Index<Key<'_>, &Value>) {
+        let (mut orders, targets) = (targets(from, to), targets(to, from));
+        for (name, from) in orders.drain(..) {
+            let to = targets.get(name).cloned().unwrap_or_default();
+            if from != to {
+                let list = |targets: Vec<&str>| {
+                    Value::from(targets.into_iter().map(Value::from).collect::<Vec<_>>())
+                };
+                let edit = Edit::Changed { from: list(from), to: list(to) };
+                self.at_part(part, Key { name, target: None, nth: 0 }, |walk| walk.push(edit));
+            }
+        }
+    }
+
+    fn set(&mut self, from: &Index<Member<'_>, &Value>, to: &Index<Member<'_>, &Value>) {
+        for (_, from, to) in union(from, to) {
+            self.sides(from, to, |_, _, _| {});
+        }
+    }
+
+    fn value(&mut self, from: &Value, to: &Value) {
+        match (from, to) {
+            (Value::Map(a), Value::Map(b)) => {
+                for (key, from, to) in union(&index(a), &index(b)) {
+                    self.at(&step(key), |walk| walk.sides(from, to, Self::value));
+                }
+            }
+            (Value::List(a), Value::List(b)) => self.list(a, b),
+            _ if is_same(from, to) => {}
+            _ => self.push(Edit::Changed { from: from.clone(), to: to.clone() }),
+        }
+    }
+
+    /// Items meet by position, those at the end counted from the end.
+    fn list(&mut self, from: &[Value], to: &[Value]) {
+        let head = from.iter().zip(to).take_while(|(from, to)| is_same(from, to)).count();
+        let (from, to) = (&from[head..], &to[head..]);
+        let tail = from
+            .iter()
+            .rev()
+            .zip(to.iter().rev())
+            .take_while(|(from, to)| is_same(from, to))
+            .count();
+        let (from, to) = (&from[..from.len() - tail], &to[..to.len() - tail]);
+        for index in 0..from.len().max(to.len()) {
+            let step = format!("[{}]", head + index);
+            self.at(&step, |walk| walk.sides(from.get(index), to.get(index), Self::value));
+        }
+    }
+}
+
+/// The entries of a map; nothing is as good as an empty one.
+fn entries(value: &Value) -> Option<&[(Arc<str>, Value)]> {
+    match value {
+        Value::Null => Some(&[]),
+        Value::Map(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+fn index(entries: &[(Arc<str>, Value)]) -> Index<&str, &Value> {
+    entries.iter().map(|(key, value)| (&**key, value)).collect()
+}
+
+/// All keys of both, each with its value on either side.
+fn union<'v, K: Clone + Eq + Hash>(
+    from: &Index<K, &'v Value>,
+    to: &Index<K, &'v Value>,
+) -> impl Iterator<Item = (K, Option<&'v Value>, Option<&'v Value>)> {
+    let first = from.iter().map(|(key, value)| (key.clone(), Some(*value), to.get(key).copied()));
+    let second = to
+        .iter()
+        .filter(|(key, _)| !from.contains_key(*key))
+        .map(|(key, value)| (key.clone(), None, Some(*value)));
+    first.chain(second)
+}
+
+/// A part as it stands on one side.
+struct Part<'v> {
+    name: &'v str,
+    /// What tells it from others of its name.
+    gist: Option<&'v str>,
+    value: &'v Value,
+}
+
+/// Values by name, in a map or in a list of maps that hold one each.
+fn parts<'v>(value: Option<&'v Value>, body: &Body) -> Option<Vec<Part<'v>>> {
+    let part = |(name, value)| Part { name, gist: body.gist(value), value };
+    match value.unwrap_or(&Value::Null) {
+        Value::List(items) => items.iter().map(|item| named(item).map(part)).collect(),
+        value => Some(entries(value)?.iter().map(|(name, value)| part((name, value))).collect()),
+    }
+}
+
+/// Values in a list, by their gist or else by their name.
+fn files<'v>(value: Option<&'v Value>, body: &Body) -> Option<Vec<Part<'v>>> {
+    let part = |(name, value)| Part { name, gist: None, value };
+    match value.unwrap_or(&Value::Null) {
+        Value::Null => Some(Vec::new()),
+        Value::List(items) => items
+            .iter()
+            .map(|item| body.gist(item).map(|gist| (gist, item)).or_else(|| named(item)).map(part))
+            .collect(),
+        _ => None,
+    }
+}
+
+fn named(item: &Value) -> Option<(&str, &Value)> {
+    match item {
+        Value::Map(entries) => match &**entries {
+            [(name, value)] => Some((name, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn repeated<'v>(parts: &[Part<'v>]) -> impl Iterator<Item = &'v str> {
+    let mut seen = FxHashSet::default();
+    parts.iter().map(|part| part.name).filter(move |name| !seen.insert(*name))
+}
+
+fn keyed<'v>(parts: &[Part<'v>], repeated: &FxHashSet<&str>) -> Index<Key<'v>, &'v Value> {
+    let mut counts: FxHashMap<_, usize> = FxHashMap::default();
+    let key = |&Part { name, gist, value }: &Part<'v>| {
+        let target = gist.filter(|_| repeated.contains(name));
+        let count = counts.entry((name, target)).or_default();
+        *count += 1;
+        (Key { name, target, nth: *count - 1 }, value)
+    };
+    parts.iter().map(key).collect()
+}
+
+/// The targets of parts that share a name, in their order, as far as the other side has them too.
+fn targets<'v>(
+    side: &Index<Key<'v>, &Value>,
+    other: &Index<Key<'_>, &Value>,
+) -> Index<&'v str, Vec<&'v str>> {
+    let mut targets: Index<_, Vec<_>> = Index::default();
+    for key in side.keys().filter(|key| other.contains_key(*key)) {
+        if let Some(target) = key.target {
+            targets.entry(key.name).or_default().push(target);
+        }
+    }
+    targets
+}
+
+/// By which members of sets are the same.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Member<'v> {
+    Name(&'v str),
+    /// As text in which maps are sorted and numbers are plain.
+    Other(Arc<str>),
+}
+
+fn members<'v>(value: Option<&'v Value>) -> Option<Index<Member<'v>, &'v Value>> {
+    let member = |item: &'v Value| match item {
+        Value::String(name) => (Member::Name(name), item),
+        _ => (Member::Other(write_flow(&normal(item)).into()), item),
+    };
+    match value.unwrap_or(&Value::Null) {
+        Value::Null => Some(Index::default()),
+        Value::List(items) => Some(items.iter().map(member).collect()),
+        _ => None,
+    }
+}
+
+/// The same value in its only form.
+fn normal(value: &Value) -> Value {
+    match value {
+        Value::Map(entries) => {
+            let mut entries: Vec<_> =
+                entries.iter().map(|(key, value)| (key.clone(), normal(value))).collect();
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Map(entries.into())
+        }
+        Value::List(items) => items.iter().map(normal).collect::<Vec<_>>().into(),
+        Value::Number(number) => {
+            number.as_int().map_or_else(|| number.as_f64().into(), Value::from)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// As values are equal, but what is not a number is the same as itself.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => {
+            a == b || (a.as_f64().is_nan() && b.as_f64().is_nan())
+        }
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            let others = index(b);
+            a.len() == b.len()
+                && a.iter().all(|(key, a)| others.get(&**key).is_some_and(|b| is_same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+fn step(key: &str) -> String {
+    if is_plain(key) { format!(".{key}") } else { bracketed(key) }
+}
+
+fn bracketed(key: &str) -> String {
+    if is_plain(key) { format!("[{key}]") } else { format!("[{key:?}]") }
+}
+
+fn is_plain(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-~#@:".contains(c))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! Plain topologies as data.
+
+pub mod diff;

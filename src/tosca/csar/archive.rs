@@ -1,0 +1,342 @@
+//! A zip file as a file system.
+
+use super::name;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::FileSystem;
+use memchr::memmem;
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, Read};
+use std::ops::Bound;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use zip::read::{ZipArchiveMetadata, ZipFileEntry};
+use zip::{CompressionMethod, ZipArchive, ZipReadOptions};
+
+/// Beyond so many, entries that are refused are not listed one by one.
+const LISTED: usize = 20;
+
+/// Below this size nobody minds how well an entry is compressed.
+const SMALL: u64 = 1 << 20;
+
+/// The kind of file in the mode that Unix gives an entry, and the kinds that are taken.
+const KIND: u32 = 0o170_000;
+const PLAIN_KINDS: [u32; 3] = [0, 0o100_000, 0o040_000];
+
+/// How large an archive may be. What is beyond is refused before anything is unpacked.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of the archive itself.
+    pub archive: u64,
+    /// Number of entries.
+    pub entries: usize,
+    /// Bytes of one entry when unpacked.
+    pub entry: u64,
+    /// Bytes of all entries together when unpacked.
+    pub total: u64,
+    /// How many times larger an entry of more than a mebibyte may become when it is unpacked.
+    pub ratio: u64,
+}
+
+impl Default for Limits {
+    /// 512 MiB for the archive, 65,535 entries, 256 MiB an entry, 2 GiB together, 200 times.
+    fn default() -> Self {
+        Self { archive: 512 << 20, entries: 65_535, entry: 256 << 20, total: 2 << 30, ratio: 200 }
+    }
+}
+
+impl Limits {
+    /// Whether an entry is compressed more than is believable.
+    pub(super) fn is_bomb(&self, size: u64, compressed: u64) -> bool {
+        size > SMALL && size / self.ratio.max(1) > compressed
+    }
+}
+
+/// The files in a zip file, read from memory; each is unpacked when it is read.
+///
+/// The path of a file is that of the archive with a colon, and then its path in the archive, so
+/// that messages tell where it is: `shop.csar:/lib/types.yaml`. A path that leads out of the
+/// archive leads nowhere.
+///
+/// Refused are entries with an absolute path or one that leaves the archive, entries of the same
+/// name, links, devices, encryption, compressions other than deflate, headers that contradict each
+/// other, and whatever passes the [`Limits`]. What an entry claims of its size is checked when it
+/// is read.
+///
+/// ```
+/// use cuvee::csar::{Archive, Limits};
+/// let refused = Archive::new("shop.csar", b"no zip file".to_vec(), &Limits::default()).unwrap_err();
+/// assert!(refused.0[0].message.starts_with("`shop.csar` is refused: it is no zip file"));
+/// ```
+pub struct Archive {
+    root: PathBuf,
+    bytes: Vec<u8>,
+    directory: Arc<ZipArchiveMetadata>,
+    entries: Entries,
+}
+
+/// Positions in the directory by names in the archive; `None` for what other entries are in.
+type Entries = BTreeMap<String, Option<usize>>;
+
+impl Archive {
+    /// Looks at all entries of an archive of this name.
+    ///
+    /// # Errors
+    /// `csar` for whatever makes it unsafe or unreadable.
+    pub fn new(
+        name: impl AsRef<Path>,
+        bytes: Vec<u8>,
+        limits: &Limits,
+    ) -> Result<Self, Diagnostics> {
+        let name = name.as_ref();
+        let (directory, entries) = inspect(&bytes, limits).map_err(|error| match error {
+            Refused::Unreadable(why) => {
+                refused(name, &format!("it is no zip file that can be read: {why}")).into()
+            }
+            Refused::Because(whys) => {
+                Diagnostics(whys.iter().map(|why| refused(name, why)).collect())
+            }
+        })?;
+        let mut root = name.as_os_str().to_owned();
+        root.push(":");
+        Ok(Self { root: root.into(), bytes, directory, entries })
+    }
+
+    /// Reads an archive out of a file system.
+    ///
+    /// # Errors
+    /// As [`Archive::new`], and `file` where it cannot be read.
+    pub fn open(files: &dyn FileSystem, path: &Path, limits: &Limits) -> Result<Self, Diagnostics> {
+        if files.size(path).is_ok_and(|size| size > limits.archive) {
+            return Err(
+                refused(path, &format!("it is larger than {} MiB", limits.archive >> 20)).into()
+            );
+        }
+        let unreadable = |error| {
+            Diagnostic::error(Code::File, format!("cannot read `{}`: {error}", path.display()))
+        };
+        Self::new(path, files.read(path).map_err(unreadable)?, limits)
+    }
+
+    /// The directory that all paths in the archive begin with: `shop.csar:`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The name in the archive that a path means.
+    fn name(&self, path: &Path) -> Option<String> {
+        let mut parts = Vec::new();
+        for part in path.strip_prefix(&self.root).ok()?.components() {
+            match part {
+                Component::Normal(part) => parts.push(part.to_str()?),
+                Component::CurDir => {}
+                Component::ParentDir => _ = parts.pop()?,
+                Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        Some(parts.join("/"))
+    }
+
+    fn entry(&self, path: &Path) -> io::Result<ZipFileEntry<'_>> {
+        let missing = |why| io::Error::new(io::ErrorKind::NotFound, why);
+        let name = self.name(path).ok_or_else(|| missing("it is not in the archive"))?;
+        match self.entries.get(&name) {
+            Some(&Some(entry)) => self.directory.entry(entry).map_err(io::Error::other),
+            Some(None) => Err(io::ErrorKind::IsADirectory.into()),
+            None => Err(missing("the archive has no such file")),
+        }
+    }
+}
+
+fn refused(archive: &Path, why: &str) -> Diagnostic {
+    Diagnostic::error(Code::Csar, format!("`{}` is refused: {why}", archive.display()))
+}
+
+impl FileSystem for Archive {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let entry = self.entry(path)?;
+        let size = entry.size();
+        let mut archive = Cursor::new(&self.bytes[..]);
+        let file =
+            entry.with_reader(&mut archive, ZipReadOptions::new()).map_err(io::Error::other)?;
+        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        file.take(size.saturating_add(1)).read_to_end(&mut content)?;
+        if content.len() as u64 != size {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "its size is not what the archive claims",
+            ));
+        }
+        Ok(content)
+    }
+
+    fn size(&self, path: &Path) -> io::Result<u64> {
+        self.entry(path).map(|entry| entry.size())
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.entry(path).is_ok()
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        self.name(path)
+            .is_some_and(|name| name.is_empty() || matches!(self.entries.get(&name), Some(None)))
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let Some(name) = self.name(path).filter(|_| self.is_dir(path)) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let prefix = if name.is_empty() { name } else { name + "/" };
+        let behind =
+            self.entries.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+        let below = behind.map_while(|(name, _)| name.strip_prefix(&prefix));
+        let mut found: Vec<_> =
+            below.filter(|name| !name.contains('/')).map(|name| path.join(name)).collect();
+        found.sort();
+        Ok(found)
+    }
+}
+
+impl std::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archive")
+            .field("root", &self.root)
+            .field("entries", &self.entries.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an archive is refused.
+enum Refused {
+    Unreadable(zip::result::ZipError),
+    Because(Vec<String>),
+}
+
+impl From<zip::result::ZipError> for Refused {
+    fn from(error: zip::result::ZipError) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Arc<ZipArchiveMetadata>, Entries), Refused> {
+    // Without it there are at most 65,535 entries, and nothing can claim to be larger than 4 GiB.
+    if has_zip64_end(bytes) {
+        return Err(Refused::Because(vec![
+            "it is in the zip64 form, which only larger archives need".into(),
+        ]));
+    }
+    let mut archive = ZipArchive::new(Cursor::new(bytes))?;
+    let directory = archive.metadata();
+    if directory.len() > limits.entries {
+        return Err(Refused::Because(vec![format!(
+            "it has {} entries, {} are allowed",
+            directory.len(),
+            limits.entries
+        )]));
+    }
+    let mut tree = Tree::default();
+    let mut wrong = Vec::new();
+    for index in 0..directory.len() {
+        wrong.extend(tree.add(index, &directory.entry(index)?, limits).err());
+        if wrong.len() == LISTED {
+            break;
+        }
+    }
+    if tree.unpacked > limits.total {
+        wrong.push(format!("its entries are larger than {} MiB together", limits.total >> 20));
+    }
+    if directory.has_duplicate_names() {
+        wrong.push("two of its entries have the same name".into());
+    }
+    if !wrong.is_empty() {
+        return Err(Refused::Because(wrong));
+    }
+    archive.validate_header_consistency()?;
+    Ok((directory, tree.entries))
+}
+
+/// Whether the locator of a zip64 directory stands in front of an end record.
+fn has_zip64_end(bytes: &[u8]) -> bool {
+    const END: usize = 22;
+    const COMMENT: usize = u16::MAX as usize;
+    const LOCATOR: usize = 20;
+    let tail = bytes.get(bytes.len().saturating_sub(LOCATOR + END + COMMENT)..).unwrap_or_default();
+    let end_behind =
+        |at: usize| tail.get(at + LOCATOR..).is_some_and(|end| end.starts_with(b"PK\x05\x06"));
+    memmem::find_iter(tail, b"PK\x06\x07").any(end_behind)
+}
+
+/// Entries, as they are found to be in order.
+#[derive(Default)]
+struct Tree {
+    entries: Entries,
+    unpacked: u64,
+}
+
+impl Tree {
+    fn add(
+        &mut self,
+        index: usize,
+        entry: &ZipFileEntry<'_>,
+        limits: &Limits,
+    ) -> Result<(), String> {
+        let written = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        let because = |why: &str| format!("its entry `{}` {why}", written.escape_debug());
+        let name = entry
+            .name()
+            .map_err(|error| because(&format!("has a name that cannot be read: {error}")))?;
+        let directory = name.ends_with('/');
+        let name =
+            name::checked(name.strip_suffix('/').unwrap_or(&name)).map_err(&because)?.into_owned();
+        admissible(entry, limits).map_err(|why| because(&why))?;
+        self.unpacked = self.unpacked.saturating_add(entry.size());
+        self.add_directories(name::parent(&name)).map_err(&because)?;
+        if directory {
+            return self.add_directories(Some(&name)).map_err(because);
+        }
+        match self.entries.insert(name, Some(index)) {
+            None => Ok(()),
+            Some(Some(_)) => Err(because("is there twice")),
+            Some(None) => Err(because("is a file and a directory")),
+        }
+    }
+
+    /// A directory and those it is in, from the innermost to one that is known.
+    fn add_directories(&mut self, name: Option<&str>) -> Result<(), &'static str> {
+        let mut next = name;
+        while let Some(name) = next {
+            match self.entries.get(name) {
+                Some(None) => return Ok(()),
+                Some(Some(_)) => return Err("is in a directory that is a file"),
+                None => _ = self.entries.insert(name.to_owned(), None),
+            }
+            next = name::parent(name);
+        }
+        Ok(())
+    }
+}
+
+/// Whether what an entry says of itself allows to unpack it.
+fn admissible(entry: &ZipFileEntry<'_>, limits: &Limits) -> Result<(), String> {
+    let (size, compressed) = (entry.size(), entry.compressed_size());
+    if entry.encrypted() {
+        return Err("is encrypted".into());
+    }
+    if entry.unix_mode().is_some_and(|mode| !PLAIN_KINDS.contains(&(mode & KIND))) {
+        return Err("is a link or a device".into());
+    }
+    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+        return Err(format!("is compressed by {}; only deflate is supported", entry.compression()));
+    }
+    if size > limits.entry {
+        return Err(format!("is larger than {} MiB", limits.entry >> 20));
+    }
+    if limits.is_bomb(size, compressed) {
+        return Err(format!(
+            "would become {} times larger, {} are allowed",
+            size / compressed.max(1),
+            limits.ratio
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,349 @@
+//! `TOSCA.meta`: blocks of `name: value`, the first about the archive, the others about files in
+//! it.
+
+use super::name;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use crate::text::source::{FileId, Span};
+use rustc_hash::FxHashSet;
+
+/// Where it is in an archive.
+pub const META: &str = "TOSCA-Metadata/TOSCA.meta";
+/// The directory that it is in.
+pub const META_DIRECTORY: &str = "TOSCA-Metadata";
+
+const FILE_VERSION: &str = "TOSCA-Meta-File-Version";
+/// So the example of TOSCA 1.0 calls it, and who learnt from that.
+const FILE_VERSION_TOO: &str = "TOSCA-Meta-Version";
+const CSAR_VERSION: &str = "CSAR-Version";
+const CREATED_BY: &str = "Created-By";
+const ENTRY: &str = "Entry-Definitions";
+const OTHERS: &str = "Other-Definitions";
+const NAMES: [&str; 6] = [FILE_VERSION, FILE_VERSION_TOO, CSAR_VERSION, CREATED_BY, ENTRY, OTHERS];
+
+/// Versions that can be read; they differ in what an entry is written in.
+const READ: [&str; 2] = ["1.0", "1.1"];
+const WRITTEN: &str = "1.1";
+
+/// What a file says of its archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// Who made the archive.
+    pub created_by: Option<String>,
+    /// The template.
+    pub entry: String,
+    /// Templates that can stand for nodes of the template.
+    pub others: Vec<String>,
+    /// What else is said of the archive.
+    custom: Vec<(String, String)>,
+    /// What is said of files in it.
+    blocks: Vec<Vec<(String, String)>>,
+}
+
+/// A file that is named, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// As it is called in the archive.
+    pub name: String,
+    /// Where it is named.
+    pub span: Span,
+    /// By which name.
+    pub keyname: &'static str,
+}
+
+/// A line with those that go on with it.
+#[derive(Debug)]
+struct Pair {
+    name: String,
+    value: String,
+    span: Span,
+}
+
+impl Meta {
+    /// For an archive that did not have any.
+    pub fn new(entry: &str, created_by: Option<&str>) -> Self {
+        // On one line, whatever it is in the template.
+        let created_by =
+            created_by.map(|author| author.split_whitespace().collect::<Vec<_>>().join(" "));
+        Self {
+            entry: entry.to_owned(),
+            created_by: created_by.filter(|author| !author.is_empty()),
+            ..Self::default()
+        }
+    }
+
+    /// Reads it, and what files it names.
+    ///
+    /// What is wrong is added to `diagnostics`; nothing is returned where no entry is named.
+    pub fn parse(
+        file: FileId,
+        text: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Self, Vec<Named>)> {
+        let mut blocks = blocks(file, text, diagnostics).into_iter();
+        let first = blocks.next().unwrap_or_default();
+        let whole = Span { file, start: 0, end: 0 };
+        let last = first.last().map_or(whole, |pair| pair.span);
+        let mut seen = FxHashSet::default();
+        for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
+            diagnostics
+                .push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
+        }
+        let find = |name: &str| first.iter().find(|pair| pair.name == name);
+        let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
+        for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
+            match found {
+                Some(pair) if READ.contains(&pair.value.as_str()) => {}
+                Some(pair) => {
+                    let message = format!(
+                        "`{}` is `{}`, which cannot be read",
+                        pair.name,
+                        pair.value.escape_debug()
+                    );
+                    diagnostics.push(
+                        wrong(pair.span, message).help(format!("it can be {}", READ.join(" or "))),
+                    );
+                }
+                None => diagnostics.push(missing(name, &first, last)),
+            }
+        }
+        let entry = match find(ENTRY) {
+            Some(pair) => diagnostics.ok(path(pair, &pair.value, ENTRY)),
+            None => diagnostics.ok(Err(missing(ENTRY, &first, last))),
+        };
+        let mut others = Vec::new();
+        if let Some(pair) = find(OTHERS) {
+            let words =
+                diagnostics.ok(words(&pair.value).map_err(|why| wrong(pair.span, why.into())));
+            others.extend(
+                words
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|word| diagnostics.ok(path(pair, word, OTHERS))),
+            );
+        }
+        let entry = entry?;
+        let created_by = find(CREATED_BY).map(|pair| pair.value.clone());
+        let meta = Self {
+            created_by,
+            entry: entry.name.clone(),
+            others: others.iter().map(|other| other.name.clone()).collect(),
+            custom: first
+                .into_iter()
+                .filter(|pair| !NAMES.contains(&pair.name.as_str()))
+                .map(Pair::into)
+                .collect(),
+            blocks: blocks.map(|block| block.into_iter().map(Pair::into).collect()).collect(),
+        };
+        let named = std::iter::once(entry).chain(others).collect();
+        Some((meta, named))
+    }
+
+    /// Writes it; what it says of files that are not as they were is left out.
+    pub fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
+        let created_by = self.created_by.as_deref().unwrap_or(env!("CARGO_PKG_NAME"));
+        let mut text = format!(
+            "{FILE_VERSION}: {WRITTEN}\n{CSAR_VERSION}: {WRITTEN}\n{CREATED_BY}: {created_by}\n{ENTRY}: {}\n",
+            self.entry
+        );
+        if !self.others.is_empty() {
+            let others: Vec<_> = self.others.iter().map(|name| quoted(name)).collect();
+            push_line(&mut text, OTHERS, &others.join(" "));
+        }
+        self.custom.iter().for_each(|(name, value)| push_line(&mut text, name, value));
+        for block in &self.blocks {
+            let about = block.first().filter(|(name, _)| name == "Name");
+            if about.is_none_or(|(_, file)| is_same(file)) {
+                text.push('\n');
+                block.iter().for_each(|(name, value)| push_line(&mut text, name, value));
+            }
+        }
+        text
+    }
+}
+
+fn push_line(text: &mut String, name: &str, value: &str) {
+    text.extend([name, ": ", value, "\n"]);
+}
+
+impl From<Pair> for (String, String) {
+    fn from(pair: Pair) -> Self {
+        (pair.name, pair.value)
+    }
+}
+
+fn wrong(span: Span, message: String) -> Diagnostic {
+    Diagnostic::error(Code::Csar, message).at(span)
+}
+
+fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
+    let is_typo = |pair: &&Pair| {
+        let unknown = pair.name.len() < 2 * name.len() && !NAMES.contains(&pair.name.as_str());
+        unknown && closest(&pair.name, [name]).is_some()
+    };
+    let near = block.iter().find(is_typo);
+    let error = wrong(
+        near.map_or(at, |pair| pair.span),
+        format!("the first block of `{META}` has no `{name}`"),
+    );
+    match near {
+        Some(pair) => {
+            error.help(format!("is `{}` meant to be `{name}`?", pair.name.escape_debug()))
+        }
+        None => error.help(format!(
+            "add a line `{name}: {}`",
+            if name == ENTRY { "service-template.yaml" } else { WRITTEN }
+        )),
+    }
+}
+
+fn path(pair: &Pair, text: &str, keyname: &'static str) -> Result<Named, Diagnostic> {
+    match name::checked(text) {
+        Ok(name) => Ok(Named { name: name.into_owned(), span: pair.span, keyname }),
+        Err(why) => Err(wrong(
+            pair.span,
+            format!("the path `{}` in `{keyname}` {why}", text.escape_debug()),
+        )),
+    }
+}
+
+/// The blocks of a file; those of no lines are none.
+fn blocks(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Vec<Pair>> {
+    let mut blocks: Vec<Vec<Pair>> = Vec::new();
+    let mut open = false;
+    let mut next = 0;
+    for line in text.split_inclusive('\n') {
+        let start = next as u32;
+        next += line.len();
+        let content = line.trim_end();
+        let span = Span { file, start, end: start + content.len() as u32 };
+        let content = content.trim_start_matches('\u{feff}');
+        if content.is_empty() {
+            open = false;
+            continue;
+        }
+        if !open {
+            blocks.push(Vec::new());
+            open = true;
+        }
+        let Some(block) = blocks.last_mut() else { continue };
+        match (content.strip_prefix(' '), content.split_once(':')) {
+            (Some(more), _) => match block.last_mut() {
+                Some(pair) => {
+                    let blank = if pair.value.is_empty() { "" } else { " " };
+                    pair.value.extend([blank, more.trim_start()]);
+                    pair.span.end = span.end;
+                }
+                None => diagnostics.push(wrong(
+                    span,
+                    "a line that begins with a blank goes on with a value, and there is none"
+                        .into(),
+                )),
+            },
+            (None, Some((name, value))) if !name.is_empty() => {
+                block.push(Pair {
+                    name: name.to_owned(),
+                    value: value.trim_start().to_owned(),
+                    span,
+                });
+            }
+            _ => diagnostics.push(wrong(span, "expected a name, a colon and a value".into())),
+        }
+    }
+    blocks
+}
+
+/// Names separated by blanks, in quotes where they have blanks in them.
+fn words(text: &str) -> Result<Vec<&str>, &'static str> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (word, more) = match rest.strip_prefix(['"', '“']) {
+            Some(quoted) => {
+                quoted.split_once(['"', '”']).ok_or("a quotation mark is not closed")?
+            }
+            None => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        words.push(word);
+        rest = more.trim_start();
+    }
+    Ok(words)
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::SourceMap;
+
+    fn parse(text: &str) -> (Option<Meta>, Vec<String>) {
+        let mut sources = SourceMap::default();
+        let mut diagnostics = Diagnostics::default();
+        let file = sources.add("TOSCA.meta", text);
+        let meta = Meta::parse(file, text, &mut diagnostics).map(|(meta, _)| meta);
+        (meta, diagnostics.0.iter().map(|diagnostic| diagnostic.one_line(&sources)).collect())
+    }
+
+    const FULL: &str = "\
+TOSCA-Meta-File-Version: 1.1
+CSAR-Version: 1.1
+Created-By: A tea merchant
+Entry-Definitions: definitions/shop.yaml
+Other-Definitions: definitions/cups.yaml \"definitions/tea pots.yaml\"
+Merchant-Licence: free
+
+Name: scripts/brew.sh
+Content-Type: text/x-shellscript
+
+Name: definitions/shop.yaml
+Hash: 00
+";
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        let (meta, wrong) = parse(FULL);
+        let meta = meta.unwrap();
+        assert_eq!(wrong, [""; 0]);
+        assert_eq!(meta.others, ["definitions/cups.yaml", "definitions/tea pots.yaml"]);
+        assert_eq!(meta.write(|_| true), FULL);
+        let changed = FULL.split("\nName: definitions").next().unwrap();
+        assert_eq!(meta.write(|name| name != "definitions/shop.yaml"), changed);
+    }
+
+    #[test]
+    fn lines_go_on_behind_a_blank() {
+        let text = "\u{feff}TOSCA-Meta-Version: 1.0\r\nCSAR-Version: 1.0\r\nEntry-Definitions: a.yaml\r\nOther-Definitions: b.yaml\r\n   “c d.yaml”\r\n e.yaml";
+        let (meta, wrong) = parse(text);
+        assert_eq!(wrong, [""; 0]);
+        assert_eq!(meta.unwrap().others, ["b.yaml", "c d.yaml", "e.yaml"]);
+    }
+
+    #[test]
+    fn says_all_that_is_wrong() {
+        let (meta, wrong) =
+            parse("CSAR-Version: 2.0\nEntry-Definition: a.yaml\nCSAR-Version: 1.1\nwhat\n\n on\n");
+        assert_eq!(meta, None);
+        assert_eq!(
+            wrong,
+            [
+                "TOSCA.meta:4:1: error[csar]: expected a name, a colon and a value",
+                "TOSCA.meta:6:1: error[csar]: a line that begins with a blank goes on with a value, and there is none",
+                "TOSCA.meta:3:1: error[csar]: `CSAR-Version` is there twice",
+                "TOSCA.meta:3:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `TOSCA-Meta-File-Version`",
+                "TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `2.0`, which cannot be read",
+                "TOSCA.meta:2:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `Entry-Definitions`",
+            ]
+        );
+        let paths = "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nEntry-Definitions: ../a.yaml\nOther-Definitions: /b.yaml \"c";
+        let (meta, wrong) = parse(paths);
+        assert_eq!(meta, None);
+        assert!(
+            wrong[0].contains("the path `../a.yaml` in `Entry-Definitions` leads out"),
+            "{wrong:?}"
+        );
+        assert!(wrong[1].contains("not closed"), "{wrong:?}");
+        assert_eq!(parse("").1.len(), 3);
+    }
+}

@@ -1,0 +1,324 @@
+//! Makes an archive of a resolved template and the files that come with it.
+//!
+//! `TOSCA.meta` is the first entry, the others follow in the order of their names; all have the
+//! same time, permissions and compression, so that the same files give the same bytes.
+//!
+//! | file | in the archive |
+//! |---|---|
+//! | the template | resolved |
+//! | another service template with variability, or of a variability version with a topology | left out |
+//! | types of a variability version | with the version of plain TOSCA |
+//! | `TOSCA.meta` | of version 1.1, without blocks about files that are not as they were |
+//! | in a directory: what is hidden (`.git`), and archives (`.csar`) | left out |
+//! | all others: types, artifacts, inputs, rules, tests | as they are |
+
+use super::archive::Limits;
+use super::meta::{META, Meta};
+use super::name::{self, DEPTH};
+use super::package::{Package, Root};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::{FileId, FileSystem};
+use crate::text::yaml::{self, Document, Limits as YamlLimits, Node};
+use crate::tosca::load::{self, is_yaml, normalize};
+use crate::variability::options::known_version;
+use crate::variability::template::PLAIN_VERSION;
+use flate2::Compression;
+use flate2::read::DeflateEncoder;
+use memchr::memmem;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
+
+const LEVEL: u32 = 6;
+const PERMISSIONS: u32 = 0o644;
+
+/// Packs a resolved template with the files of its package.
+///
+/// # Errors
+/// `csar` where it was no package, or where the archive would lack a file that the result imports
+/// or be refused by whoever reads it; `file` where a file cannot be read.
+pub fn pack(package: &Package, resolved: &str) -> Result<Vec<u8>, Diagnostic> {
+    let Some(root) = &package.root else {
+        let message = format!(
+            "no archive can be made of `{}`: nothing tells what belongs to it",
+            package.template.display()
+        );
+        return Err(
+            error(message).help("name the directory or the archive that holds the template")
+        );
+    };
+    let files = &*package.files;
+    let entry =
+        package.template.strip_prefix(&root.path).ok().and_then(in_archive).unwrap_or_default();
+    let mut contents = contents(files, root)?;
+    contents.insert(entry.clone(), Content::Resolved(imports(resolved)));
+    let meta = meta(root, &entry, resolved);
+    let wanted = std::iter::once((META, entry.clone()))
+        .chain(meta.others.iter().map(|other| (META, other.clone())));
+    all_there(&contents, wanted)?;
+
+    let mut archive = Writer::default();
+    archive.add(
+        META,
+        meta.write(|name| matches!(contents.get(name), Some(Content::Same(_)))).as_bytes(),
+    )?;
+    for (name, content) in &contents {
+        match content {
+            Content::Resolved(_) => archive.add(name, resolved.as_bytes())?,
+            Content::Relabelled(text, _) => archive.add(name, text)?,
+            Content::Same(_) => {
+                archive.add(name, &load::read_bytes(files, &root.path.join(name))?)?
+            }
+        }
+    }
+    archive.finish()
+}
+
+/// What becomes of a file, and which files it imports.
+enum Content {
+    Resolved(Vec<String>),
+    Relabelled(Vec<u8>, Vec<String>),
+    Same(Vec<String>),
+}
+
+impl Content {
+    fn imports(&self) -> &[String] {
+        match self {
+            Self::Resolved(imports) | Self::Relabelled(_, imports) | Self::Same(imports) => imports,
+        }
+    }
+}
+
+fn error(message: String) -> Diagnostic {
+    Diagnostic::error(Code::Csar, message)
+}
+
+/// A path in the archive, as entries are called.
+fn in_archive(path: &Path) -> Option<String> {
+    path.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
+}
+
+/// The files that go into the archive, but for `TOSCA.meta`, by their names in it.
+fn contents(files: &dyn FileSystem, root: &Root) -> Result<BTreeMap<String, Content>, Diagnostic> {
+    let mut contents = BTreeMap::new();
+    for path in listed(files, root)? {
+        let relative = path.strip_prefix(&root.path).unwrap_or(&path);
+        let name = in_archive(relative)
+            .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))?;
+        if name == META {
+            continue;
+        }
+        let content = if is_yaml(&path) {
+            of_yaml(load::read_bytes(files, &path)?)
+        } else {
+            Some(Content::Same(Vec::new()))
+        };
+        contents.extend(content.map(|content| (name, content)));
+    }
+    Ok(contents)
+}
+
+/// Every file below the root; of a directory, those that are neither hidden nor archives made of
+/// it.
+fn listed(files: &dyn FileSystem, root: &Root) -> Result<Vec<PathBuf>, Diagnostic> {
+    let most = Limits::default().entries;
+    let is_left_out = |path: &Path| {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        root.archive.is_none()
+            && (hidden || path.extension().is_some_and(|extension| extension == "csar"))
+    };
+    let mut found = Vec::new();
+    let mut open = vec![(root.path.clone(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        let unreadable = |why| {
+            Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", directory.display()))
+        };
+        for path in files
+            .list(&directory)
+            .map_err(unreadable)?
+            .into_iter()
+            .filter(|path| !is_left_out(path))
+        {
+            if files.is_link(&path) {
+                let message =
+                    format!("`{}` is a link, which an archive cannot hold", path.display());
+                return Err(error(message).help("put what it leads to in its place"));
+            } else if files.is_file(&path) {
+                found.push(path);
+            } else if files.is_dir(&path) && depth < DEPTH {
+                open.push((path, depth + 1));
+            } else if files.is_dir(&path) {
+                return Err(error(format!("`{}` lies too deep for an archive", path.display())));
+            }
+        }
+        if found.len() > most {
+            return Err(error(format!("`{}` holds more than {most} files", root.path.display())));
+        }
+    }
+    Ok(found)
+}
+
+/// What becomes of a YAML file; nothing, where it is a template that has to be resolved itself.
+fn of_yaml(bytes: Vec<u8>) -> Option<Content> {
+    let is_template = memmem::find(&bytes, b"tosca_definitions_version").is_some();
+    let Some(document) = std::str::from_utf8(&bytes).ok().filter(|_| is_template).and_then(parse)
+    else {
+        return Some(Content::Same(Vec::new()));
+    };
+    let template = document.root();
+    let imports = imports_of(template);
+    let topology = template.get("topology_template");
+    let is_variable = topology.is_some_and(|topology| topology.get("variability").is_some());
+    let version = template.get("tosca_definitions_version");
+    let other_version = version.filter(|version| {
+        version.text().is_some_and(|text| text != PLAIN_VERSION && known_version(text))
+    });
+    match other_version {
+        _ if is_variable => None,
+        None => Some(Content::Same(imports)),
+        Some(_) if topology.is_some() => None,
+        Some(version) => {
+            let (before, after) = (
+                bytes.get(..version.span().start as usize)?,
+                bytes.get(version.span().end as usize..)?,
+            );
+            Some(Content::Relabelled([before, PLAIN_VERSION.as_bytes(), after].concat(), imports))
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Document> {
+    let keep = |path: &[&str]| match path {
+        [top] => matches!(*top, "tosca_definitions_version" | "topology_template" | "imports"),
+        ["imports", ..] | ["topology_template", "variability"] => true,
+        _ => false,
+    };
+    yaml::parse_filtered(FileId(u32::MAX), Arc::from(text), &YamlLimits::default(), &keep).ok()
+}
+
+fn imports(text: &str) -> Vec<String> {
+    parse(text).map_or_else(Vec::new, |document| imports_of(document.root()))
+}
+
+fn imports_of(template: Node<'_>) -> Vec<String> {
+    load::import_names(template).map(str::to_owned).collect()
+}
+
+/// The metadata of the archive: as they were, or what the template says of itself.
+fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
+    root.meta.clone().unwrap_or_else(|| {
+        let document = yaml::parse(FileId(u32::MAX), resolved.into(), &YamlLimits::default()).ok();
+        let author = document
+            .as_ref()
+            .and_then(|document| document.root().get("metadata")?.get("template_author")?.as_str());
+        Meta::new(entry, author)
+    })
+}
+
+/// Whether everything is there that the wanted files, each with who wants it, import one from the
+/// other.
+fn all_there<'c>(
+    contents: &'c BTreeMap<String, Content>,
+    wanted: impl Iterator<Item = (&'c str, String)>,
+) -> Result<(), Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<_> = wanted.collect();
+    while let Some((by, name)) = open.pop() {
+        let Some((name, content)) = contents.get_key_value(&name) else {
+            // Without a YAML ending it may be the name of a profile.
+            if is_yaml(Path::new(&name)) {
+                let message = format!("the archive would not hold `{name}`, which `{by}` needs");
+                return Err(error(message).help(
+                    "what is imported lies below the root, and is no variable template itself",
+                ));
+            }
+            continue;
+        };
+        if seen.insert(name) {
+            let directory = Path::new(name::parent(name).unwrap_or_default());
+            let path = |import: &String| {
+                in_archive(&normalize(&directory.join(import))).unwrap_or_default()
+            };
+            open.extend(content.imports().iter().map(|import| (name.as_str(), path(import))));
+        }
+    }
+    Ok(())
+}
+
+/// An archive that is being written.
+struct Writer {
+    zip: ZipWriter<Cursor<Vec<u8>>>,
+    limits: Limits,
+    entries: usize,
+    total: u64,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            zip: ZipWriter::new(Cursor::new(Vec::new())),
+            limits: Limits::default(),
+            entries: 0,
+            total: 0,
+        }
+    }
+}
+
+impl Writer {
+    /// Adds a file, unless nobody could read the archive then.
+    fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Diagnostic> {
+        let size = content.len() as u64;
+        self.entries += 1;
+        self.total += size;
+        let checked = name::checked(name)
+            .map_err(|why| error(format!("the name of `{}` {why}", name.escape_debug())))?;
+        if self.entries > self.limits.entries
+            || size > self.limits.entry
+            || self.total > self.limits.total
+        {
+            return Err(error(format!("with `{name}` the archive would be too large")));
+        }
+        let method = if self.is_believable(content) {
+            CompressionMethod::Deflated
+        } else {
+            CompressionMethod::Stored
+        };
+        let options = SimpleFileOptions::DEFAULT
+            .compression_method(method)
+            .compression_level((method == CompressionMethod::Deflated).then_some(i64::from(LEVEL)))
+            .last_modified_time(DateTime::DEFAULT)
+            .unix_permissions(PERMISSIONS)
+            .system(System::Unix);
+        let started = self.zip.start_file(checked, options).map_err(io::Error::other);
+        started.and_then(|()| self.zip.write_all(content)).map_err(unwritable)
+    }
+
+    /// Whether content is not compressed so well that readers would take it for a bomb.
+    fn is_believable(&self, content: &[u8]) -> bool {
+        let size = content.len() as u64;
+        if !self.limits.is_bomb(size, 0) {
+            return true;
+        }
+        // All of it need not be compressed to see that.
+        let enough = size / self.limits.ratio + 1;
+        let compressed = io::copy(
+            &mut DeflateEncoder::new(content, Compression::new(LEVEL)).take(enough),
+            &mut io::sink(),
+        );
+        !self.limits.is_bomb(size, compressed.unwrap_or(0))
+    }
+
+    fn finish(self) -> Result<Vec<u8>, Diagnostic> {
+        self.zip
+            .finish()
+            .map(Cursor::into_inner)
+            .map_err(|error| unwritable(io::Error::other(error)))
+    }
+}
+
+fn unwritable(why: io::Error) -> Diagnostic {
+    error(format!("the archive cannot be written: {why}"))
+}

@@ -1,0 +1,206 @@
+//! Where a template is, and what comes with it.
+
+use super::archive::{Archive, Limits};
+use super::is_archive;
+use super::meta::{META, META_DIRECTORY, Meta};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileSystem, SourceMap};
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::load::{self, is_yaml};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the metadata of a template must hold that stands for a whole archive.
+const REQUIRED_METADATA: [&str; 2] = ["template_name", "template_version"];
+
+/// So much nobody has to say of an archive.
+const META_BYTES: u64 = 1 << 20;
+
+/// A template, and the files that come with it.
+#[derive(Clone)]
+pub(crate) struct Package {
+    /// Through which the files are read that the template names.
+    pub files: Arc<dyn FileSystem + Send>,
+    /// The template.
+    pub template: PathBuf,
+    /// The archive or directory that it was found in, where no file was named.
+    pub(super) root: Option<Box<Root>>,
+}
+
+/// What an archive or a directory is known to hold.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    /// With which the paths of its files begin.
+    pub path: PathBuf,
+    /// The zip file, where it is one.
+    pub archive: Option<PathBuf>,
+    /// Its `TOSCA.meta`.
+    pub meta: Option<Meta>,
+    /// Whether the template is found by being the only one, so that its metadata stand for
+    /// `TOSCA.meta`.
+    alone: bool,
+}
+
+impl Package {
+    /// Of a template alone, whatever lies beside it.
+    pub fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {
+        Self { files: Arc::clone(files), template: template.to_owned(), root: None }
+    }
+
+    /// Finds the template of a path: a file, an archive or a directory.
+    ///
+    /// # Errors
+    /// `csar` where the archive is refused, `file` where there is no template.
+    pub fn find(
+        files: &Arc<dyn FileSystem + Send>,
+        path: &Path,
+        sources: &mut SourceMap,
+    ) -> Result<Self, Diagnostics> {
+        if files.is_dir(path) {
+            return Self::in_root(Arc::clone(files), path.to_owned(), None, sources);
+        }
+        if !is_archive(path) {
+            return Ok(Self::of_file(files, path));
+        }
+        let archive = Archive::open(&**files, path, &Limits::default())?;
+        let root = archive.root().to_owned();
+        Self::in_root(Arc::new(archive), root, Some(path.to_owned()), sources)
+    }
+
+    fn in_root(
+        files: Arc<dyn FileSystem + Send>,
+        path: PathBuf,
+        archive: Option<PathBuf>,
+        sources: &mut SourceMap,
+    ) -> Result<Self, Diagnostics> {
+        let mut root = Root { path, archive, meta: None, alone: false };
+        let template = if files.is_dir(&root.path.join(META_DIRECTORY)) {
+            let meta = root.meta.insert(read_meta(&*files, &root.path, sources)?);
+            root.path.join(&meta.entry)
+        } else {
+            match (
+                root.archive.as_deref(),
+                load::find_template(&*files, &root.path),
+                only_yaml(&*files, &root.path),
+            ) {
+                (None, Ok(template), _) => template,
+                (_, _, [Some(only), None]) => {
+                    root.alone = true;
+                    only
+                }
+                (None, Err(error), _) => return Err(error.into()),
+                (Some(archive), _, [first, _]) => {
+                    return Err(without_template(archive, first.is_some()).into());
+                }
+            }
+        };
+        Ok(Self { files, template, root: Some(Box::new(root)) })
+    }
+
+    /// Whether the template says what it has to, with what was parsed of it.
+    ///
+    /// # Errors
+    /// `csar` where it stands for a whole archive, and its metadata do not.
+    pub fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
+        if !self.root.as_ref().is_some_and(|root| root.alone) {
+            return Ok(());
+        }
+        let metadata = template.get("metadata");
+        let is_there =
+            |key: &str| metadata.and_then(|metadata| metadata.get(key)).is_some_and(is_value);
+        let missing: Vec<_> = REQUIRED_METADATA.into_iter().filter(|key| !is_there(key)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join("` and `");
+        let message =
+            format!("without `{META}` the template needs metadata, and they lack `{missing}`");
+        let at = metadata.unwrap_or(template).span();
+        Err(Diagnostic::error(Code::Csar, message)
+            .at(at)
+            .help(format!("add `{missing}` to its `metadata`, or a `{META}`")))
+    }
+
+    /// With which the paths of all that belongs to the template begin; nothing for a template
+    /// alone.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_ref().map(|root| root.path.as_path())
+    }
+
+    /// The file on a disk that holds a file which was read.
+    pub fn on_disk<'p>(&'p self, path: &'p Path) -> &'p Path {
+        let packed = self.root.as_ref().filter(|root| path.starts_with(&root.path));
+        packed.and_then(|root| root.archive.as_deref()).unwrap_or(path)
+    }
+}
+
+impl fmt::Debug for Package {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Package")
+            .field("template", &self.template)
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_value(node: Node<'_>) -> bool {
+    node.kind() == NodeKind::Scalar && !node.is_null()
+}
+
+fn read_meta(
+    files: &dyn FileSystem,
+    root: &Path,
+    sources: &mut SourceMap,
+) -> Result<Meta, Diagnostics> {
+    let path = root.join(META);
+    if !files.is_file(&path) {
+        let message = format!("there is no `{}`", path.display());
+        return Err(Diagnostic::error(Code::Csar, message)
+            .help(format!("`{META_DIRECTORY}` is there to hold it"))
+            .into());
+    }
+    if files.size(&path).is_ok_and(|size| size > META_BYTES) {
+        let message = format!("`{}` is larger than {} MiB", path.display(), META_BYTES >> 20);
+        return Err(Diagnostic::error(Code::Csar, message).into());
+    }
+    let (file, text) = load::read(files, sources, &path)?;
+    let mut diagnostics = Diagnostics::default();
+    let parsed = Meta::parse(file, &text, &mut diagnostics);
+    for named in parsed.iter().flat_map(|(_, named)| named) {
+        let because = |why| format!("`{}` names `{}`, which is {why}", named.keyname, named.name);
+        let why = match root.join(&named.name) {
+            path if !files.is_file(&path) => because("not there"),
+            path if !is_yaml(&path) => because("no YAML file"),
+            _ => continue,
+        };
+        diagnostics.push(
+            Diagnostic::error(Code::Csar, why)
+                .at(named.span)
+                .help("paths start at the root of the archive"),
+        );
+    }
+    match parsed {
+        Some((meta, _)) if !diagnostics.has_errors() => Ok(meta),
+        _ => Err(diagnostics),
+    }
+}
+
+/// Up to two of the YAML files at the root.
+fn only_yaml(files: &dyn FileSystem, root: &Path) -> [Option<PathBuf>; 2] {
+    let listed = files.list(root).unwrap_or_default();
+    let mut found = listed.into_iter().filter(|path| is_yaml(path) && files.is_file(path));
+    [found.next(), found.next()]
+}
+
+fn without_template(archive: &Path, ambiguous: bool) -> Diagnostic {
+    let there = if ambiguous { "more than one" } else { "no" };
+    let message = format!(
+        "`{}` has neither `{META}` nor a single template: there is {there} YAML file at its root",
+        archive.display()
+    );
+    let help = format!(
+        "name the template in `{META}`, and pack what is in a directory rather than the directory"
+    );
+    Diagnostic::error(Code::Csar, message).help(help)
+}

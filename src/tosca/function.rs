@@ -1,0 +1,270 @@
+//! Intrinsic functions (chapter 4 of TOSCA Simple Profile 1.3): what a call says, its arguments
+//! read and judged by their shape.
+
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::tosca::value::function;
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `concat`
+    Concat,
+    /// `join`
+    Join,
+    /// `token`
+    Token,
+    /// `get_input`
+    GetInput,
+    /// `get_property`
+    GetProperty,
+    /// `get_attribute`
+    GetAttribute,
+    /// `get_operation_output`
+    GetOperationOutput,
+    /// `get_nodes_of_type`
+    GetNodesOfType,
+    /// `get_artifact`
+    GetArtifact,
+}
+
+impl Function {
+    const ALL: [Self; 9] = [
+        Self::Concat,
+        Self::Join,
+        Self::Token,
+        Self::GetInput,
+        Self::GetProperty,
+        Self::GetAttribute,
+        Self::GetOperationOutput,
+        Self::GetNodesOfType,
+        Self::GetArtifact,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Concat => "concat",
+            Self::Join => "join",
+            Self::Token => "token",
+            Self::GetInput => "get_input",
+            Self::GetProperty => "get_property",
+            Self::GetAttribute => "get_attribute",
+            Self::GetOperationOutput => "get_operation_output",
+            Self::GetNodesOfType => "get_nodes_of_type",
+            Self::GetArtifact => "get_artifact",
+        }
+    }
+
+    /// The section that defines it.
+    pub fn section(self) -> &'static str {
+        match self {
+            Self::Concat => "4.3.1",
+            Self::Join => "4.3.2",
+            Self::Token => "4.3.3",
+            Self::GetInput => "4.4.1",
+            Self::GetProperty => "4.4.2",
+            Self::GetAttribute => "4.5.1",
+            Self::GetOperationOutput => "4.6.1",
+            Self::GetNodesOfType => "4.7.1",
+            Self::GetArtifact => "4.8.1",
+        }
+    }
+
+    /// How it is called, for help.
+    fn usage(self) -> &'static str {
+        match self {
+            Self::Concat => "concat: [STRING, …]",
+            Self::Join => "join: [[STRING, …], DELIMITER]",
+            Self::Token => "token: [STRING, CHARACTERS, INDEX]",
+            Self::GetInput => "get_input: NAME` or `get_input: [NAME, NAME_OR_INDEX, …]",
+            Self::GetProperty => "get_property: [ENTITY, PROPERTY, NAME_OR_INDEX, …]",
+            Self::GetAttribute => "get_attribute: [ENTITY, ATTRIBUTE, NAME_OR_INDEX, …]",
+            Self::GetOperationOutput => {
+                "get_operation_output: [ENTITY, INTERFACE, OPERATION, OUTPUT]"
+            }
+            Self::GetNodesOfType => "get_nodes_of_type: NODE_TYPE",
+            Self::GetArtifact => "get_artifact: [ENTITY, ARTIFACT, LOCATION, REMOVE]",
+        }
+    }
+}
+
+/// A name among the arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'a> {
+    /// The name.
+    pub text: &'a str,
+    /// Where it stands.
+    pub at: Node<'a>,
+}
+
+/// What a function is called with.
+#[derive(Clone, Debug)]
+pub enum Arguments<'a> {
+    /// Of `concat`: scalars and calls.
+    Parts(Vec<Node<'a>>),
+    /// Of `join`: a list of scalars and calls or a call, and what goes between.
+    Join(Node<'a>, Option<Node<'a>>),
+    /// Of `token`: the string, the characters at which it is split, and which part.
+    Token([Node<'a>; 3]),
+    /// Of `get_input`: the name or the position of an input, and a path into its value.
+    Input(Node<'a>, Vec<Node<'a>>),
+    /// Of `get_property` and `get_attribute`: an entity, and a path from it.
+    Path(Name<'a>, Vec<Node<'a>>),
+    /// Of `get_operation_output`: an entity, an interface, an operation and its output.
+    Output([Name<'a>; 4]),
+    /// Of `get_nodes_of_type`.
+    NodeType(Name<'a>),
+    /// Of `get_artifact`: an entity and an artifact.
+    Artifact(Name<'a>, Name<'a>),
+}
+
+/// A call of a function.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// The whole call.
+    pub node: Node<'a>,
+    /// The function.
+    pub function: Function,
+    /// Its arguments.
+    pub arguments: Arguments<'a>,
+}
+
+impl<'a> Call<'a> {
+    /// Reads a call; nothing where the node calls no function.
+    ///
+    /// # Errors
+    /// `invalid-function` where the arguments are none that the function takes.
+    pub fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
+        let name = function(node)?;
+        let function = Function::ALL.into_iter().find(|function| function.name() == name)?;
+        let (_, operand) = node.entries().next()?;
+        let call = match arguments(function, operand) {
+            Ok(arguments) => Ok(Self { node, function, arguments }),
+            Err(wrong) => Err(wrong
+                .section(function.section())
+                .help(format!("write it as `{}`", function.usage()))),
+        };
+        Some(call)
+    }
+}
+
+fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Diagnostic> {
+    let all: Vec<_> = operand.items().collect();
+    match (function, &all[..]) {
+        (Function::Concat, [_, ..]) => {
+            all.iter().try_for_each(|part| text(function, *part))?;
+            Ok(Arguments::Parts(all))
+        }
+        (Function::Join, [list]) => joined(*list).map(|list| Arguments::Join(list, None)),
+        (Function::Join, [list, delimiter]) => {
+            text(function, *delimiter)?;
+            Ok(Arguments::Join(joined(*list)?, Some(*delimiter)))
+        }
+        (Function::Token, &[string, characters, index]) => {
+            text(function, string)?;
+            text(function, characters)?;
+            let is_index =
+                matches!(index.scalar(), Some(Scalar::Int(0..))) || self::function(index).is_some();
+            let wrong = || invalid(index, "the index of a substring is an integer from 0 up");
+            if is_index { Ok(Arguments::Token([string, characters, index])) } else { Err(wrong()) }
+        }
+        (Function::GetInput, []) if operand.kind() == NodeKind::Scalar => {
+            Ok(Arguments::Input(step(operand)?, Vec::new()))
+        }
+        (Function::GetInput, [input, path @ ..]) => {
+            Ok(Arguments::Input(step(*input)?, steps(path)?))
+        }
+        (Function::GetProperty | Function::GetAttribute, [entity, path @ ..])
+            if !path.is_empty() =>
+        {
+            Ok(Arguments::Path(name(*entity)?, steps(path)?))
+        }
+        (Function::GetOperationOutput, &[entity, interface, operation, output]) => {
+            Ok(Arguments::Output([
+                name(entity)?,
+                name(interface)?,
+                name(operation)?,
+                name(output)?,
+            ]))
+        }
+        // The grammar has no brackets, so that all of it is one string.
+        (Function::GetOperationOutput, []) => {
+            commas(operand).map(Arguments::Output).ok_or_else(|| count(function, operand))
+        }
+        (Function::GetNodesOfType, &[kind]) => Ok(Arguments::NodeType(name(kind)?)),
+        (Function::GetNodesOfType, []) if operand.kind() == NodeKind::Scalar => {
+            Ok(Arguments::NodeType(name(operand)?))
+        }
+        (Function::GetArtifact, [entity, artifact, rest @ ..]) if rest.len() < 3 => {
+            let (location, remove) = (rest.first(), rest.get(1));
+            if let Some(location) = location {
+                text(function, *location)?;
+            }
+            match remove
+                .filter(|remove| remove.as_bool().is_none() && self::function(**remove).is_none())
+            {
+                Some(remove) => {
+                    Err(invalid(*remove, "whether to remove an artifact is `true` or `false`"))
+                }
+                None => Ok(Arguments::Artifact(name(*entity)?, name(*artifact)?)),
+            }
+        }
+        _ => Err(count(function, operand)),
+    }
+}
+
+/// Something that can be part of a string: a scalar, or what a function gives.
+fn text(function: Function, node: Node<'_>) -> Result<(), Diagnostic> {
+    if node.kind() == NodeKind::Scalar && !node.is_null() || self::function(node).is_some() {
+        return Ok(());
+    }
+    Err(invalid(node, format!("`{}` takes strings, not {}", function.name(), node.describe())))
+}
+
+fn joined(list: Node<'_>) -> Result<Node<'_>, Diagnostic> {
+    if list.kind() != NodeKind::Sequence && function(list).is_none() {
+        return Err(invalid(
+            list,
+            format!("`join` takes a list of strings, not {}", list.describe()),
+        ));
+    }
+    list.items().try_for_each(|part| text(Function::Join, part))?;
+    Ok(list)
+}
+
+fn name(node: Node<'_>) -> Result<Name<'_>, Diagnostic> {
+    let name = node.as_str().map(|text| Name { text, at: node });
+    name.ok_or_else(|| invalid(node, format!("expected a name, got {}", node.describe())))
+}
+
+fn steps<'a>(path: &[Node<'a>]) -> Result<Vec<Node<'a>>, Diagnostic> {
+    path.iter().map(|part| step(*part)).collect()
+}
+
+/// A name or an index.
+fn step(node: Node<'_>) -> Result<Node<'_>, Diagnostic> {
+    match node.scalar() {
+        Some(Scalar::String(_) | Scalar::Int(_)) => Ok(node),
+        _ => Err(invalid(node, format!("expected a name or an index, got {}", node.describe()))),
+    }
+}
+
+fn commas(node: Node<'_>) -> Option<[Name<'_>; 4]> {
+    let names: Vec<_> =
+        node.as_str()?.split(',').map(|text| Name { text: text.trim(), at: node }).collect();
+    names.try_into().ok()
+}
+
+fn count(function: Function, operand: Node<'_>) -> Diagnostic {
+    let got = match (operand.kind(), operand.items().len()) {
+        (NodeKind::Sequence, 1) => "1 argument".to_owned(),
+        (NodeKind::Sequence, count) => format!("{count} arguments"),
+        _ => operand.describe().to_owned(),
+    };
+    invalid(operand, format!("`{}` does not take {got}", function.name()))
+}
+
+fn invalid(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidFunction, message).at(node.span())
+}

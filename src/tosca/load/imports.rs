@@ -1,0 +1,283 @@
+//! Reads what a template imports (section 3.6.8), and what that imports: each file once, whatever
+//! the ways that lead to it.
+//!
+//! Nothing is fetched. What is to be had from a URL is read where a local copy is mapped to it;
+//! else resolving leaves it to an orchestrator, and validating says so.
+
+use super::mapping::{Mapping, below, file_url, is_profile, is_url};
+use super::{Opened, is_yaml, normalize, parse_all, read_text};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
+use crate::text::source::{FileId, FileSystem, SourceMap};
+use crate::text::yaml::{Document, Node};
+use crate::tosca::scope::{Link, Links};
+use crate::variability::template::ImportDefinition;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The section that says what the names of imported files mean.
+const SECTION: &str = "3.6.8.2.4";
+
+/// How imports are read.
+#[derive(Clone, Copy)]
+pub struct Importing<'f> {
+    /// Through which the files are read that come with the template.
+    pub files: &'f dyn FileSystem,
+    /// Through which local copies of what is elsewhere are read.
+    pub outside: &'f dyn FileSystem,
+    /// Which those are.
+    pub mapping: &'f Mapping,
+    /// Whether what cannot be had here is an error.
+    pub strict: bool,
+}
+
+impl Importing<'_> {
+    /// Reads the wanted imports of a template, for the types in them; what is in its library is
+    /// there already.
+    ///
+    /// A file that does not exist is a `file` error at the import's place; where only a file of the
+    /// library that nothing imports asks for it, a warning. `syntax` errors are as everywhere.
+    pub fn read<'i>(
+        self,
+        sources: &mut SourceMap,
+        opened: &Opened,
+        wanted: impl Iterator<Item = ImportDefinition<'i>>,
+        diagnostics: &mut Diagnostics,
+    ) -> (Vec<Document>, Links) {
+        let path = |document: &Document| normalize(sources.file(document.file()).path());
+        let known = opened
+            .library
+            .iter()
+            .chain([&opened.template])
+            .map(|document| (path(document), document.file()))
+            .collect();
+        let library: Vec<_> = opened.library.iter().map(Document::file).collect();
+        let left = opened.library.iter().map(|document| (document.file(), document)).collect();
+        let links = Links {
+            top: Some(opened.template.file()),
+            library: library.clone(),
+            links: Vec::new(),
+        };
+        let mut reading = Reading { how: self, sources, known, left, documents: Vec::new(), links };
+        let importer =
+            Importer { root: opened.template.root(), directory: &opened.base, outside: false };
+        let open = wanted
+            .filter_map(|import| diagnostics.ok(reading.how.target(&importer, import)).flatten())
+            .collect();
+        reading.follow(open, diagnostics);
+        let mut unasked = Diagnostics::default();
+        for file in library {
+            let open = reading.of_library(file, &mut unasked);
+            reading.follow(open, &mut unasked);
+        }
+        for mut diagnostic in unasked.0 {
+            diagnostic.severity = Severity::Warning;
+            diagnostics.push(diagnostic);
+        }
+        (reading.documents, reading.links)
+    }
+
+    /// The file that is imported; nothing where none is, and none is missed.
+    fn target(
+        &self,
+        importer: &Importer<'_>,
+        import: ImportDefinition<'_>,
+    ) -> Result<Option<Target>, Diagnostic> {
+        let place = match self.place(importer, &import) {
+            Err(error) if self.strict => return Err(error.at(import.item.span()).section(SECTION)),
+            place => place.ok().flatten(),
+        };
+        let from = importer.root.document().file();
+        let link = Link {
+            from,
+            to: from,
+            span: import.item.span(),
+            prefix: import.prefix.map(str::to_owned),
+            uri: import.uri.map(str::to_owned),
+        };
+        Ok(place.map(|place| Target { place, name: import.file.to_owned(), link }))
+    }
+
+    /// Where a file is; nothing where nothing has to be read, or where the grammar is wrong
+    /// already.
+    fn place(
+        &self,
+        importer: &Importer<'_>,
+        import: &ImportDefinition<'_>,
+    ) -> Result<Option<Place>, Diagnostic> {
+        let Importer { root, directory, outside } = *importer;
+        let name = match import.repository {
+            None if is_profile(import.file) => return Ok(None),
+            Some(repository) if !is_url(import.file) => match address(root, repository)? {
+                Some(address) => below(address, import.file),
+                None => return Ok(None),
+            },
+            _ => import.file.to_owned(),
+        };
+        if let Some(path) = file_url(&name) {
+            return Ok(Some(Place { path, outside, optional: true }));
+        }
+        let path = directory.join(&name);
+        // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
+        if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
+            return Ok(Some(Place { path, outside, optional: import.repository.is_some() }));
+        }
+        let mapped = self
+            .mapping
+            .local(&name)
+            .map(|path| Some(Place { path, outside: true, optional: false }));
+        mapped.ok_or_else(|| {
+            let why = if is_url(&name) {
+                "is not mapped to a local file, and nothing is fetched"
+            } else {
+                "is neither a file nor a profile that is known"
+            };
+            let error = Diagnostic::error(Code::File, format!("`{name}` {why}"));
+            error.help(format!("name a local copy: `--map {name}=PATH`"))
+        })
+    }
+
+    fn through(&self, outside: bool) -> &dyn FileSystem {
+        if outside { self.outside } else { self.files }
+    }
+
+    /// The text of a file; nothing where there is no such file, and none is needed.
+    fn text(&self, target: &Target) -> Result<Option<Arc<str>>, Diagnostic> {
+        let Place { path, outside, optional } = &target.place;
+        let files = self.through(*outside);
+        if (*optional || self.strict) && !files.is_file(path) {
+            let error =
+                Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
+            return if self.strict { Err(target.judge(error)) } else { Ok(None) };
+        }
+        read_text(files, path).map(Some).map_err(|error| target.judge(error))
+    }
+}
+
+/// The address of a repository (section 3.6.6), where it has one.
+fn address<'a>(root: Node<'a>, name: Node<'_>) -> Result<Option<&'a str>, Diagnostic> {
+    let Some(name) = name.as_str() else { return Ok(None) };
+    let all = root.get("repositories");
+    let Some(definition) = all.and_then(|all| all.get(name)) else {
+        let known = all.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
+        let error =
+            Diagnostic::error(Code::UnknownElement, format!("there is no repository `{name}`"));
+        return Err(error
+            .help("define it under `repositories`")
+            .help_opt(did_you_mean(name, known)));
+    };
+    Ok(definition.as_str().or_else(|| definition.get("url")?.as_str()))
+}
+
+/// What imports.
+struct Importer<'a> {
+    root: Node<'a>,
+    /// Where relative names start.
+    directory: &'a Path,
+    /// Whether it is a local copy of something elsewhere, or came with one.
+    outside: bool,
+}
+
+/// Where an imported file is.
+struct Place {
+    path: PathBuf,
+    /// Whether it is a local copy of something elsewhere, or comes with one.
+    outside: bool,
+    /// Whether resolving does without it.
+    optional: bool,
+}
+
+/// A file that is imported.
+struct Target {
+    place: Place,
+    /// As it is written.
+    name: String,
+    /// Without where it leads.
+    link: Link,
+}
+
+impl Target {
+    fn judge(&self, error: Diagnostic) -> Diagnostic {
+        let help = if self.place.outside {
+            "it has a local copy, which is mapped"
+        } else {
+            "relative names start at the importing file"
+        };
+        error.at(self.link.span).section(SECTION).help(help)
+    }
+}
+
+struct Reading<'f> {
+    how: Importing<'f>,
+    sources: &'f mut SourceMap,
+    /// The files that were read.
+    known: FxHashMap<PathBuf, FileId>,
+    /// Files of the library whose imports have not been followed yet.
+    left: FxHashMap<FileId, &'f Document>,
+    documents: Vec<Document>,
+    links: Links,
+}
+
+impl Reading<'_> {
+    /// Reads these files and what they import, wave by wave.
+    fn follow(&mut self, mut open: Vec<Target>, diagnostics: &mut Diagnostics) {
+        while !open.is_empty() {
+            let mut jobs = Vec::new();
+            let mut outside = Vec::new();
+            let mut next = Vec::new();
+            for target in open {
+                let path = normalize(&target.place.path);
+                let to = match self.known.get(&path) {
+                    Some(known) => *known,
+                    None => {
+                        let Some(text) = diagnostics.ok(self.how.text(&target)).flatten() else {
+                            continue;
+                        };
+                        let file = self.sources.add(&target.place.path, Arc::clone(&text));
+                        self.known.insert(path, file);
+                        jobs.push((file, text));
+                        outside.push(target.place.outside);
+                        file
+                    }
+                };
+                next.extend(self.of_library(to, diagnostics));
+                self.links.links.push(Link { to, ..target.link });
+            }
+            for (document, outside) in parse_all(&jobs, |_| false).into_iter().zip(outside) {
+                if let Some(document) = diagnostics.ok(document) {
+                    next.extend(self.targets(&document, outside, diagnostics));
+                    self.documents.push(document);
+                }
+            }
+            open = next;
+        }
+    }
+
+    /// What a file of the library imports, when it is asked for the first time.
+    fn of_library(&mut self, file: FileId, diagnostics: &mut Diagnostics) -> Vec<Target> {
+        self.left
+            .remove(&file)
+            .map(|document| self.targets(document, false, diagnostics))
+            .unwrap_or_default()
+    }
+
+    fn targets(
+        &self,
+        document: &Document,
+        outside: bool,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Target> {
+        let directory = self.sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
+        let importer = Importer { root: document.root(), directory, outside };
+        let targets =
+            ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));
+        targets.filter_map(|target| diagnostics.ok(target).flatten()).collect()
+    }
+}
+
+/// What a service template imports from beside itself.
+pub fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
+    let local = ImportDefinition::all(root)
+        .filter(|import| import.repository.is_none() && !is_url(import.file));
+    local.map(|import| import.file).filter(|file| !is_profile(file))
+}

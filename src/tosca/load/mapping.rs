@@ -1,0 +1,181 @@
+//! Which local copies stand for what lies behind URLs; nothing is ever fetched.
+
+use crate::tosca::profile;
+use std::path::{Path, PathBuf};
+
+/// Local files for URLs: each stands for itself and for everything below it.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    entries: Vec<(String, PathBuf)>,
+}
+
+impl Mapping {
+    /// Lets a file or directory stand for a URL, or for the name of a profile.
+    pub fn add(&mut self, url: &str, path: PathBuf) {
+        let url = normal(url);
+        self.entries.push((url.trim_end_matches('/').to_owned(), path));
+    }
+
+    /// The local file that stands for a URL: by the longest URL that is mapped, of equal ones by
+    /// the last.
+    pub fn local(&self, url: &str) -> Option<PathBuf> {
+        let url = normal(url);
+        let below = |(mapped, path): &(String, PathBuf)| {
+            let rest = url.strip_prefix(mapped.as_str())?;
+            let is_below = rest.is_empty() || rest.starts_with('/');
+            // A path that started with a slash would lead out of what is mapped.
+            let rest = rest.trim_start_matches('/');
+            is_below.then(|| {
+                (mapped.len(), if rest.is_empty() { path.clone() } else { path.join(rest) })
+            })
+        };
+        self.entries
+            .iter()
+            .filter_map(below)
+            .max_by_key(|(length, _)| *length)
+            .map(|(_, path)| path)
+    }
+}
+
+/// Whether this is a URL rather than a path.
+pub fn is_url(text: &str) -> bool {
+    text.contains("://")
+}
+
+/// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types are there without an
+/// import.
+pub fn is_profile(name: &str) -> bool {
+    [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
+}
+
+/// The path of a URL of a local file.
+pub fn file_url(url: &str) -> Option<PathBuf> {
+    let rest =
+        url.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://")).and(url.get(7..))?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    path.starts_with('/').then(|| decoded(path).into())
+}
+
+/// What `%20` and its like stand for; what is none of them stays.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16);
+        let (byte, behind) = match others {
+            [high, low, behind @ ..] if *first == b'%' => match (digit(high), digit(low)) {
+                (Some(high), Some(low)) => ((high * 16 + low) as u8, behind),
+                _ => (*first, others),
+            },
+            _ => (*first, others),
+        };
+        bytes.push(byte);
+        rest = behind;
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A URL of which scheme and host are in lower case, and whose path has neither `.` nor `..`: what
+/// is below another looks so.
+fn normal(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                parts.truncate(parts.len().saturating_sub(1).max(1));
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("{}://{}{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase(), parts.join("/"))
+}
+
+/// What a name means in a repository: below its address.
+pub fn below(address: &str, name: &str) -> String {
+    if is_url(address) {
+        return format!("{}/{}", address.trim_end_matches('/'), name.trim_start_matches('/'));
+    }
+    Path::new(address).join(name.trim_start_matches('/')).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(entries: &[(&str, &str)]) -> Mapping {
+        let mut mapping = Mapping::default();
+        entries.iter().for_each(|(url, path)| mapping.add(url, path.into()));
+        mapping
+    }
+
+    #[test]
+    fn the_longest_url_wins() {
+        let mapping = mapping(&[
+            ("https://example.com/types", "vendor/types"),
+            ("https://example.com/types/net/a.yaml", "own.yaml"),
+            ("https://example.com/", "vendor"),
+        ]);
+        for (url, path) in [
+            ("https://example.com/types/a.yaml", Some("vendor/types/a.yaml")),
+            ("https://example.com/types/net/a.yaml", Some("own.yaml")),
+            ("https://example.com/types/net/b.yaml", Some("vendor/types/net/b.yaml")),
+            ("https://example.com/typesetting/a.yaml", Some("vendor/typesetting/a.yaml")),
+            ("https://example.com/types", Some("vendor/types")),
+            ("https://example.com/types/", Some("vendor/types")),
+            ("HTTPS://Example.COM/types/a.yaml", Some("vendor/types/a.yaml")),
+            ("https://example.com/Types/a.yaml", Some("vendor/Types/a.yaml")),
+            ("https://example.org/types/a.yaml", None),
+            ("http://example.com/types/a.yaml", None),
+        ] {
+            assert_eq!(mapping.local(url), path.map(PathBuf::from), "{url}");
+        }
+    }
+
+    #[test]
+    fn of_equal_urls_the_last_wins() {
+        let mapping = mapping(&[("https://a.example/t", "one"), ("https://a.example/t/", "two")]);
+        assert_eq!(mapping.local("https://a.example/t/x.yaml"), Some("two/x.yaml".into()));
+    }
+
+    #[test]
+    fn nothing_leaves_what_is_mapped() {
+        let mapping = mapping(&[("https://a.example/types", "vendor")]);
+        assert_eq!(mapping.local("https://a.example/types/../secret.yaml"), None);
+        assert_eq!(
+            mapping.local("https://a.example/types/../../../types/./x.yaml"),
+            Some("vendor/x.yaml".into())
+        );
+        assert_eq!(
+            mapping.local("https://a.example/types//etc/passwd"),
+            Some("vendor/etc/passwd".into())
+        );
+    }
+
+    #[test]
+    fn names_of_profiles_are_mapped_as_a_whole() {
+        let mapping = mapping(&[("nfv_profile_1_0", "nfv.yaml")]);
+        assert_eq!(mapping.local("nfv_profile_1_0"), Some("nfv.yaml".into()));
+        assert_eq!(mapping.local("nfv_profile_1_0_1"), None);
+    }
+
+    #[test]
+    fn urls_of_files_are_paths() {
+        for (url, path) in [
+            ("file:///types/a.yaml", Some("/types/a.yaml")),
+            ("file://localhost/a%20b%.yaml", Some("/a b%.yaml")),
+            ("file://elsewhere/a.yaml", None),
+            ("https://a.example/a.yaml", None),
+        ] {
+            assert_eq!(file_url(url), path.map(PathBuf::from), "{url}");
+        }
+    }
+
+    #[test]
+    fn repositories_hold_what_is_below_them() {
+        assert_eq!(below("https://a.example/repo/", "t/x.yaml"), "https://a.example/repo/t/x.yaml");
+        assert_eq!(below("../vendor", "/t/x.yaml"), "../vendor/t/x.yaml");
+    }
+}

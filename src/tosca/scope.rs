@@ -1,0 +1,277 @@
+//! Which files see which names (sections 3.1.3, 3.2 and 3.6.8): what is defined in a file is seen
+//! there, and wherever the file is imported, behind the prefix of the import where it has one.
+//!
+//! `sees(f) = {f} ∪ ⋃ sees(g)` over all g that f imports without a prefix; `p:n` in f is n in what
+//! sees(g) has, over all g that f imports with the prefix p. The library beside a template, and
+//! what that imports, is seen everywhere.
+
+use crate::text::source::{FileId, Span};
+use crate::tosca::profile;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// An import from file to file.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    /// Who imports.
+    pub from: FileId,
+    /// What is imported.
+    pub to: FileId,
+    /// Where that is said.
+    pub span: Span,
+    /// `namespace_prefix`
+    pub prefix: Option<String>,
+    /// `namespace_uri`
+    pub uri: Option<String>,
+}
+
+/// How files hang together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    /// The template; where there is none, all files see each other.
+    pub top: Option<FileId>,
+    /// The files beside it that nobody has to import.
+    pub library: Vec<FileId>,
+    /// Who imports what, in the order of reading.
+    pub links: Vec<Link>,
+}
+
+impl Links {
+    /// Whether any name may have a prefix.
+    pub fn have_prefixes(&self) -> bool {
+        self.links.iter().any(|link| link.prefix.is_some())
+    }
+
+    fn by_file(&self) -> FxHashMap<FileId, Vec<&Link>> {
+        let mut by_file: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        self.links.iter().for_each(|link| by_file.entry(link.from).or_default().push(link));
+        by_file
+    }
+
+    /// All files that an import leads to, this one first.
+    pub fn behind(&self, file: FileId) -> FxHashSet<FileId> {
+        let links = self.by_file();
+        let mut behind = FxHashSet::default();
+        let mut open = vec![file];
+        while let Some(file) = open.pop() {
+            if behind.insert(file) {
+                open.extend(links.get(&file).into_iter().flatten().map(|link| link.to));
+            }
+        }
+        behind
+    }
+
+    /// The prefixes by which the template calls what is in each file: none for its own names and
+    /// those of its library.
+    pub fn ways(&self) -> FxHashMap<FileId, String> {
+        let links = self.by_file();
+        let mut ways = FxHashMap::default();
+        let mut open: VecDeque<_> =
+            self.top.iter().chain(&self.library).map(|file| (*file, String::new())).collect();
+        while let Some((file, way)) = open.pop_front() {
+            if ways.contains_key(&file) {
+                continue;
+            }
+            for link in links.get(&file).into_iter().flatten() {
+                match &link.prefix {
+                    None => open.push_front((link.to, way.clone())),
+                    Some(prefix) => open.push_back((link.to, format!("{way}{prefix}:"))),
+                }
+            }
+            ways.insert(file, way);
+        }
+        ways
+    }
+}
+
+/// How near a name is: of several, the nearest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    BuiltIn,
+    Own,
+    Imported,
+    Library,
+    /// In a file of the library that is imported with a prefix, so that nobody may mean it without.
+    PrefixedLibrary,
+}
+
+/// The files whose names are meant in a file, or behind a prefix in it.
+#[derive(Debug, Default)]
+struct Scope {
+    /// The file itself, or what is imported with the prefix.
+    own: Vec<usize>,
+    sees: FxHashSet<usize>,
+    is_prefixed: bool,
+}
+
+/// Which files see which names; files have positions in the order in which they were given.
+#[derive(Debug, Default)]
+pub(crate) struct Scopes {
+    positions: FxHashMap<FileId, usize>,
+    /// First those of files, then those of prefixes.
+    scopes: Vec<Scope>,
+    /// For each file, its prefixes and their scopes.
+    prefixes: Vec<FxHashMap<String, usize>>,
+    /// The files that are seen everywhere.
+    everywhere: Vec<Option<Nearness>>,
+    top: Option<usize>,
+}
+
+impl Scopes {
+    /// Those of these files.
+    pub fn of(files: &[FileId], links: &Links) -> Self {
+        let positions: FxHashMap<_, _> =
+            files.iter().enumerate().map(|(position, file)| (*file, position)).collect();
+        let position = |file: &FileId| positions.get(file).copied();
+        let mut open = vec![Vec::new(); files.len()];
+        let mut prefixed: Vec<FxHashMap<String, Vec<usize>>> =
+            vec![FxHashMap::default(); files.len()];
+        let mut has_prefix = FxHashSet::default();
+        for (link, from, to) in links
+            .links
+            .iter()
+            .filter_map(|link| Some((link, position(&link.from)?, position(&link.to)?)))
+        {
+            if let Some(prefix) = &link.prefix {
+                has_prefix.insert(to);
+                prefixed[from].entry(prefix.clone()).or_default().push(to);
+            } else {
+                open[from].push(to);
+            }
+        }
+        let mut scopes: Vec<_> =
+            (0..files.len()).map(|file| Scope::new(vec![file], false, &open)).collect();
+        let mut prefixes = Vec::new();
+        for prefixed in prefixed {
+            let mut add = |(prefix, own)| {
+                scopes.push(Scope::new(own, true, &open));
+                (prefix, scopes.len() - 1)
+            };
+            prefixes.push(prefixed.into_iter().map(&mut add).collect());
+        }
+        let mut everywhere: Vec<_> = files
+            .iter()
+            .map(|file| profile::is_built_in(*file).then_some(Nearness::BuiltIn))
+            .collect();
+        let library: Vec<_> = if links.top.is_some() { &links.library } else { files }
+            .iter()
+            .filter_map(position)
+            .collect();
+        for file in library {
+            let nearness = if has_prefix.contains(&file) {
+                Nearness::PrefixedLibrary
+            } else {
+                Nearness::Library
+            };
+            for &seen in &scopes[file].sees {
+                everywhere[seen] =
+                    Some(everywhere[seen].map_or(nearness, |before| before.min(nearness)));
+            }
+        }
+        let top = links.top.as_ref().and_then(position);
+        Self { positions, scopes, prefixes, everywhere, top }
+    }
+
+    fn scope(&self, from: Option<FileId>) -> Option<usize> {
+        from.and_then(|file| self.positions.get(&file).copied()).or(self.top)
+    }
+
+    /// How near the names of a file are in a scope, where they are meant at all.
+    fn nearness(&self, scope: Option<usize>, file: usize) -> Option<Nearness> {
+        let everywhere = self.everywhere.get(file).copied().flatten();
+        let Some(scope) = scope.and_then(|scope| self.scopes.get(scope)) else { return everywhere };
+        if everywhere == Some(Nearness::BuiltIn) && !scope.is_prefixed {
+            everywhere
+        } else if scope.own.contains(&file) {
+            Some(Nearness::Own)
+        } else if scope.sees.contains(&file) {
+            Some(Nearness::Imported)
+        } else {
+            everywhere.filter(|_| !scope.is_prefixed)
+        }
+    }
+
+    fn nearest<T: Copy>(&self, scope: Option<usize>, known: &[(usize, T)]) -> Option<T> {
+        let near =
+            known.iter().filter_map(|(file, found)| Some((self.nearness(scope, *file)?, found)));
+        near.min_by_key(|(nearness, _)| *nearness).map(|(_, found)| *found)
+    }
+
+    /// What a name in a file means, or where no file is known, in the template; `known` says which
+    /// files define a name, and as what.
+    pub fn find<'k, T: Copy + 'k>(
+        &self,
+        from: Option<FileId>,
+        mut name: &str,
+        known: impl Fn(&str) -> &'k [(usize, T)],
+    ) -> Option<T> {
+        let mut scope = self.scope(from);
+        loop {
+            if let Some(found) = self.nearest(scope, known(name)) {
+                return Some(found);
+            }
+            let (prefix, rest) = name.split_once(':')?;
+            let own = &self.scopes.get(scope?)?.own;
+            scope =
+                Some(own.iter().find_map(|file| self.prefixes.get(*file)?.get(prefix).copied())?);
+            name = rest;
+        }
+    }
+
+    /// What a name means where a file is included: to some a part of what includes it.
+    pub fn find_around<T: Copy>(&self, from: Option<FileId>, known: &[(usize, T)]) -> Option<T> {
+        let file = self.scope(from)?;
+        let mut around = (0..self.prefixes.len())
+            .filter(|scope| *scope != file && self.scopes[*scope].sees.contains(&file));
+        around.find_map(|scope| self.nearest(Some(scope), known))
+    }
+
+    /// The prefix behind which a file sees another one.
+    pub fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
+        let prefixes = self.prefixes.get(self.scope(from)?)?.iter();
+        prefixes
+            .filter(|(_, scope)| self.scopes[**scope].sees.contains(&file))
+            .map(|(prefix, _)| prefix.as_str())
+            .min()
+    }
+
+    /// Whether a file imports anything with this prefix.
+    pub fn has_prefix(&self, from: Option<FileId>, prefix: &str) -> bool {
+        self.scope(from)
+            .and_then(|file| self.prefixes.get(file))
+            .is_some_and(|prefixes| prefixes.contains_key(prefix))
+    }
+
+    /// Each pair of definitions of one name that meet somewhere: the one that comes first there,
+    /// and the other.
+    pub fn meetings<T: Copy>(
+        &self,
+        known: &[(usize, T)],
+        mut meet: impl FnMut((usize, T), (usize, T)),
+    ) {
+        for scope in 0..self.scopes.len() {
+            // Whoever imports a file of the library with a prefix does not want to meet its names
+            // without.
+            let is_there = |file: usize| {
+                self.nearness(Some(scope), file).is_some_and(|it| it < Nearness::PrefixedLibrary)
+            };
+            let mut there = known.iter().copied().filter(|(file, _)| is_there(*file));
+            if let Some(first) = there.next() {
+                there.for_each(|other| meet(first, other));
+            }
+        }
+    }
+}
+
+impl Scope {
+    fn new(own: Vec<usize>, is_prefixed: bool, imports: &[Vec<usize>]) -> Self {
+        let mut sees = FxHashSet::default();
+        let mut open = own.clone();
+        while let Some(file) = open.pop() {
+            if sees.insert(file) {
+                open.extend(&imports[file]);
+            }
+        }
+        Self { own, sees, is_prefixed }
+    }
+}

@@ -1,0 +1,387 @@
+//! Calls of intrinsic functions (chapter 4): their arguments, what they take from, and whether what
+//! they give fits.
+//!
+//! Every value of a template is searched for calls. What is expected at their place was noted when
+//! values were checked ([`Checker::expects`]); where nothing was, a call is what no map can be
+//! taken for.
+
+mod kind;
+mod target;
+
+use super::checker::Checker;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::tosca::Family;
+use crate::tosca::function::{Arguments, Call, Function, Name};
+use crate::tosca::value::{Definition, Reason, Undecided, function, function_not_map};
+use crate::variability::graph::ElementId;
+use crate::variability::options::Kind;
+use crate::variability::template::PropertyValue;
+use kind::{Fit, Outcome, ValueType};
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
+use target::Answer;
+
+/// What functions are checked against.
+#[derive(Default)]
+pub(super) struct FunctionChecks<'a> {
+    /// What is expected of the calls at these places.
+    expected: RefCell<FxHashMap<Span, Vec<Expected>>>,
+    /// The relations of named relationship templates.
+    relationships: OnceCell<FxHashMap<&'a str, ElementId>>,
+    /// Topology inputs by name.
+    inputs: OnceCell<FxHashMap<&'a str, Vec<ElementId>>>,
+}
+
+/// What is expected of a call while some elements are present; no type where that is not defined.
+struct Expected {
+    when: Vec<ElementId>,
+    kind: Option<ValueType>,
+}
+
+/// Where a value stands.
+struct Site {
+    /// The element that it is part of.
+    from: ElementId,
+    /// What `SELF` stands for there.
+    entity: Option<ElementId>,
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// Notes what is expected of a function; nothing is noted where it is something else that
+    /// cannot be told.
+    pub(super) fn expects(&self, when: &[ElementId], undecided: &Undecided<'_>) -> bool {
+        if !matches!(undecided.reason, Reason::Function(_)) || function(undecided.node).is_none() {
+            return false;
+        }
+        let kind = undecided.schema.and_then(|schema| self.expected_type(schema));
+        let expected = Expected { when: when.to_vec(), kind };
+        self.functions
+            .expected
+            .borrow_mut()
+            .entry(undecided.node.span())
+            .or_default()
+            .push(expected);
+        true
+    }
+
+    /// Checks all calls.
+    pub(super) fn check_functions(&self) {
+        let graph = self.graph;
+        for property in &graph.properties {
+            if let PropertyValue::Value(value) = property.property.value {
+                self.search(&self.site(property.id), value);
+            }
+        }
+        let inputs = graph.inputs.iter().map(|input| (input.id, input.parameter));
+        for (id, parameter) in
+            inputs.chain(graph.outputs.iter().map(|output| (output.id, output.parameter)))
+        {
+            self.search_rest(
+                &self.site(id),
+                parameter.declared.value,
+                &["constraints", "entry_schema", "key_schema"],
+            );
+        }
+        for node in &graph.nodes {
+            const ELEMENTS: &[&str] =
+                &["type", "properties", "requirements", "artifacts", "technology"];
+            self.search_rest(&self.site(node.id), node.template.declared.value, ELEMENTS);
+        }
+        for relation in &graph.relations {
+            // The requirement is part of its node, and only the relationship has ends.
+            let source = Site { from: relation.id, entity: Some(graph.node(relation.source).id) };
+            self.search_rest(
+                &source,
+                relation.requirement.declared.value,
+                &["node", "relationship"],
+            );
+            if let Some(template) = relation.relationship {
+                self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
+            }
+        }
+        for artifact in &graph.artifacts {
+            self.search_rest(
+                &self.site(artifact.id),
+                artifact.artifact.declared.value,
+                &["type", "properties"],
+            );
+        }
+        for group in &graph.groups {
+            self.search_rest(
+                &self.site(group.id),
+                group.group.declared.value,
+                &["type", "properties", "members"],
+            );
+        }
+        for policy in &graph.policies {
+            self.search_rest(
+                &self.site(policy.id),
+                policy.policy.declared.value,
+                &["type", "properties", "targets"],
+            );
+        }
+        self.types.ids().for_each(|id| self.search_type(self.types.definition(id).value));
+    }
+
+    /// In types, where nothing has a name yet, calls are judged by their shape.
+    fn search_type(&self, value: Node<'c>) {
+        if function_not_map(value).is_some()
+            && let Some(Err(error)) = Call::read(value)
+        {
+            return self.report_when(&[], &[], error);
+        }
+        value
+            .items()
+            .chain(value.entries().map(|(_, part)| part))
+            .for_each(|part| self.search_type(part));
+    }
+
+    /// What stands in an element besides its own elements, its conditions, and what is for people.
+    fn search_rest(&self, site: &Site, body: Node<'a>, without: &[&str]) {
+        let is_rest = |keyword: &str| {
+            !without.contains(&keyword) && !["conditions", "implies", "metadata"].contains(&keyword)
+        };
+        for (key, value) in body.entries() {
+            if value.kind() != NodeKind::Scalar && key.text().is_some_and(is_rest) {
+                self.search(site, value);
+            }
+        }
+    }
+
+    /// Where values of an element stand.
+    fn site(&self, from: ElementId) -> Site {
+        let mut around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
+        let is_entity = |id: &ElementId| {
+            matches!(
+                self.graph.element(*id).kind,
+                Kind::Node | Kind::Relation | Kind::Group | Kind::Policy
+            )
+        };
+        Site { from, entity: around.find(is_entity) }
+    }
+
+    fn search(&self, site: &Site, value: Node<'a>) {
+        if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
+            return;
+        }
+        if function_not_map(value).is_some() || self.is_expected(value) {
+            self.call(site, value);
+        } else {
+            value
+                .items()
+                .chain(value.entries().map(|(_, part)| part))
+                .for_each(|part| self.search(site, part));
+        }
+    }
+
+    /// Whether a map was found to be a call where its type is known.
+    fn is_expected(&self, value: Node<'_>) -> bool {
+        function(value).is_some() && self.functions.expected.borrow().contains_key(&value.span())
+    }
+
+    /// Checks a call, and says what it gives.
+    fn call(&self, site: &Site, node: Node<'a>) -> Vec<Answer> {
+        let call = match Call::read(node) {
+            Some(Ok(call)) => call,
+            Some(Err(error)) => {
+                self.report(site.from, error);
+                return Vec::new();
+            }
+            None => return Vec::new(),
+        };
+        let mut answers = self.answers(site, &call);
+        for Answer { when, outcome } in &mut answers {
+            when.push(site.from);
+            if let Err(error) = outcome {
+                self.report_when(when, &[], error.clone());
+            }
+        }
+        self.fits_expected(site, &call, &answers);
+        answers
+    }
+
+    fn answers(&self, site: &Site, call: &Call<'a>) -> Vec<Answer> {
+        match &call.arguments {
+            Arguments::Parts(parts) => parts.iter().for_each(|part| self.string(site, *part)),
+            Arguments::Join(list, delimiter) => {
+                list.items().chain(*delimiter).for_each(|part| self.string(site, part));
+                if function(*list).is_some() {
+                    self.takes(site, *list, "a list", |kind| self.is_list(kind));
+                }
+            }
+            Arguments::Token(parts) => parts.iter().for_each(|part| self.string(site, *part)),
+            Arguments::Input(input, path) => return self.input_call(*input, path),
+            Arguments::Path(entity, path) => return self.value(site, call, *entity, path),
+            Arguments::Output(names) => return self.output_call(site, call, *names),
+            Arguments::NodeType(name) => return vec![Answer::always(self.node_type(*name))],
+            Arguments::Artifact(entity, artifact) => {
+                return self.artifact_call(site, call, *entity, *artifact);
+            }
+        }
+        vec![Answer::always(Ok(Outcome::Text))]
+    }
+
+    /// A part of a string, which may be a call.
+    fn string(&self, site: &Site, part: Node<'a>) {
+        if function(part).is_some() {
+            self.takes(site, part, "a string", |kind| self.is_scalar(kind));
+        }
+    }
+
+    /// A call as an argument of another.
+    fn takes(
+        &self,
+        site: &Site,
+        argument: Node<'a>,
+        what: &str,
+        is_right: impl Fn(&ValueType) -> bool,
+    ) {
+        let section = |node| Call::read(node)?.ok().map(|call| call.function.section());
+        for Answer { when, outcome } in self.call(site, argument) {
+            let given = match outcome {
+                Ok(Outcome::Typed(kind)) if !is_right(&kind) => self.described(&kind),
+                Ok(Outcome::Text) if what == "a list" => "a string".to_owned(),
+                _ => continue,
+            };
+            let message = format!(
+                "expected {what}, got {given} from `{}`",
+                function(argument).unwrap_or_default()
+            );
+            let error = Diagnostic::error(Code::InvalidValue, message).at(argument.span());
+            self.report_when(&when, &[], error.section(section(argument).unwrap_or("4.3")));
+        }
+    }
+
+    /// What `get_input` gives.
+    fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<Answer> {
+        let graph = self.graph;
+        let ids = match operand.scalar() {
+            // A position that does not exist has been reported.
+            Some(Scalar::Int(index)) => {
+                let input = usize::try_from(index).ok().and_then(|index| graph.inputs.get(index));
+                input.map(|input| input.id).into_iter().collect()
+            }
+            _ => {
+                let name = operand.text().unwrap_or_default();
+                let Some(ids) = self.inputs().get(name) else {
+                    let message = format!("there is no topology input `{name}`");
+                    let error = Diagnostic::error(Code::UnknownElement, message)
+                        .at(operand.span())
+                        .section("4.4.1");
+                    let known = graph.inputs.iter().map(|input| input.parameter.declared.name);
+                    return vec![Answer::always(Err(error.help_opt(did_you_mean(name, known))))];
+                };
+                ids.clone()
+            }
+        };
+        let answer = |id: ElementId| {
+            let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
+            // What is wrong with the declaration is reported with it.
+            let definition = Definition::parameter(
+                declared.key,
+                declared.value,
+                &mut crate::text::diagnostic::Diagnostics::default(),
+            );
+            let outcome = match &definition.schema {
+                Some(schema) => self
+                    .part(self.expected_type(schema), path)
+                    .map_err(|error| error.section("4.4.1")),
+                None => Ok(Outcome::RunTime),
+            };
+            Answer { when: vec![id], outcome }
+        };
+        ids.into_iter().filter(|&id| self.counts(id)).map(answer).collect()
+    }
+
+    fn inputs(&self) -> &FxHashMap<&'a str, Vec<ElementId>> {
+        self.functions.inputs.get_or_init(|| {
+            let mut inputs: FxHashMap<_, Vec<_>> = FxHashMap::default();
+            for input in &self.graph.inputs {
+                inputs.entry(input.parameter.declared.name).or_default().push(input.id);
+            }
+            inputs
+        })
+    }
+
+    fn relationships(&self) -> &FxHashMap<&'a str, ElementId> {
+        self.functions.relationships.get_or_init(|| {
+            let relations = self
+                .graph
+                .relations
+                .iter()
+                .filter(|relation| relation.requirement.relationship.is_some());
+            relations
+                .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
+                .collect()
+        })
+    }
+
+    fn node_type(&self, name: Name<'_>) -> Result<Outcome, Diagnostic> {
+        let found = self.types.named(Family::Node, name.text, name.at.span());
+        found
+            .map(|_| Outcome::RunTime)
+            .map_err(|error| error.section(Function::GetNodesOfType.section()))
+    }
+
+    /// Whether what a call gives is what is expected at its place.
+    fn fits_expected(&self, site: &Site, call: &Call<'a>, answers: &[Answer]) {
+        let expected = self.functions.expected.borrow();
+        let at_place = expected.get(&call.node.span()).into_iter().flatten();
+        // An alias stands at several places, of which each has its own expectations.
+        let of_site = at_place.filter(|expected| {
+            expected.when.iter().any(|&id| self.root(id) == self.root(site.from))
+        });
+        let mut is_noted = false;
+        for Expected { when: of_type, kind } in of_site {
+            let Some(kind) = kind else { continue };
+            for Answer { when, outcome } in answers {
+                let Ok(outcome) = outcome else { continue };
+                let mut when = [&of_type[..], &when[..]].concat();
+                when.sort_unstable();
+                when.dedup();
+                match self.fit(outcome, kind) {
+                    Fit::Yes => {}
+                    Fit::No => self.report_when(&when, &[], self.misfit(call, outcome, kind)),
+                    _ if is_noted => {}
+                    fit => {
+                        is_noted = true;
+                        self.report_when(&when, &[], undecidable(call, fit));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The outermost element around one.
+    fn root(&self, id: ElementId) -> ElementId {
+        std::iter::successors(Some(id), |&id| self.graph.element(id).container).last().unwrap_or(id)
+    }
+
+    fn misfit(&self, call: &Call<'_>, outcome: &Outcome, expected: &ValueType) -> Diagnostic {
+        let given = match outcome {
+            Outcome::Typed(kind) => self.described(kind),
+            _ => "a string".to_owned(),
+        };
+        let message = format!(
+            "expected {}, got {given} from `{}`",
+            self.described(expected),
+            call.function.name()
+        );
+        Diagnostic::error(Code::InvalidValue, message)
+            .at(call.node.span())
+            .section(call.function.section())
+    }
+}
+
+fn undecidable(call: &Call<'_>, fit: Fit) -> Diagnostic {
+    let what = if fit == Fit::Constraints { "fulfils the constraints here" } else { "fits here" };
+    let message = format!(
+        "whether the result of `{}` {what} is known at run time only",
+        call.function.name()
+    );
+    Diagnostic::note(Code::Undecidable, message)
+        .at(call.node.span())
+        .section(call.function.section())
+}

@@ -1,0 +1,95 @@
+//! References in the result to what is not in it.
+
+use super::Checker;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::graph::{ElementId, Graph, Step};
+use crate::variability::options::Kind;
+use crate::variability::presence::Presence;
+
+/// One place that refers to elements, which is there while `from` is.
+#[derive(Clone, Copy, Debug)]
+pub struct Mention<'m> {
+    /// The element that it is part of; nothing where it always stays.
+    pub from: Option<ElementId>,
+    /// The elements that it may mean, one of which has to be present.
+    pub targets: &'m [ElementId],
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Mention<'_> {
+    /// A warning, as an orchestrator may fill the gap; nothing where nothing is meant.
+    pub fn dangles(&self, graph: &Graph<'_>) -> Option<Diagnostic> {
+        let &target = self.targets.first()?;
+        let from =
+            self.from.map_or_else(|| "this".to_owned(), |from| graph.display(from).to_string());
+        let message = format!("{from} refers to {}, which is absent", graph.display(target));
+        let warning = Diagnostic::warning(Code::DanglingReference, message).at(self.span);
+        Some(warning.label(graph.element(target).span, "this is absent"))
+    }
+}
+
+/// Every reference of a template: in values, substitution mappings and workflows.
+pub fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
+    for reference in &graph.references {
+        found(Mention {
+            from: Some(reference.from),
+            targets: &reference.targets,
+            span: reference.span,
+        });
+    }
+    let Some(topology) = graph.template.root.get("topology_template") else { return };
+    if let Some(node) = topology.get("substitution_mappings") {
+        mappings(graph, node, found);
+    }
+    if let Some(node) = topology.get("workflows") {
+        targets(graph, node, found);
+    }
+}
+
+/// `[node, capability]` and the like, at any depth.
+fn mappings<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    match node.kind() {
+        NodeKind::Sequence => {
+            node.items().next().into_iter().for_each(|item| name(graph, item, found))
+        }
+        _ => node.entries().for_each(|(_, value)| mappings(graph, value, found)),
+    }
+}
+
+/// `target: node`, at any depth.
+fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    node.items().for_each(|item| targets(graph, item, found));
+    for (key, value) in node.entries() {
+        if key.text() == Some("target") && value.kind() == NodeKind::Scalar {
+            name(graph, value, found);
+        } else {
+            targets(graph, value, found);
+        }
+    }
+}
+
+/// A name that is neither a node's nor a group's means something else.
+fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
+    let target = [Kind::Node, Kind::Group]
+        .into_iter()
+        .find_map(|kind| graph.find(Step::Root(kind), name).ok());
+    if let Some(target) = target {
+        found(Mention { from: None, targets: &[target], span: name.span() });
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Reports those that dangle in a variant.
+    pub(super) fn dangling(&mut self, presence: &Presence) {
+        let graph = self.graph;
+        mentions(graph, &mut |mention| {
+            let is_there = mention.from.is_none_or(|from| presence.is(from));
+            if is_there && presence.among(mention.targets).next().is_none() {
+                self.diagnostics.0.extend(mention.dangles(graph));
+            }
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! Checks on the result ("Conduct Checks"): all violations are reported, each check can be switched
+//! off.
+
+mod consistency;
+mod dangling;
+mod semantic;
+
+pub use dangling::mentions;
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::options::Options;
+use crate::variability::presence::Presence;
+use rustc_hash::FxHashMap;
+
+/// Checks a variant; what is switched off but decides something arbitrarily is a warning.
+pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
+    let mut checker = Checker {
+        graph,
+        options,
+        judge: Judge::Variant(presence),
+        diagnostics: Diagnostics::default(),
+        rules: Vec::new(),
+    };
+    checker.all();
+    checker.constant_outputs(presence);
+    checker.dangling(presence);
+    checker.diagnostics
+}
+
+/// What every variant has to fulfil to pass the checks.
+pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<Rule> {
+    let mut checker = Checker {
+        graph,
+        options,
+        judge: Judge::Rules,
+        diagnostics: Diagnostics::default(),
+        rules: Vec::new(),
+    };
+    checker.all();
+    checker.rules
+}
+
+/// What a check demands while an element is present.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// The check.
+    pub code: Code,
+    /// The element while which is present it counts; nothing where it always counts.
+    pub guard: Option<ElementId>,
+    /// How many of these may be present.
+    pub demand: Demand,
+    /// Which.
+    pub of: Vec<ElementId>,
+}
+
+/// How many of some elements may be present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// At least one.
+    Any,
+    /// At most one.
+    AtMostOne,
+}
+
+/// What becomes of a demand: it is judged in one variant, or collected for all.
+#[derive(Clone, Copy)]
+enum Judge<'c> {
+    Variant(&'c Presence),
+    Rules,
+}
+
+struct Checker<'c, 'a> {
+    graph: &'c Graph<'a>,
+    options: &'c Options,
+    judge: Judge<'c>,
+    diagnostics: Diagnostics,
+    rules: Vec<Rule>,
+}
+
+impl<'a> Checker<'_, 'a> {
+    fn all(&mut self) {
+        self.consistency();
+        self.semantic();
+    }
+
+    /// Whether what an element demands may matter.
+    fn concerns(&self, guard: ElementId) -> bool {
+        match self.judge {
+            Judge::Variant(presence) => presence.is(guard),
+            Judge::Rules => true,
+        }
+    }
+
+    /// While the guard is present, at least one of these is, or else this is wrong.
+    fn any(
+        &mut self,
+        code: Code,
+        guard: ElementId,
+        of: &[ElementId],
+        wrong: impl FnOnce(&Graph<'a>) -> Diagnostic,
+    ) {
+        match self.judge {
+            Judge::Variant(presence)
+                if presence.is(guard) && presence.among(of).next().is_none() =>
+            {
+                self.diagnostics.push(wrong(self.graph));
+            }
+            Judge::Variant(_) => {}
+            Judge::Rules => self.rules.push(Rule {
+                code,
+                guard: Some(guard),
+                demand: Demand::Any,
+                of: of.to_vec(),
+            }),
+        }
+    }
+
+    /// While the guard is present, at most one of these is, or else this is wrong with those that
+    /// are.
+    fn at_most_one(
+        &mut self,
+        code: Code,
+        guard: Option<ElementId>,
+        of: &[ElementId],
+        wrong: impl FnOnce(&Graph<'a>, &[ElementId]) -> Diagnostic,
+    ) {
+        if of.len() < 2 {
+            return;
+        }
+        match self.judge {
+            Judge::Variant(presence) => {
+                if guard.is_none_or(|guard| presence.is(guard))
+                    && presence.among(of).nth(1).is_some()
+                {
+                    let present: Vec<_> = presence.among(of).collect();
+                    self.diagnostics.push(wrong(self.graph, &present));
+                }
+            }
+            Judge::Rules => {
+                self.rules.push(Rule { code, guard, demand: Demand::AtMostOne, of: of.to_vec() })
+            }
+        }
+    }
+}
+
+/// Something about an element.
+fn at(diagnostic: Diagnostic, graph: &Graph<'_>, id: ElementId) -> Diagnostic {
+    diagnostic.at(graph.element(id).span)
+}
+
+fn error(graph: &Graph<'_>, code: Code, id: ElementId, message: String) -> Diagnostic {
+    at(Diagnostic::error(code, message), graph, id)
+}
+
+fn warning(graph: &Graph<'_>, code: Code, id: ElementId, message: String) -> Diagnostic {
+    at(Diagnostic::warning(code, message), graph, id)
+}
+
+/// Elements of each name, in order, where more than one has it.
+fn of_one_name(graph: &Graph<'_>, ids: impl Iterator<Item = ElementId>) -> Vec<Vec<ElementId>> {
+    let mut position_of: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut groups: Vec<Vec<ElementId>> = Vec::new();
+    for id in ids {
+        let position = *position_of.entry(graph.element(id).name).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some(group) => group.push(id),
+            None => groups.push(vec![id]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}

@@ -1,0 +1,222 @@
+//! Constraints between elements: implications, the constraint options, and the author's own.
+
+use super::{Assertions, Conditions, Context, Origin};
+use crate::sat::formula::Formula;
+use crate::variability::expression::Of;
+use crate::variability::graph::{Element, ElementId};
+use crate::variability::options::{Constraint, Flag, Kind};
+use crate::variability::template::Implied;
+use rustc_hash::FxHashMap;
+
+impl<'a> Context<'_, '_, 'a> {
+    pub(super) fn constraints(&mut self, generated: &Conditions, assertions: &mut Assertions) {
+        let graph = self.evaluator.graph;
+        for id in graph.ids() {
+            // Without generated conditions `present(e) ⇔ manual(e)`, so that it is implied already.
+            if !generated.of(id).is_empty() {
+                self.implied(id, assertions);
+            }
+            self.implies(id, assertions);
+            self.ends(id, assertions);
+        }
+        for node in 0..graph.nodes.len() {
+            self.node(node, assertions);
+        }
+        self.unique(assertions);
+        for &constraint in &graph.template.variability.constraints {
+            match self.evaluator.condition(constraint, None) {
+                Ok(formula) => assertions.push([formula], Origin::Author(constraint.span())),
+                Err(error) => self.diagnostics.push(error),
+            }
+        }
+    }
+
+    /// `present(container(e)) ∧ manual(e) ⇒ present(e)`
+    fn implied(&mut self, id: ElementId, assertions: &mut Assertions) {
+        let of = match self.implied_by(id) {
+            Implied::No => return,
+            Implied::Container => Of::Container,
+            Implied::Target => Of::Target,
+        };
+        let (holder, manual) = (self.evaluator.presence(of, id), self.evaluator.manual(id));
+        let present = self.evaluator.atom(id);
+        assertions.push([!holder, !manual, present], Origin::Implied(id));
+    }
+
+    fn implied_by(&self, id: ElementId) -> Implied {
+        let graph = self.evaluator.graph;
+        let element = graph.element(id);
+        let own = element.settings.and_then(|settings| settings.implied);
+        let by_default = match element.kind {
+            Kind::Property => true,
+            Kind::Relation => {
+                !graph.relations[element.slot as usize].hosting
+                    && self.options.flag(Flag::RelationDefaultImplied)
+            }
+            _ => false,
+        };
+        own.unwrap_or(if by_default { Implied::Container } else { Implied::No })
+    }
+
+    /// `present(e) ∧ condition ⇒ target`
+    fn implies(&mut self, id: ElementId, assertions: &mut Assertions) {
+        let Some(settings) = self.evaluator.graph.element(id).settings else { return };
+        for implication in &settings.implies {
+            let target = self.evaluator.condition(implication.target, Some(id));
+            let condition = implication
+                .condition
+                .map_or(Ok(Formula::TRUE), |node| self.evaluator.condition(node, Some(id)));
+            if let (Some(target), Some(condition)) =
+                (self.diagnostics.ok(target), self.diagnostics.ok(condition))
+            {
+                let present = self.evaluator.atom(id);
+                assertions.push(
+                    [!present, !condition, target],
+                    Origin::Implies(id, implication.target.span()),
+                );
+            }
+        }
+    }
+
+    /// `present(e) ⇒ present(what it needs to be well-formed)`
+    fn ends(&mut self, id: ElementId, assertions: &mut Assertions) {
+        let needs: &[(Constraint, Of)] = match self.evaluator.graph.element(id).kind {
+            Kind::Relation => &[
+                (Constraint::RelationSource, Of::Source),
+                (Constraint::RelationTarget, Of::Target),
+            ],
+            Kind::Artifact => &[(Constraint::ArtifactContainer, Of::Container)],
+            Kind::Property => &[(Constraint::PropertyContainer, Of::Container)],
+            Kind::Type => &[(Constraint::TypeContainer, Of::Container)],
+            _ => &[],
+        };
+        for &(constraint, of) in needs {
+            if self.options.constraint(constraint) {
+                let (present, needed) = (self.evaluator.atom(id), self.evaluator.presence(of, id));
+                assertions.push([!present, needed], Origin::Constraint(constraint, id));
+            }
+        }
+    }
+
+    fn node(&mut self, index: usize, assertions: &mut Assertions) {
+        let graph = self.evaluator.graph;
+        let node = &graph.nodes[index];
+        if self.options.constraint(Constraint::RequiredHosting)
+            || self.options.constraint(Constraint::SingleHosting)
+        {
+            let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
+            if !hosting.is_empty() {
+                self.at_least_one(Constraint::RequiredHosting, node.id, &hosting, assertions);
+                self.at_most_one(Constraint::SingleHosting, node.id, &hosting, assertions);
+            }
+        }
+        if node.managed {
+            self.at_least_one(
+                Constraint::RequiredTechnology,
+                node.id,
+                &node.technologies,
+                assertions,
+            );
+            self.at_most_one(Constraint::UniqueTechnology, node.id, &node.technologies, assertions);
+        }
+        if !node.artifacts.is_empty() {
+            self.at_least_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
+            self.at_most_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
+        }
+        if !node.incoming.is_empty()
+            && self.options.constraint(Constraint::RequiredIncomingRelation)
+        {
+            let incoming: Vec<_> = node.incoming.iter().map(|&id| graph.relation(id).id).collect();
+            self.at_least_one(Constraint::RequiredIncomingRelation, node.id, &incoming, assertions);
+        }
+        self.unique_relations(index, assertions);
+    }
+
+    /// `present(n) ⇒ ⋁ present(e)`
+    fn at_least_one(
+        &mut self,
+        constraint: Constraint,
+        node: ElementId,
+        elements: &[ElementId],
+        assertions: &mut Assertions,
+    ) {
+        if self.options.constraint(constraint) {
+            let present = self.evaluator.atom(node);
+            let any: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
+            assertions
+                .push(std::iter::once(!present).chain(any), Origin::Constraint(constraint, node));
+        }
+    }
+
+    /// `present(n) ⇒ at most one of present(e)`
+    fn at_most_one(
+        &mut self,
+        constraint: Constraint,
+        node: ElementId,
+        elements: &[ElementId],
+        assertions: &mut Assertions,
+    ) {
+        if self.options.constraint(constraint) && elements.len() > 1 {
+            let atoms: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
+            let (present, single) =
+                (self.evaluator.atom(node), self.evaluator.arena.at_most_one(atoms));
+            assertions.push([!present, single], Origin::Constraint(constraint, node));
+        }
+    }
+
+    /// `present(n) ⇒ at most one present relation of each name`
+    fn unique_relations(&mut self, index: usize, assertions: &mut Assertions) {
+        let graph = self.evaluator.graph;
+        let node = &graph.nodes[index];
+        if node.relations.len() < 2 || !self.options.constraint(Constraint::UniqueRelation) {
+            return;
+        }
+        for group in
+            by_name(node.relations.iter().map(|&id| graph.relation(id).id), |id| graph.element(id))
+        {
+            self.at_most_one(Constraint::UniqueRelation, node.id, &group, assertions);
+        }
+    }
+
+    /// At most one present element of each name in each container.
+    fn unique(&mut self, assertions: &mut Assertions) {
+        let graph = self.evaluator.graph;
+        let kinds = [
+            (Kind::Property, Constraint::UniqueProperty),
+            (Kind::Artifact, Constraint::UniqueArtifact),
+            (Kind::Input, Constraint::UniqueInput),
+            (Kind::Output, Constraint::UniqueOutput),
+        ];
+        for (kind, constraint) in kinds {
+            if !self.options.constraint(constraint) {
+                continue;
+            }
+            for group in by_name(graph.ids().filter(|&id| graph.element(id).kind == kind), |id| {
+                graph.element(id)
+            }) {
+                let atoms: Vec<_> = group.iter().map(|&id| self.evaluator.atom(id)).collect();
+                let single = self.evaluator.arena.at_most_one(atoms);
+                assertions.push([single], Origin::Constraint(constraint, group[0]));
+            }
+        }
+    }
+}
+
+/// Groups of two and more elements that share container and name, in order.
+fn by_name<'g, 'a: 'g>(
+    ids: impl Iterator<Item = ElementId>,
+    element: impl Fn(ElementId) -> &'g Element<'a>,
+) -> Vec<Vec<ElementId>> {
+    let mut positions: FxHashMap<(Option<ElementId>, &str), usize> = FxHashMap::default();
+    let mut groups: Vec<Vec<ElementId>> = Vec::new();
+    for id in ids {
+        let one = element(id);
+        let position = *positions.entry((one.container, one.name)).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some(group) => group.push(id),
+            None => groups.push(vec![id]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}

@@ -1,0 +1,229 @@
+//! `generated(e)`: default conditions and pruning.
+//!
+//! A generic condition is taken when
+//! (default conditions on ∧ e has no condition ∧ its half on) ∨ (pruning on ∧ its half on).
+
+use super::origin::By;
+use super::{Conditions, Context, Origin};
+use crate::sat::formula::Formula;
+use crate::tosca::names::Family;
+use crate::variability::expression::Of;
+use crate::variability::graph::{Element, ElementId, NodeElement};
+use crate::variability::options::{Half, Kind, Part};
+use crate::variability::template::{TypeSpecificCondition, TypeSpecificConditions};
+use rustc_hash::FxHashMap;
+
+const HALVES: [Half; 2] = [Half::Consistency, Half::Semantic];
+
+/// Type-specific conditions by family, type and property.
+type TypeSpecificIndex<'t, 'a> =
+    FxHashMap<(&'a str, &'a str, Option<&'a str>), &'t TypeSpecificCondition<'a>>;
+
+impl<'c, 'a> Context<'c, '_, 'a> {
+    /// The generated conditions of every element.
+    pub(super) fn generated(
+        &mut self,
+        manual: &Conditions,
+        type_specific: &TypeSpecificConditions<'a>,
+    ) -> Conditions {
+        let graph = self.evaluator.graph;
+        let index: TypeSpecificIndex<'_, 'a> = type_specific
+            .iter()
+            .map(|condition| ((condition.family, condition.name, condition.property), condition))
+            .collect();
+        let mut conditions = Conditions::with_room(graph.elements.len());
+        for id in graph.ids() {
+            let element = graph.element(id);
+            let taken = HALVES.map(|half| self.taken(element, half, manual.of(id).is_empty()));
+            let is_persistent = || {
+                element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent
+            };
+            if taken != [None, None] && !is_persistent() {
+                let replaced = self.type_specific(id, &taken, &index, &mut conditions.list);
+                self.generic(id, &taken, replaced, &mut conditions.list);
+            }
+            conditions.close();
+        }
+        conditions
+    }
+
+    /// Whether conditions of this half are generated for an element, and by what.
+    fn taken(&self, element: &Element<'a>, half: Half, unconditional: bool) -> Option<By> {
+        let (kind, options) = (element.kind, self.options);
+        let settings = element.settings;
+        // An element's own setting is more specific than any option.
+        let own =
+            |wide: Option<bool>, halves: [Option<bool>; 2]| (wide, halves[half as usize].or(wide));
+        let (wide, narrow) = settings.map_or((None, None), |s| own(s.pruning, s.pruning_halves));
+        if wide.unwrap_or(options.pruning_enabled(kind))
+            && narrow.unwrap_or(options.pruning_half(kind, half))
+        {
+            return Some(By::Pruning);
+        }
+        let (wide, narrow) =
+            settings.map_or((None, None), |s| own(s.default_condition, s.default_halves));
+        let enabled = wide.unwrap_or(options.default_condition_enabled(kind))
+            && narrow.unwrap_or(options.default_condition_half(kind, half));
+        (enabled && unconditional).then_some(By::Default)
+    }
+
+    /// Adds the condition of the element's type; says which halves it replaces.
+    fn type_specific(
+        &mut self,
+        id: ElementId,
+        taken: &[Option<By>; 2],
+        index: &TypeSpecificIndex<'_, 'a>,
+        list: &mut Vec<(Formula, Origin)>,
+    ) -> [bool; 2] {
+        let Some(condition) = self.type_specific_of(id, index) else { return [false, false] };
+        let applies = (0..2).any(|half| condition.halves[half] && taken[half].is_some());
+        if applies {
+            self.add(condition.conditions, id, |span| Origin::TypeSpecific(id, span), list);
+        }
+        condition.halves
+    }
+
+    fn type_specific_of<'t>(
+        &self,
+        id: ElementId,
+        index: &TypeSpecificIndex<'t, 'a>,
+    ) -> Option<&'t TypeSpecificCondition<'a>> {
+        if index.is_empty() {
+            return None;
+        }
+        let graph = self.evaluator.graph;
+        let element = graph.element(id);
+        let (typed, property) = match element.kind {
+            Kind::Property => (element.container?, Some(element.name)),
+            _ => (id, None),
+        };
+        let family = match graph.element(typed).kind {
+            Kind::Node => Family::Node,
+            Kind::Relation => Family::Relationship,
+            Kind::Artifact => Family::Artifact,
+            Kind::Group => Family::Group,
+            Kind::Policy => Family::Policy,
+            _ => return None,
+        };
+        index.get(&(family.keyword(), graph.only_type(typed)?, property)).copied()
+    }
+
+    /// Adds the generic conditions of the halves that are taken and not replaced.
+    fn generic(
+        &mut self,
+        id: ElementId,
+        taken: &[Option<By>; 2],
+        replaced: [bool; 2],
+        list: &mut Vec<(Formula, Origin)>,
+    ) {
+        let by = |half: Half| taken[half as usize].filter(|_| !replaced[half as usize]);
+        let kind = self.evaluator.graph.element(id).kind;
+        let (consistency, semantic) = (by(Half::Consistency), by(Half::Semantic));
+        match kind {
+            Kind::Import => {}
+            Kind::Type => self.whole(id, Half::Consistency, consistency, Of::Container, list),
+            Kind::Input => self.whole(id, Half::Semantic, semantic, Of::Consumers, list),
+            // The specification's tables disagree about the half of outputs, so either enables it.
+            Kind::Output => {
+                self.whole(id, Half::Semantic, semantic.or(consistency), Of::Producers, list)
+            }
+            Kind::Policy => self.whole(id, Half::Semantic, semantic, Of::Targets, list),
+            Kind::Group => self.whole(id, Half::Semantic, semantic, Of::Members, list),
+            Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {
+                for &part in self.mode(id) {
+                    let half = half_of(kind, part);
+                    if let (Some(by), Some(formula)) = (by(half), self.part(id, part)) {
+                        list.push((formula, Origin::Generic(id, half, Some(part), by)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn whole(
+        &mut self,
+        id: ElementId,
+        half: Half,
+        by: Option<By>,
+        of: Of,
+        list: &mut Vec<(Formula, Origin)>,
+    ) {
+        if let Some(by) = by {
+            list.push((self.evaluator.presence(of, id), Origin::Generic(id, half, None, by)));
+        }
+    }
+
+    fn mode(&self, id: ElementId) -> &'c [Part] {
+        let (graph, options) = (self.evaluator.graph, self.options);
+        let element = graph.element(id);
+        let own = element.settings.and_then(|settings| settings.default_condition_mode.as_deref());
+        own.unwrap_or(options.mode(element.kind))
+    }
+
+    /// The formula of a part; nothing where what it asks for does not exist in the variable
+    /// template.
+    fn part(&mut self, id: ElementId, part: Part) -> Option<Formula> {
+        let graph = self.evaluator.graph;
+        let element = graph.element(id);
+        match element.kind {
+            Kind::Node => {
+                let node = &graph.nodes[element.slot as usize];
+                let of = node_part(part)?;
+                exists(of, node, graph.hosting(node).any(|relation| relation.target.is_some()))
+                    .then(|| self.evaluator.presence(of, id))
+            }
+            Kind::Technology if part == Part::Other => {
+                let technology = &graph.technologies[element.slot as usize];
+                let all = &graph.node(technology.node).technologies;
+                let others: Vec<_> = all.iter().copied().filter(|&other| other != id).collect();
+                Some(!self.evaluator.any(&others))
+            }
+            Kind::Property if part == Part::Consuming => {
+                let consumed = &graph.properties[element.slot as usize].consumed;
+                (!consumed.is_empty()).then(|| self.evaluator.any(consumed))
+            }
+            _ => {
+                let of = match part {
+                    Part::Source => Of::Source,
+                    Part::Target => Of::Target,
+                    Part::Managed => Of::Managed,
+                    _ => Of::Container,
+                };
+                Some(self.evaluator.presence(of, id))
+            }
+        }
+    }
+}
+
+fn half_of(kind: Kind, part: Part) -> Half {
+    match (kind, part) {
+        (Kind::Node, _) | (_, Part::Managed) => Half::Semantic,
+        _ => Half::Consistency,
+    }
+}
+
+fn node_part(part: Part) -> Option<Of> {
+    Some(match part {
+        Part::Source => Of::Sources,
+        Part::Incoming => Of::Incoming,
+        Part::IncomingNaive => Of::IncomingNaive,
+        Part::Outgoing => Of::Outgoing,
+        Part::OutgoingNaive => Of::OutgoingNaive,
+        Part::Host => Of::Hosts,
+        Part::Artifact => Of::Artifacts,
+        Part::ArtifactNaive => Of::ArtifactsNaive,
+        Part::Target | Part::Container | Part::Consuming | Part::Managed | Part::Other => {
+            return None;
+        }
+    })
+}
+
+/// Whether the variable template has what is asked for at all.
+fn exists(of: Of, node: &NodeElement<'_>, hosted: bool) -> bool {
+    match of {
+        Of::Sources | Of::Incoming | Of::IncomingNaive => !node.incoming.is_empty(),
+        Of::Outgoing | Of::OutgoingNaive => !node.relations.is_empty(),
+        Of::Artifacts | Of::ArtifactsNaive => !node.artifacts.is_empty(),
+        _ => hosted,
+    }
+}

@@ -1,0 +1,188 @@
+//! From elements to formulas: `present(e) ⇔ manual(e) ∧ generated(e)` for every element e, and
+//! constraints between them.
+//!
+//! Specification: "Check Element Presence", "Default Conditions", "Pruning Elements", "Constraints
+//! Options".
+
+mod constraints;
+mod generated;
+mod inputs;
+mod manual;
+mod origin;
+mod validate;
+
+pub use origin::Origin;
+
+use crate::sat::formula::{Formula, OriginId};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::yaml::Node;
+use crate::variability::expression::Evaluator;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::Inputs;
+use crate::variability::options::{Check, Half, Kind, Options, Part};
+use crate::variability::template::TypeSpecificConditions;
+
+/// Everything that must hold: clauses of formulas, each with its reason.
+#[derive(Debug, Default)]
+pub struct Assertions {
+    formulas: Vec<Formula>,
+    ends: Vec<u32>,
+    origins: Vec<Origin>,
+}
+
+impl Assertions {
+    /// Assertions that have room for those of so many elements, most of which have one condition.
+    fn with_room(elements: usize) -> Self {
+        Self {
+            formulas: Vec::with_capacity(4 * elements),
+            ends: Vec::with_capacity(2 * elements),
+            origins: Vec::with_capacity(2 * elements),
+        }
+    }
+
+    /// Asserts that at least one of these holds.
+    fn push(&mut self, clause: impl IntoIterator<Item = Formula>, origin: Origin) {
+        let start = self.formulas.len();
+        self.formulas.extend(clause);
+        if self.formulas[start..].contains(&Formula::TRUE) {
+            self.formulas.truncate(start);
+            return;
+        }
+        self.ends.push(self.formulas.len() as u32);
+        self.origins.push(origin);
+    }
+
+    /// The clauses; the id of each one's origin is its position.
+    pub fn iter(&self) -> impl Iterator<Item = (&[Formula], OriginId)> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let clauses = starts
+            .zip(&self.ends)
+            .map(|(&start, &end)| &self.formulas[start as usize..end as usize]);
+        clauses.zip((0..).map(OriginId))
+    }
+
+    /// Why a clause is there.
+    pub fn origin(&self, id: OriginId) -> &Origin {
+        &self.origins[id.0 as usize]
+    }
+}
+
+/// What the phases of this module look at.
+struct Context<'c, 'e, 'a> {
+    evaluator: &'c mut Evaluator<'e, 'a>,
+    options: &'c Options,
+    diagnostics: Diagnostics,
+}
+
+/// Conditions of all elements, element by element.
+#[derive(Default)]
+struct Conditions {
+    list: Vec<(Formula, Origin)>,
+    ends: Vec<u32>,
+}
+
+impl Conditions {
+    /// Conditions that have room for one of each of so many elements.
+    fn with_room(elements: usize) -> Self {
+        Self { list: Vec::with_capacity(elements), ends: Vec::with_capacity(elements) }
+    }
+
+    fn close(&mut self) {
+        self.ends.push(self.list.len() as u32);
+    }
+
+    fn of(&self, id: ElementId) -> &[(Formula, Origin)] {
+        let index = id.0 as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.list[start as usize..self.ends[index] as usize]
+    }
+}
+
+/// Judges all expressions of a template, whatever the inputs.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub fn validate<'a>(
+    evaluator: &mut Evaluator<'_, 'a>,
+    type_specific: &TypeSpecificConditions<'a>,
+    options: &Options,
+) -> Result<(), Diagnostics> {
+    let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    context.validate(type_specific);
+    if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(()) }
+}
+
+/// Builds the formulas of all elements and constraints, given that their expressions are valid.
+///
+/// # Errors
+/// Everything that is wrong with conditions, alternatives and constraints.
+pub fn enrich<'a>(
+    evaluator: &mut Evaluator<'_, 'a>,
+    inputs: &Inputs<'a>,
+    type_specific: &TypeSpecificConditions<'a>,
+    options: &Options,
+) -> Result<Assertions, Diagnostics> {
+    let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    let elements = context.evaluator.graph.elements.len();
+    let mut assertions = Assertions::with_room(elements);
+    context.check_persistent();
+    let manual = context.manual(inputs, &mut assertions);
+    let generated = context.generated(&manual, type_specific);
+    let graph = context.evaluator.graph;
+    for id in graph.ids() {
+        let atom = context.evaluator.atom(id);
+        let conditions = manual.of(id).iter().chain(generated.of(id));
+        conditions.clone().for_each(|&(formula, origin)| assertions.push([!atom, formula], origin));
+        let holds = conditions.map(|&(formula, _)| !formula).chain([atom]);
+        assertions.push(holds, Origin::Definition(id));
+    }
+    context.constraints(&generated, &mut assertions);
+    if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(assertions) }
+}
+
+impl<'a> Context<'_, '_, 'a> {
+    /// Adds what stands as the conditions of an element, each with its origin.
+    fn add(
+        &mut self,
+        conditions: Node<'a>,
+        id: ElementId,
+        origin: impl Fn(Span) -> Origin,
+        list: &mut Vec<(Formula, Origin)>,
+    ) {
+        match self.evaluator.conditions(conditions, Some(id)) {
+            Ok(found) => {
+                list.extend(found.into_iter().map(|(formula, node)| (formula, origin(node.span()))))
+            }
+            Err(error) => self.diagnostics.push(error),
+        }
+    }
+
+    /// Nodes that are kept by their incoming relations and their hosts keep each other: something
+    /// has to start.
+    fn check_persistent(&mut self) {
+        let (options, graph) = (self.options, self.evaluator.graph);
+        let by_default = options.default_condition_enabled(Kind::Node)
+            && options.default_condition_half(Kind::Node, Half::Semantic);
+        let by_pruning =
+            options.pruning_enabled(Kind::Node) && options.pruning_half(Kind::Node, Half::Semantic);
+        let mode = options.mode(Kind::Node);
+        let circular = mode.contains(&Part::Host)
+            && mode.iter().any(|part| matches!(part, Part::Incoming | Part::IncomingNaive));
+        let persistent = graph.nodes.iter().any(|node| node.template.persistent);
+        let Some(first) =
+            graph.nodes.first().filter(|_| !persistent && circular && (by_default || by_pruning))
+        else {
+            return;
+        };
+        if options.check(Check::Persistent) {
+            let message = "a node default condition mode with `incoming` and `host` requires at least one persistent node";
+            let help = "declare `persistent: true` at a node that is used from outside, such as by its users";
+            self.diagnostics.push(
+                Diagnostic::error(Code::MissingPersistentNode, message)
+                    .at(graph.element(first.id).span)
+                    .help(help),
+            );
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Why a clause is there.
+
+use crate::text::source::Span;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::inputs::FeatureKeyword;
+use crate::variability::options::{Constraint, Half, OptionOrigin, Options, Part};
+
+/// Why a formula is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `present(e) ⇒ condition`: written by the author at this place.
+    Manual(ElementId, Span),
+    /// `present(m) ⇒ condition`: of a variability group that m is a member of.
+    Group(ElementId, ElementId, Span),
+    /// `¬present(g)`: a variability group only hands its conditions on.
+    VariabilityGroup(ElementId),
+    /// `present(e) ⇒ input`: a variability input is named like the element.
+    Input(ElementId, Span),
+    /// `present(e) ⇒ ¬⋁ present(other alternatives)`
+    DefaultAlternative(ElementId),
+    /// `¬present(e)`: it declares an alternative that nothing selects.
+    NoDefaultAlternative(ElementId),
+    /// `present(t) ⇒` what its technology rule stands on.
+    Technology(ElementId),
+    /// `present(e) ⇒ generic default condition`, by default or by pruning.
+    Generic(ElementId, Half, Option<Part>, By),
+    /// `present(e) ⇒ type-specific default condition`
+    TypeSpecific(ElementId, Span),
+    /// `all conditions of e hold ⇒ present(e)`
+    Definition(ElementId),
+    /// What the atom means that stands for `manual(e)`.
+    ManualDefinition(ElementId),
+    /// `present(container(e)) ∧ manual(e) ⇒ present(e)`
+    Implied(ElementId),
+    /// `present(e) ∧ condition ⇒ target`, at this place.
+    Implies(ElementId, Span),
+    /// A constraint option.
+    Constraint(Constraint, ElementId),
+    /// A variability constraint, at this place.
+    Author(Span),
+    /// An open input, declared at this place, is one of its cases.
+    Cases(Span),
+    /// A rule between inputs, at this place.
+    Feature(FeatureKeyword, Span),
+    /// An expression has no value for some inputs, at this place.
+    Failure(Span),
+}
+
+/// What put a generic default condition there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The element has no conditions of its own.
+    Default,
+    /// Pruning is on.
+    Pruning,
+}
+
+impl Origin {
+    /// The element of which this is a condition.
+    pub fn condition_of(&self) -> Option<ElementId> {
+        match *self {
+            Self::Manual(id, _)
+            | Self::Group(id, ..)
+            | Self::VariabilityGroup(id)
+            | Self::Input(id, _) => Some(id),
+            Self::DefaultAlternative(id)
+            | Self::NoDefaultAlternative(id)
+            | Self::Technology(id) => Some(id),
+            Self::Generic(id, ..) | Self::TypeSpecific(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode
+    /// semantic-loose)``.
+    pub fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
+        let Self::Generic(id, half, part, by) = *self else { return None };
+        let (name, origin) = generic(graph, options, id, half, part, by);
+        Some(format!("{name} ({origin})"))
+    }
+
+    /// How far the reason is from what the author wrote: the nearest is the most telling.
+    pub fn distance(&self) -> u8 {
+        match self {
+            Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) => 0,
+            Self::Author(_) | Self::Feature(..) | Self::Failure(_) => 0,
+            Self::Constraint(..) | Self::Technology(_) | Self::TypeSpecific(..) => 1,
+            Self::DefaultAlternative(_)
+            | Self::NoDefaultAlternative(_)
+            | Self::VariabilityGroup(_) => 1,
+            Self::Generic(..) | Self::Implied(_) => 2,
+            Self::Definition(_) | Self::ManualDefinition(_) | Self::Cases(_) => 3,
+        }
+    }
+
+    /// Where the reason is to be found, and what it demands.
+    pub fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
+        let (id, place) = match *self {
+            Self::Author(span) => return (span, "this constraint has to hold".into()),
+            Self::Cases(span) => return (span, "this input has one value".into()),
+            Self::Feature(keyword, span) => {
+                return (span, format!("this input {}", keyword.demand()));
+            }
+            Self::Failure(span) => return (span, "this has to have a value".into()),
+            Self::Manual(id, span) | Self::Group(id, _, span) | Self::Input(id, span) => (id, span),
+            Self::TypeSpecific(id, span) | Self::Implies(id, span) => (id, span),
+            Self::DefaultAlternative(id) | Self::NoDefaultAlternative(id) => {
+                (id, graph.element(id).span)
+            }
+            Self::Technology(id) | Self::VariabilityGroup(id) => (id, graph.element(id).span),
+            Self::Definition(id) => (id, written(graph, id).unwrap_or(graph.element(id).span)),
+            Self::Generic(id, ..) | Self::ManualDefinition(id) => (id, graph.element(id).span),
+            Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
+        };
+        let element = graph.display(id);
+        let text = match self {
+            Self::Manual(..) => format!("{element} is present only if this holds"),
+            Self::Group(_, group, _) => {
+                format!(
+                    "{element} is present only if this holds, as a member of {}",
+                    graph.display(*group)
+                )
+            }
+            Self::VariabilityGroup(_) => {
+                format!("{element} is a variability group, which is never present")
+            }
+            Self::Input(..) => {
+                format!("{element} is present only if the variability input of its name says so")
+            }
+            Self::DefaultAlternative(_) => {
+                format!("{element} is the default: present only if no other alternative is")
+            }
+            Self::NoDefaultAlternative(_) => {
+                format!("{element} is an alternative that no condition selects")
+            }
+            Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
+            Self::Generic(_, half, part, by) => {
+                let (name, origin) = generic(graph, options, id, *half, *part, *by);
+                format!("{element} is present only if its {name} holds ({origin})")
+            }
+            Self::TypeSpecific(..) => {
+                format!("{element} is present only if the default condition of its type holds")
+            }
+            Self::Definition(_) if written(graph, id).is_some() || graph.element(id).by_rule => {
+                format!("{element} is present if all of its conditions hold")
+            }
+            Self::Definition(_) => {
+                format!(
+                    "{element} has no conditions of its own: only default conditions and pruning can remove it"
+                )
+            }
+            Self::ManualDefinition(_) => format!("these are the conditions of {element}"),
+            Self::Implied(_) => {
+                format!("{element} is implied: present if its container is and its conditions hold")
+            }
+            Self::Implies(..) => format!("{element} implies this"),
+            Self::Constraint(constraint, _) => {
+                constrained(&element.to_string(), *constraint, options)
+            }
+            Self::Author(_) | Self::Cases(_) | Self::Feature(..) | Self::Failure(_) => {
+                String::new()
+            }
+        };
+        (place, text)
+    }
+}
+
+/// Where the author wrote the conditions of an element.
+fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
+    Some(graph.element(id).conditions?.span())
+}
+
+/// What a generated condition is called, and what asked for it.
+fn generic(
+    graph: &Graph<'_>,
+    options: &Options,
+    id: ElementId,
+    half: Half,
+    part: Option<Part>,
+    by: By,
+) -> (String, String) {
+    let kind = graph.element(id).kind;
+    let (word, origin) = match by {
+        By::Default => ("default condition", options.default_condition_origin(kind, half)),
+        By::Pruning => ("pruning", options.pruning_origin(kind, half)),
+    };
+    let part = part.map(|part| format!(" `{}`", part.as_str())).unwrap_or_default();
+    (format!("{word}{part}"), named(&origin))
+}
+
+fn constrained(element: &str, constraint: Constraint, options: &Options) -> String {
+    format!(
+        "{element} is bound by `{}` ({})",
+        constraint.as_str(),
+        named(&options.constraint_origin(constraint))
+    )
+}
+
+fn named(origin: &OptionOrigin) -> String {
+    match origin {
+        OptionOrigin::BuiltIn => "built in".into(),
+        OptionOrigin::Release(version) => format!("default of {version}"),
+        OptionOrigin::Mode(mode) => format!("mode {mode}"),
+        OptionOrigin::Template(_) => "option of the template".into(),
+        OptionOrigin::CommandLine => "option of this call".into(),
+    }
+}

@@ -1,0 +1,397 @@
+//! Cells: values of an input that compare alike with all constants, each with one that stands for
+//! all of them.
+
+use super::cuts::Cuts;
+use super::{bounds, texts};
+use crate::text::value::{Number, Value};
+use crate::variability::expression::operators::{instant, size};
+use crate::variability::inputs::{Declaration, InputType};
+
+/// Values that compare alike with all constants.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// One of them.
+    pub value: Value,
+    /// Whether it is the only one.
+    pub exact: bool,
+    /// Where they lie.
+    pub places: Vec<Place>,
+    /// What they are, where an input may be anything else.
+    pub kind: Option<&'static str>,
+}
+
+/// Where values lie among others that are ordered.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// In which order.
+    pub axis: Axis,
+    /// Cells side by side have positions one after the other.
+    pub position: i64,
+    /// The lower end.
+    pub low: End,
+    /// The upper end.
+    pub high: End,
+}
+
+/// An end of a range, as text, and whether it belongs to it; nothing where the range has no end.
+pub(super) type End = Option<(String, bool)>;
+
+/// An order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Axis {
+    Numbers,
+    Texts,
+    Dates,
+    Lengths,
+}
+
+impl Cell {
+    /// A value that stands for itself.
+    pub fn exact(value: Value) -> Self {
+        Self { value, exact: true, places: Vec::new(), kind: None }
+    }
+
+    /// A value that stands for others.
+    pub fn other(value: Value) -> Self {
+        Self { exact: false, ..Self::exact(value) }
+    }
+}
+
+/// The numbers that an input may be, each with a key; keys are in the order of their numbers,
+/// without a gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    whole: bool,
+}
+
+impl Line {
+    /// The numbers of a type, where it has any.
+    pub fn of(kind: InputType) -> Option<Self> {
+        match kind {
+            InputType::Integer | InputType::Timestamp => Some(Self { whole: true }),
+            InputType::Float | InputType::Number | InputType::Any => Some(Self { whole: false }),
+            _ => None,
+        }
+    }
+
+    /// The least and the greatest key.
+    pub fn ends(self) -> (i64, i64) {
+        if self.whole { (i64::MIN, i64::MAX) } else { (double_key(f64::MIN), double_key(f64::MAX)) }
+    }
+
+    /// The key of a number, where it is on the line.
+    pub fn key(self, number: &Number) -> Option<i64> {
+        if self.whole {
+            number.as_int()
+        } else {
+            Some(number.as_f64()).filter(|double| double.is_finite()).map(double_key)
+        }
+    }
+
+    /// The number of a key.
+    pub fn number(self, key: i64) -> Number {
+        if self.whole {
+            return Number::int(key);
+        }
+        let magnitude = f64::from_bits(key.unsigned_abs());
+        Number::float(if key < 0 { -magnitude } else { magnitude })
+    }
+
+    /// The first key in a range of which something holds, given that it holds of all behind it; the
+    /// last key where it holds of none.
+    pub fn first(self, low: i64, high: i64, holds: &mut dyn FnMut(i64) -> bool) -> i64 {
+        let (mut low, mut high) = (low, high);
+        while low < high {
+            let middle = (i128::from(low) + i128::from(high)).div_euclid(2) as i64;
+            if holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+
+    /// The keys at which numbers begin to equal, and to exceed, this one.
+    fn around(self, number: &Number) -> Vec<i64> {
+        match self.key(number) {
+            Some(key) => [Some(key), key.checked_add(1)].into_iter().flatten().collect(),
+            // Beyond this no integer is, and none is between an integer and what `floor` gives.
+            None if self.whole && number.as_f64().abs() < 9e18 => {
+                vec![number.as_f64().floor() as i64 + 1]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// A number that is easy on the eye.
+    fn example(self, low: i64, high: i64) -> Number {
+        let (least, most) = self.ends();
+        let text_length = |key: &i64| self.number(*key).to_string().len();
+        if (low, high) == (least, most) {
+            return Number::int(0);
+        }
+        let keys = if self.whole {
+            [Some(low).filter(|&low| low > least), Some(high).filter(|&high| high < most), None]
+        } else {
+            let (from, to) = (self.number(low).as_f64(), self.number(high).as_f64());
+            let middle = from / 2.0 + to / 2.0;
+            [Some(from.floor() + 1.0), Some(to.ceil() - 1.0), Some(middle)]
+                .map(|number| number.map(double_key))
+        };
+        let within = keys.into_iter().flatten().filter(|key| (low..=high).contains(key));
+        self.number(within.min_by_key(text_length).unwrap_or(low))
+    }
+
+    fn low_end(self, key: i64) -> End {
+        let end = || if self.whole { (key, true) } else { self.shorter(key, key - 1) };
+        (key > self.ends().0).then(end).map(|(key, closed)| (self.number(key).to_string(), closed))
+    }
+
+    fn high_end(self, key: i64) -> End {
+        let end = || if self.whole { (key, true) } else { self.shorter(key, key + 1) };
+        (key < self.ends().1).then(end).map(|(key, closed)| (self.number(key).to_string(), closed))
+    }
+
+    /// An end itself, or the number next to it as one that does not belong to the range, whichever
+    /// is the shorter text.
+    fn shorter(self, own: i64, next: i64) -> (i64, bool) {
+        let length = |key: i64| self.number(key).to_string().len();
+        if length(next) < length(own) { (next, false) } else { (own, true) }
+    }
+}
+
+/// Doubles in their order; zero is one, whatever its sign.
+fn double_key(double: f64) -> i64 {
+    let magnitude = double.abs().to_bits() as i64;
+    if double < 0.0 { -magnitude } else { magnitude }
+}
+
+/// A cell for each of these values.
+pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<Cell> {
+    let place = |value: &Value| {
+        let number = if let (InputType::Integer, Value::Number(number)) = (kind, value) {
+            number
+        } else {
+            return Vec::new();
+        };
+        let end = Some((number.to_string(), true));
+        number
+            .as_int()
+            .map(|position| Place { axis: Axis::Numbers, position, low: end.clone(), high: end })
+            .into_iter()
+            .collect()
+    };
+    values.into_iter().map(|value| Cell { places: place(&value), ..Cell::exact(value) }).collect()
+}
+
+/// The cells of an infinite domain; some may be against its constraints.
+pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value]) -> Vec<Cell> {
+    let kind = declaration.kind;
+    let any = kind == InputType::Any;
+    let mut cells = Vec::new();
+    if any {
+        cells.extend([false, true].map(Value::from).map(Cell::exact));
+    }
+    // Numbers are in the way where nothing asks for them; as dates they are no other than texts.
+    let asked =
+        cuts.values.iter().any(|value| matches!(value, Value::Number(_))) || !cuts.keys.is_empty();
+    let wanted = match kind {
+        InputType::Any => asked || cuts.dates,
+        InputType::Timestamp => asked,
+        _ => true,
+    };
+    if let Some(line) = Line::of(kind).filter(|_| wanted) {
+        cells.extend(numbers_of(line, declaration, cuts, known));
+    }
+    if !matches!(
+        kind,
+        InputType::Integer
+            | InputType::Float
+            | InputType::Number
+            | InputType::List
+            | InputType::Map
+            | InputType::Range
+    ) {
+        cells.extend(texts::cells(declaration, cuts, known));
+    }
+    let lists =
+        if any { &[InputType::List, InputType::Map][..] } else { std::slice::from_ref(&kind) };
+    lists.iter().for_each(|&kind| cells.extend(collections(kind, declaration, cuts, known)));
+    if any {
+        cells.push(Cell::exact(Value::Null));
+        cells.iter_mut().for_each(|cell| cell.kind = Some(cell.value.describe()));
+    }
+    cells
+}
+
+/// The cells of the line of numbers.
+fn numbers_of(
+    line: Line,
+    declaration: &Declaration<'_>,
+    cuts: &Cuts,
+    known: &[Value],
+) -> Vec<Cell> {
+    let number =
+        |value: &Value| if let Value::Number(number) = value { Some(number.clone()) } else { None };
+    let mut points: Vec<Number> =
+        cuts.values.iter().chain(bounds(declaration)).filter_map(number).collect();
+    if cuts.dates {
+        let limits = [jiff::Timestamp::MIN, jiff::Timestamp::MAX];
+        let instants = cuts.values.iter().filter_map(instant).chain(limits);
+        points.extend(instants.map(|instant| Number::float(instant.as_nanosecond() as f64 / 1e6)));
+    }
+    let (least, most) = line.ends();
+    let mut keys: Vec<i64> = points
+        .iter()
+        .flat_map(|point| line.around(point))
+        .chain(cuts.keys.iter().copied())
+        .collect();
+    keys.retain(|&key| key > least && key <= most);
+    keys.push(least);
+    keys.sort_unstable();
+    keys.dedup();
+    let known: Vec<(i64, &Value)> =
+        known.iter().filter_map(|value| Some((line.key(&number(value)?)?, value))).collect();
+    let mut cells = Vec::new();
+    let ends = keys.iter().skip(1).map(|key| key - 1).chain([most]);
+    for ((&low, high), position) in keys.iter().zip(ends).zip(0..) {
+        let used = known
+            .iter()
+            .find(|(key, _)| (low..=high).contains(key))
+            .map(|&(_, value)| value.clone());
+        let value = used.unwrap_or_else(|| Value::Number(line.example(low, high)));
+        let place = Place {
+            axis: Axis::Numbers,
+            position,
+            low: line.low_end(low),
+            high: line.high_end(high),
+        };
+        // What is no integer is no date.
+        let fraction = line.number(low).as_f64() / 2.0 + line.number(high).as_f64() / 2.0;
+        if cuts.dates && !line.whole && fraction.fract() != 0.0 {
+            cells.push(Cell { places: vec![place.clone()], ..Cell::other(fraction.into()) });
+        }
+        cells.push(Cell { value, exact: low == high, places: vec![place], kind: None });
+    }
+    cells
+}
+
+/// The lengths that count, as ranges: an end is exclusive, and the last has none.
+pub(super) fn lengths(declaration: &Declaration<'_>, cuts: &Cuts) -> Vec<(usize, Option<usize>)> {
+    let sizes = declaration
+        .constraints
+        .iter()
+        .filter_map(|constraint| constraint.size())
+        .chain(cuts.lengths.iter().copied());
+    let mut starts: Vec<usize> =
+        sizes.flat_map(|size| [size, size.saturating_add(1)]).chain([0]).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+        .iter()
+        .enumerate()
+        .map(|(index, &start)| (start, starts.get(index + 1).copied()))
+        .collect()
+}
+
+/// The place of a value of this length; nothing where no condition asks for lengths.
+pub(super) fn length_place(
+    value: &Value,
+    lengths: &[(usize, Option<usize>)],
+    cuts: &Cuts,
+) -> Option<Place> {
+    let size = size(value).filter(|_| !cuts.lengths.is_empty())?;
+    let position = lengths.iter().rposition(|(start, _)| *start <= size)?;
+    let (low, high) = lengths[position];
+    let low = (low > 0 || high == Some(1)).then(|| (low.to_string(), true));
+    let high = high.map(|high| ((high - 1).to_string(), true));
+    Some(Place { axis: Axis::Lengths, position: position as i64, low, high })
+}
+
+/// Longer values are not made up.
+pub(super) const MAX_LENGTH: usize = 4096;
+
+/// Lists, maps or ranges: those that the input is compared with, and others of all lengths that
+/// count.
+fn collections(
+    kind: InputType,
+    declaration: &Declaration<'_>,
+    cuts: &Cuts,
+    known: &[Value],
+) -> Vec<Cell> {
+    let lengths = lengths(declaration, cuts);
+    let samples: Vec<Value> = match kind {
+        InputType::List | InputType::Map => {
+            let sizes = lengths
+                .iter()
+                .flat_map(|&(start, _)| [start, start + 1])
+                .chain([0, 1, 2])
+                .filter(|&size| size <= MAX_LENGTH);
+            let entries = entries_of(declaration.entries);
+            sizes
+                .flat_map(|size| entries.iter().map(move |entry| collection(kind, size, entry)))
+                .collect()
+        }
+        InputType::Range => ranges(declaration),
+        _ => return Vec::new(),
+    };
+    let fits = |value: &&Value| {
+        matches!(
+            (kind, value),
+            (InputType::List | InputType::Range, Value::List(_)) | (InputType::Map, Value::Map(_))
+        )
+    };
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut add = |cell: Cell| {
+        let place = length_place(&cell.value, &lengths, cuts);
+        let position = |cell: &Cell| cell.places.first().map(|place| place.position);
+        let same = |other: &Cell| {
+            if cell.exact {
+                other.value == cell.value
+            } else {
+                other.value == cell.value
+                    || (!other.exact
+                        && position(other) == place.as_ref().map(|place| place.position))
+            }
+        };
+        if declaration.problems(&cell.value).is_empty() && !cells.iter().any(same) {
+            cells.push(Cell { places: place.into_iter().collect(), ..cell });
+        }
+    };
+    cuts.values.iter().filter(fits).cloned().map(Cell::exact).for_each(&mut add);
+    known.iter().filter(fits).cloned().chain(samples).map(Cell::other).for_each(&mut add);
+    cells.sort_by_key(|cell| cell.places.first().map(|place| place.position));
+    cells
+}
+
+fn collection(kind: InputType, size: usize, entry: &Value) -> Value {
+    if kind == InputType::List {
+        return vec![entry.clone(); size].into();
+    }
+    Value::Map((0..size).map(|key| (format!("key{key}").into(), entry.clone())).collect())
+}
+
+fn entries_of(kind: InputType) -> Vec<Value> {
+    match kind {
+        InputType::Integer | InputType::Float | InputType::Number => {
+            [0, 7].map(Value::from).to_vec()
+        }
+        InputType::Boolean => [false, true].map(Value::from).to_vec(),
+        InputType::Timestamp => ["2000-01-01", "2000-01-02"].map(Value::from).to_vec(),
+        InputType::Version => ["1.0", "99.0"].map(Value::from).to_vec(),
+        InputType::List => vec![Vec::new().into()],
+        InputType::Map => vec![Value::Map([].into())],
+        InputType::Range => vec![vec![Value::from(0), Value::from(1)].into()],
+        InputType::ScalarUnit(_) => ["1 B", "1 s", "1 Hz", "1 bps"].map(Value::from).to_vec(),
+        InputType::String | InputType::Any => ["x", "other"].map(Value::from).to_vec(),
+    }
+}
+
+/// Ranges within the bounds of the constraints, and without.
+fn ranges(declaration: &Declaration<'_>) -> Vec<Value> {
+    let bounds: Vec<i64> = bounds(declaration)
+        .filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None })
+        .collect();
+    let lows = bounds.iter().copied().chain([0]);
+    lows.flat_map(|low| {
+        [low, low.saturating_add(1)].map(|high| vec![Value::from(low), Value::from(high)].into())
+    })
+    .collect()
+}

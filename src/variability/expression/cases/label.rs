@@ -1,0 +1,204 @@
+//! Says for people what the values of a case have in common: of exactly those values it is true.
+
+use super::cells::{Axis, Cell, End, Place};
+use crate::text::value::Value;
+use rustc_hash::FxHashMap;
+
+/// More parts than this are counted instead of named.
+const LISTED: usize = 4;
+
+/// The label of what no other case names.
+pub(super) const REST: &str = "something else";
+
+/// The label of each case, given the cells that are its members.
+pub(super) fn labels(cells: &[Cell], classes: &[Vec<usize>]) -> Vec<String> {
+    let mut labels =
+        Labels { cells, classes, at: FxHashMap::default(), places: FxHashMap::default() };
+    for place in cells.iter().flat_map(|cell| &cell.places) {
+        labels.places.insert((place.axis as usize, place.position), place);
+    }
+    for (class, members) in classes.iter().enumerate() {
+        for &member in members {
+            for place in &cells[member].places {
+                labels
+                    .at
+                    .entry((place.axis as usize, place.position))
+                    .or_default()
+                    .push((class, member));
+            }
+        }
+    }
+    (0..classes.len()).map(|class| labels.label(class)).collect()
+}
+
+struct Labels<'l> {
+    cells: &'l [Cell],
+    classes: &'l [Vec<usize>],
+    /// The cells at each position of each axis, and the cases that they belong to.
+    at: FxHashMap<(usize, i64), Vec<(usize, usize)>>,
+    /// The place of each position of each axis, also of cells that belong to no case, for nothing
+    /// can be computed with them.
+    places: FxHashMap<(usize, i64), &'l Place>,
+}
+
+impl Labels<'_> {
+    fn label(&self, class: usize) -> String {
+        let members = &self.classes[class];
+        let others = self.classes.iter().enumerate().filter(|&(other, _)| other != class);
+        let mut rest = others.flat_map(|(_, members)| members);
+        let has_rest = members.iter().any(|&member| !self.cells[member].exact);
+        // All values but those that other cases name.
+        let complement = has_rest && rest.all(|&member| self.cells[member].exact);
+        let parts = self.parts(class);
+        match parts {
+            Some(parts) if !complement || parts.len() == 1 => joined(parts),
+            _ if complement => REST.into(),
+            _ => self.like(members),
+        }
+    }
+
+    /// Values that only an example tells.
+    fn like(&self, members: &[usize]) -> String {
+        let mut kinds: Vec<String> = Vec::new();
+        for &member in members {
+            let cell = &self.cells[member];
+            let part = match cell.kind {
+                _ if cell.exact => text(&cell.value),
+                Some(kind) if self.owns_kind(members, kind) => kind.to_owned(),
+                _ => format!("like {}", text(&cell.value)),
+            };
+            if !kinds.contains(&part) {
+                kinds.push(part);
+            }
+        }
+        joined(kinds)
+    }
+
+    /// Whether these are all values of a kind.
+    fn owns_kind(&self, members: &[usize], kind: &str) -> bool {
+        let mut of_kind = self.cells.iter().enumerate().filter(|(_, cell)| cell.kind == Some(kind));
+        of_kind.all(|(index, _)| members.contains(&index))
+    }
+
+    /// What the members are, in the order of the cells; nothing where some cannot be described.
+    fn parts(&self, class: usize) -> Option<Vec<String>> {
+        let members = &self.classes[class];
+        let mut parts = Vec::new();
+        let mut done: Vec<usize> = Vec::new();
+        for &member in members {
+            if done.contains(&member) {
+                continue;
+            }
+            let cell = &self.cells[member];
+            let place =
+                cell.places.iter().find(|place| self.owns(class, place.axis, place.position));
+            match place {
+                Some(place) => parts.extend(self.run(class, place, &mut done)),
+                None if cell.exact => parts.push(text(&cell.value)),
+                None => match cell.kind.filter(|kind| self.owns_kind(members, kind)) {
+                    Some(kind) => {
+                        done.extend(
+                            members.iter().filter(|&&member| self.cells[member].kind == Some(kind)),
+                        );
+                        parts.push(kind.to_owned());
+                    }
+                    None => parts.push(self.without(class, cell)?),
+                },
+            }
+        }
+        Some(parts)
+    }
+
+    /// Whether all cells at a position belong to a case.
+    fn owns(&self, class: usize, axis: Axis, position: i64) -> bool {
+        let cells = self.at.get(&(axis as usize, position));
+        cells.is_some_and(|cells| cells.iter().all(|&(owner, _)| owner == class))
+    }
+
+    /// The positions around this one that belong to a case, as one or two parts.
+    fn run(&self, class: usize, place: &Place, done: &mut Vec<usize>) -> Vec<String> {
+        let owned = |position: &i64| self.owns(class, place.axis, *position);
+        let first =
+            (i64::MIN..place.position).rev().take_while(owned).last().unwrap_or(place.position);
+        let last =
+            (place.position + 1..i64::MAX).take_while(owned).last().unwrap_or(place.position);
+        for position in first..=last {
+            done.extend(
+                self.at
+                    .get(&(place.axis as usize, position))
+                    .into_iter()
+                    .flatten()
+                    .map(|&(_, member)| member),
+            );
+        }
+        let first = self.beyond(place.axis, (i64::MIN..first).rev()).unwrap_or(first);
+        let last = self.beyond(place.axis, last + 1..i64::MAX).unwrap_or(last);
+        let at = |position: i64| self.places.get(&(place.axis as usize, position));
+        let (Some(first), Some(last)) = (at(first), at(last)) else { return Vec::new() };
+        let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
+        let single = |place: &Place| place.low == place.high && place.low.is_some();
+        if last.position == first.position + 1 && single(first) && single(last) && prefix.is_empty()
+        {
+            return vec![range(&first.low, &first.high), range(&last.low, &last.high)];
+        }
+        vec![format!("{prefix}{}", range(&first.low, &last.high))]
+    }
+
+    /// The last of these positions, if nothing can be computed with what is there: nobody asks why
+    /// numbers have an end.
+    fn beyond(&self, axis: Axis, positions: impl Iterator<Item = i64>) -> Option<i64> {
+        let beyond: Vec<_> = positions
+            .take_while(|&position| self.places.contains_key(&(axis as usize, position)))
+            .collect();
+        beyond
+            .iter()
+            .all(|&position| !self.at.contains_key(&(axis as usize, position)))
+            .then_some(*beyond.last()?)
+    }
+
+    /// A position but for a few values at it that other cases name.
+    fn without(&self, class: usize, cell: &Cell) -> Option<String> {
+        let place = cell.places.first()?;
+        let at = self.at.get(&(place.axis as usize, place.position))?;
+        let (own, others): (Vec<_>, Vec<_>) = at.iter().partition(|&&(owner, _)| owner == class);
+        let whole = own.iter().filter(|(_, member)| !self.cells[*member].exact).count() == 1;
+        if !whole
+            || others.len() > LISTED
+            || !others.iter().all(|(_, member)| self.cells[*member].exact)
+        {
+            return None;
+        }
+        let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
+        let names: Vec<_> =
+            others.iter().map(|(_, member)| text(&self.cells[*member].value)).collect();
+        Some(format!("{prefix}{} but not {}", range(&place.low, &place.high), names.join(" or ")))
+    }
+}
+
+fn joined(mut parts: Vec<String>) -> String {
+    if let Some(more) = parts.len().checked_sub(LISTED).filter(|&more| more > 0) {
+        parts.truncate(LISTED);
+        parts.push(format!("{more} more"));
+    }
+    parts.join(", ")
+}
+
+fn text(value: &Value) -> String {
+    match value.to_string() {
+        text if text.is_empty() => "''".into(),
+        text => text,
+    }
+}
+
+fn range(low: &End, high: &End) -> String {
+    match (low, high) {
+        (None, None) => "any".into(),
+        (Some((low, true)), None) => format!("≥ {low}"),
+        (Some((low, false)), None) => format!("> {low}"),
+        (None, Some((high, true))) => format!("≤ {high}"),
+        (None, Some((high, false))) => format!("< {high}"),
+        (Some((low, true)), Some((high, true))) if low == high => low.clone(),
+        (Some((low, true)), Some((high, true))) => format!("{low} … {high}"),
+        (low, high) => format!("{} and {}", range(low, &None), range(&None, high)),
+    }
+}

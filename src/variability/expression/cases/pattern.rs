@@ -1,0 +1,226 @@
+//! Texts that match the pattern of an input.
+
+use crate::variability::inputs::Constraint;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+
+/// More texts than this are not made for any part of a pattern.
+const MAX_TEXTS: usize = 256;
+
+/// How much more often than needed a part is repeated.
+const MORE: u32 = 3;
+
+/// A few texts that match, short ones first, and some of the lengths that are wanted. Who uses them
+/// checks them: anchors are ignored.
+pub(super) fn samples(constraint: &Constraint, lengths: &[usize]) -> Vec<String> {
+    let Some(hir) = parse(constraint) else { return Vec::new() };
+    let mut maker = Maker { limit: MAX_TEXTS, lengths, complete: true };
+    let mut texts = maker.texts(&hir);
+    texts.sort_by_key(String::len);
+    texts.dedup();
+    texts
+}
+
+/// All texts that match, where there are at most so many.
+pub(super) fn language(constraint: &Constraint, most: usize) -> Option<Vec<String>> {
+    let hir = parse(constraint)?;
+    let mut maker = Maker { limit: most + 1, lengths: &[], complete: true };
+    let mut found: Vec<String> = Vec::new();
+    for text in maker.texts(&hir) {
+        if !found.contains(&text) && constraint.check(&text.as_str().into()).is_ok() {
+            found.push(text);
+        }
+    }
+    (maker.complete && found.len() <= most).then_some(found)
+}
+
+/// Without Unicode, as patterns are matched: `\d` is `[0-9]`. Only classes of other letters need
+/// it.
+fn parse(constraint: &Constraint) -> Option<Hir> {
+    let pattern = constraint.pattern()?;
+    let parse = |unicode: bool| {
+        ParserBuilder::new()
+            .unicode(unicode)
+            .utf8(unicode)
+            .nest_limit(100)
+            .build()
+            .parse(pattern)
+            .ok()
+    };
+    parse(false).or_else(|| parse(true))
+}
+
+struct Maker<'m> {
+    limit: usize,
+    lengths: &'m [usize],
+    /// Whether all texts were made.
+    complete: bool,
+}
+
+impl Maker<'_> {
+    fn texts(&mut self, hir: &Hir) -> Vec<String> {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => vec![String::new()],
+            HirKind::Literal(literal) => {
+                let text = String::from_utf8(literal.0.to_vec());
+                self.complete &= text.is_ok();
+                text.into_iter().collect()
+            }
+            HirKind::Class(class) => self.class(class),
+            HirKind::Capture(capture) => self.texts(&capture.sub),
+            HirKind::Alternation(parts) => {
+                let texts: Vec<_> = parts.iter().flat_map(|part| self.texts(part)).collect();
+                self.cut(texts)
+            }
+            HirKind::Concat(parts) => parts.iter().fold(vec![String::new()], |heads, part| {
+                let tails = self.texts(part);
+                self.product(&heads, &tails)
+            }),
+            HirKind::Repetition(repetition) => self.repeated(repetition),
+        }
+    }
+
+    /// The characters of a class that are in ASCII, letters and digits first, and a few others.
+    fn class(&mut self, class: &Class) -> Vec<String> {
+        let ranges: Vec<(char, char)> = match class {
+            Class::Bytes(class) => class
+                .ranges()
+                .iter()
+                .map(|range| (range.start().into(), range.end().into()))
+                .collect(),
+            Class::Unicode(class) => {
+                class.ranges().iter().map(|range| (range.start(), range.end())).collect()
+            }
+        };
+        let is_in = |c: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&c));
+        let looks_good = ('a'..='z').chain('0'..='9').chain('A'..='Z').chain("-_. /:,@+#".chars());
+        let mut found: Vec<char> = looks_good.filter(is_in).collect();
+        let rest: Vec<char> =
+            (0..128_u8).map(char::from).filter(|c| is_in(c) && !found.contains(c)).collect();
+        found.extend(rest);
+        if ranges.iter().any(|(_, end)| !end.is_ascii()) {
+            self.complete = false;
+            let letters = ranges.iter().map(|&(start, _)| start).filter(|start| !start.is_ascii());
+            found.extend(letters.filter(|_| matches!(class, Class::Unicode(_))));
+        }
+        self.cut(found.into_iter().map(String::from).collect())
+    }
+
+    fn cut(&mut self, mut texts: Vec<String>) -> Vec<String> {
+        if texts.len() > self.limit {
+            self.complete = false;
+            texts.truncate(self.limit);
+        }
+        texts
+    }
+
+    /// Each head with each tail; where those are too many, some of both.
+    fn product(&mut self, heads: &[String], tails: &[String]) -> Vec<String> {
+        self.complete &= heads.len() * tails.len() <= self.limit;
+        let root = (self.limit as f64).sqrt() as usize;
+        let most = root.max(self.limit / tails.len().max(1)).max(1);
+        let heads = &heads[..heads.len().min(most)];
+        let most = (self.limit / heads.len().max(1)).max(1);
+        heads
+            .iter()
+            .flat_map(|head| tails.iter().take(most).map(move |tail| format!("{head}{tail}")))
+            .collect()
+    }
+
+    fn repeated(&mut self, repetition: &Repetition) -> Vec<String> {
+        let texts = self.texts(&repetition.sub);
+        let most = repetition.max.unwrap_or(u32::MAX);
+        let near = most.min(repetition.min.saturating_add(MORE));
+        self.complete &= near == most || texts.iter().all(String::is_empty);
+        let mut found: Vec<String> = Vec::new();
+        // The least number of times first: what is behind is cut off.
+        let mut power = vec![String::new()];
+        for times in 0..=near {
+            if times >= repetition.min {
+                found.extend(power.iter().cloned());
+            }
+            if times < near {
+                if power.iter().any(|text| text.len() > super::cells::MAX_LENGTH) {
+                    self.complete = false;
+                    break;
+                }
+                power = self.product(&power, &texts);
+            }
+        }
+        let mut found = self.cut(found);
+        if let Some(short) = texts.iter().find(|text| !text.is_empty()) {
+            // Other parts may take some characters of the length that is wanted.
+            let times = self.lengths.iter().flat_map(|&length| {
+                (0..4).map(move |less| length.saturating_sub(less) / short.len().max(1))
+            });
+            let times = times.filter(|&times| times > near as usize && times <= most as usize);
+            let long: Vec<String> = times.map(|times| short.repeat(times)).collect();
+            // Early, for what is behind may be cut off.
+            let at = found.len().min(MORE as usize);
+            found.splice(at..at, long);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::{FileId, Span};
+    use crate::variability::inputs::InputType;
+
+    fn constraint(pattern: &str) -> Constraint {
+        let span = Span { file: FileId(0), start: 0, end: 0 };
+        Constraint::new("pattern", pattern.into(), InputType::String, span).unwrap()
+    }
+
+    #[test]
+    fn samples_match() {
+        let patterns = [
+            "[a-z]+",
+            "v[0-9]+\\.[0-9]+",
+            "(eu|us)-[a-z]+-\\d",
+            "^x$",
+            "[^a]",
+            ".",
+            "\\w{3,}@\\w+\\.com",
+            "a*b?c{2}",
+            "(?i)ab",
+            "ü[äö]?",
+        ];
+        for pattern in patterns {
+            let constraint = constraint(pattern);
+            let found = samples(&constraint, &[]);
+            assert!(
+                found.iter().any(|text| constraint.check(&text.as_str().into()).is_ok()),
+                "{pattern}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn samples_have_the_lengths_that_are_wanted() {
+        for (pattern, length) in [("[a-z]+", 40), ("[a-z][a-z0-9-]*[a-z0-9]", 30), ("v[0-9]+", 12)]
+        {
+            let constraint = constraint(pattern);
+            let fits = |text: &String| {
+                text.len() == length && constraint.check(&text.as_str().into()).is_ok()
+            };
+            assert!(samples(&constraint, &[length]).iter().any(fits), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn few_texts_are_all_known() {
+        let language = |pattern: &str, most: usize| language(&constraint(pattern), most);
+        assert_eq!(language("(dev|prod)-[ab]", 4).unwrap(), ["dev-a", "dev-b", "prod-a", "prod-b"]);
+        assert_eq!(language("a?b{0,2}", 10).unwrap(), ["", "b", "bb", "a", "ab", "abb"]);
+        assert_eq!(language("(a|b)^c", 10).unwrap(), Vec::<String>::new());
+        assert_eq!(language("(dev|prod)-[ab]", 3), None);
+        assert_eq!(language("[a-z][a-z][ab]", 1000), None);
+        assert_eq!(language("a+", 100), None);
+        assert_eq!(language(".", 1000), None);
+        assert_eq!(language("[^a]", 1000), None);
+        assert_eq!(language("[äö]", 1000), None);
+    }
+}

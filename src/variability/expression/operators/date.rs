@@ -1,0 +1,95 @@
+//! `weekday`, `same`, `before`, …, `within`.
+
+use super::{Operands, OperatorError, Outcome};
+use crate::text::value::Value;
+use jiff::Timestamp;
+use jiff::civil::{DateTime, Weekday};
+use jiff::tz::TimeZone;
+use std::cmp::Ordering;
+
+/// The day of the week of the clock, in its zone.
+pub(super) fn weekday(operands: &Operands<'_>) -> Outcome {
+    match operands.value {
+        Value::Null => {}
+        Value::List(items) if items.is_empty() => {}
+        other => return Err(operands.expected("no operands", other)),
+    }
+    let clock = operands.clock.ok_or_else(|| {
+        operands.error("needs a clock: pass `--now` (in a library call, `Resolver::now`)")
+    })?;
+    Ok(Value::from(match clock.now().weekday() {
+        Weekday::Monday => "monday",
+        Weekday::Tuesday => "tuesday",
+        Weekday::Wednesday => "wednesday",
+        Weekday::Thursday => "thursday",
+        Weekday::Friday => "friday",
+        Weekday::Saturday => "saturday",
+        Weekday::Sunday => "sunday",
+    }))
+}
+
+pub(super) fn same(operands: &Operands<'_>) -> Outcome {
+    ordered(operands, Ordering::is_eq)
+}
+
+pub(super) fn before(operands: &Operands<'_>) -> Outcome {
+    ordered(operands, Ordering::is_lt)
+}
+
+pub(super) fn before_or_same(operands: &Operands<'_>) -> Outcome {
+    ordered(operands, Ordering::is_le)
+}
+
+pub(super) fn after(operands: &Operands<'_>) -> Outcome {
+    ordered(operands, Ordering::is_gt)
+}
+
+pub(super) fn after_or_same(operands: &Operands<'_>) -> Outcome {
+    ordered(operands, Ordering::is_ge)
+}
+
+/// Whether a date is between two others, neither of which counts.
+pub(super) fn within(operands: &Operands<'_>) -> Outcome {
+    const EXPECTED: &str = "a date and a range of two dates";
+    let [date, range] = operands.exactly(EXPECTED)?;
+    let [from, to] = operands.tuple(range, EXPECTED)?;
+    let (date, from, to) = (read(operands, date)?, read(operands, from)?, read(operands, to)?);
+    Ok(Value::Bool(from < date && date < to))
+}
+
+fn ordered(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> Outcome {
+    let [a, b] = operands.exactly("two dates")?;
+    Ok(Value::Bool(holds(read(operands, a)?.cmp(&read(operands, b)?))))
+}
+
+fn read(operands: &Operands<'_>, value: &Value) -> Result<Timestamp, OperatorError> {
+    let expected = "dates, as ISO 8601 strings or as milliseconds since 1970";
+    instant(value).ok_or_else(|| operands.expected(expected, value))
+}
+
+/// The instant that a date means: an ISO 8601 date, with or without time and zone (without: UTC),
+/// or milliseconds since 1970.
+pub fn instant(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::Number(number) => Timestamp::from_millisecond(number.as_int()?).ok(),
+        Value::String(text) => {
+            let zoned = || text.parse().ok();
+            let local = || {
+                text.parse::<DateTime>()
+                    .ok()?
+                    .to_zoned(TimeZone::UTC)
+                    .ok()
+                    .map(|date| date.timestamp())
+            };
+            if has_zone(text) { zoned() } else { local() }
+        }
+        _ => None,
+    }
+}
+
+/// Whether an ISO 8601 text says its zone: after the time, so that the hyphens of the date are not
+/// taken for an offset.
+fn has_zone(text: &str) -> bool {
+    let time = text.find(['T', 't', ' ']).and_then(|at| text.get(at + 1..)).unwrap_or_default();
+    time.contains(['Z', 'z', '+', '-', '['])
+}

@@ -1,0 +1,220 @@
+//! The operators that compute values from values: arithmetic, string, constraint, analytical and
+//! date (specification, "Intrinsic Functions").
+
+mod analytical;
+mod arithmetic;
+mod comparison;
+mod date;
+mod string;
+
+pub(crate) use comparison::{Version, is_version};
+pub use comparison::{compare, size};
+pub use date::instant;
+
+use crate::text::value::{Number, Value};
+use crate::variability::clock::Clock;
+
+/// Why an operator has no value for its operands; the caller adds the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorError(pub String);
+
+impl std::fmt::Display for OperatorError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OperatorError {}
+
+/// The value of an operator.
+type Outcome = Result<Value, OperatorError>;
+
+macro_rules! operators {
+    ($($variant:ident $keyword:literal $function:path;)*) => {
+        /// An operator over values.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Operator {
+            $(#[doc = concat!("`", $keyword, "`")] $variant,)*
+        }
+
+        impl Operator {
+            /// All operators, family by family.
+            pub const ALL: &'static [Operator] = &[$(Operator::$variant,)*];
+
+            /// The operator of this keyword.
+            pub fn from_keyword(keyword: &str) -> Option<Self> {
+                match keyword {
+                    $($keyword => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// The keyword of this operator.
+            pub fn keyword(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $keyword,)*
+                }
+            }
+
+            fn function(self) -> fn(&Operands<'_>) -> Outcome {
+                match self {
+                    $(Self::$variant => $function,)*
+                }
+            }
+        }
+    };
+}
+
+operators! {
+    Add "add" arithmetic::add;
+    Sub "sub" arithmetic::sub;
+    Mul "mul" arithmetic::mul;
+    Div "div" arithmetic::div;
+    Mod "mod" arithmetic::modulo;
+    Concat "concat" string::concat;
+    Join "join" string::join;
+    Token "token" string::token;
+    Equal "equal" comparison::equal;
+    Greater "greater" comparison::greater;
+    GreaterOrEqual "greater_or_equal" comparison::greater_or_equal;
+    Less "less" comparison::less;
+    LessOrEqual "less_or_equal" comparison::less_or_equal;
+    InRange "in_range" comparison::in_range;
+    ValidValues "valid_values" comparison::valid_values;
+    Length "length" comparison::length;
+    MinLength "min_length" comparison::min_length;
+    MaxLength "max_length" comparison::max_length;
+    Sum "sum" analytical::sum;
+    Count "count" analytical::count;
+    Min "min" analytical::min;
+    Max "max" analytical::max;
+    Mean "mean" analytical::mean;
+    Median "median" analytical::median;
+    Variance "variance" analytical::variance;
+    StandardDeviation "standard_deviation" analytical::standard_deviation;
+    LinearRegression "linear_regression" analytical::linear_regression;
+    PolynomialRegression "polynomial_regression" analytical::polynomial_regression;
+    LogarithmicRegression "logarithmic_regression" analytical::logarithmic_regression;
+    ExponentialRegression "exponential_regression" analytical::exponential_regression;
+    Weekday "weekday" date::weekday;
+    Same "same" date::same;
+    Before "before" date::before;
+    BeforeOrSame "before_or_same" date::before_or_same;
+    After "after" date::after;
+    AfterOrSame "after_or_same" date::after_or_same;
+    Within "within" date::within;
+}
+
+impl Operator {
+    /// All keywords.
+    pub fn keywords() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|operator| operator.keyword())
+    }
+
+    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; only
+    /// `weekday` asks the clock.
+    ///
+    /// # Errors
+    /// Says what is wrong with the number, type or value of the operands, or that `weekday` has no
+    /// clock.
+    pub fn apply(self, operands: &Value, clock: Option<&Clock>) -> Result<Value, OperatorError> {
+        self.function()(&Operands { operator: self, value: operands, clock })
+    }
+}
+
+/// What an operator is applied to, and the ways its family reads it.
+struct Operands<'a> {
+    operator: Operator,
+    value: &'a Value,
+    clock: Option<&'a Clock>,
+}
+
+impl<'a> Operands<'a> {
+    /// All operands of an operator that takes any number of them.
+    fn list(&self) -> Result<&'a [Value], OperatorError> {
+        self.list_of(self.value, "a list")
+    }
+
+    /// The operands of an operator that takes exactly these, which `expected` names.
+    fn exactly<const N: usize>(&self, expected: &str) -> Result<&'a [Value; N], OperatorError> {
+        self.tuple(self.value, expected)
+    }
+
+    /// All operands as numbers.
+    fn numbers(&self) -> Result<Vec<&'a Number>, OperatorError> {
+        self.list()?.iter().map(|value| self.number(value, "numbers")).collect()
+    }
+
+    fn list_of(&self, value: &'a Value, expected: &str) -> Result<&'a [Value], OperatorError> {
+        match value {
+            Value::List(items) => Ok(items),
+            other => Err(self.expected(expected, other)),
+        }
+    }
+
+    fn tuple<const N: usize>(
+        &self,
+        value: &'a Value,
+        expected: &str,
+    ) -> Result<&'a [Value; N], OperatorError> {
+        let items = self.list_of(value, expected)?;
+        items.try_into().map_err(|_| {
+            self.error(format!("expects {expected}, but got a list of {}", items.len()))
+        })
+    }
+
+    fn number(&self, value: &'a Value, expected: &str) -> Result<&'a Number, OperatorError> {
+        match value {
+            Value::Number(number) if !number.as_f64().is_nan() => Ok(number),
+            other => Err(self.expected(expected, other)),
+        }
+    }
+
+    fn string(&self, value: &'a Value, expected: &str) -> Result<&'a str, OperatorError> {
+        value.as_str().ok_or_else(|| self.expected(expected, value))
+    }
+
+    /// A position, a length, an order: an integer from zero.
+    fn index(&self, value: &Value, expected: &str) -> Result<usize, OperatorError> {
+        let integer = match value {
+            Value::Number(number) => {
+                number.as_int().and_then(|integer| usize::try_from(integer).ok())
+            }
+            _ => None,
+        };
+        integer.ok_or_else(|| self.expected(expected, value))
+    }
+
+    /// The result, where there is one: neither an overflow nor a value that is not a number.
+    fn finite(&self, value: f64) -> Result<Number, OperatorError> {
+        if value.is_finite() {
+            Ok(Number::float(value))
+        } else {
+            Err(self.error("has a result that is no finite number"))
+        }
+    }
+
+    fn expected(&self, expected: &str, got: &Value) -> OperatorError {
+        self.error(format!("expects {expected}, but got {}", quote(got)))
+    }
+
+    fn error(&self, what: impl std::fmt::Display) -> OperatorError {
+        OperatorError(format!("`{}` {what}", self.operator.keyword()))
+    }
+}
+
+/// A value for messages: its type, and its text where that is short.
+pub fn quote(value: &Value) -> String {
+    match value {
+        Value::Null | Value::List(_) | Value::Map(_) => value.describe().to_owned(),
+        scalar => {
+            let text = scalar.to_string();
+            let cut = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
+            let dots = if cut < text.len() { "…" } else { "" };
+            format!("{} `{}{dots}`", scalar.describe(), text.get(..cut).unwrap_or_default())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

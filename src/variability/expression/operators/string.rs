@@ -1,0 +1,51 @@
+//! `concat`, `join`, `token`.
+
+use super::{Operands, OperatorError, Outcome};
+use crate::text::value::Value;
+use std::borrow::Cow;
+
+/// All operands as one text.
+pub(super) fn concat(operands: &Operands<'_>) -> Outcome {
+    joined(operands, operands.list()?, "")
+}
+
+/// The values of a list as one text, a delimiter between them.
+pub(super) fn join(operands: &Operands<'_>) -> Outcome {
+    const EXPECTED: &str = "a list of values and a delimiter";
+    let [values, delimiter] = operands.exactly(EXPECTED)?;
+    joined(
+        operands,
+        operands.list_of(values, EXPECTED)?,
+        operands.string(delimiter, "a string as delimiter")?,
+    )
+}
+
+/// The part of a text at a position from zero, the text being split at every whole delimiter.
+pub(super) fn token(operands: &Operands<'_>) -> Outcome {
+    let [value, delimiter, index] = operands.exactly("a value, a delimiter and an index")?;
+    let (value, delimiter) =
+        (text(operands, value)?, operands.string(delimiter, "a string as delimiter")?);
+    if delimiter.is_empty() {
+        return Err(operands.error("expects a delimiter, but got an empty string"));
+    }
+    let position = operands.index(index, "an integer from zero as index")?;
+    let mut parts = value.split(delimiter);
+    parts.nth(position).map(Value::from).ok_or_else(|| {
+        let count = value.split(delimiter).count();
+        operands.error(format!("has no part {position}: the value has {count}, counted from zero"))
+    })
+}
+
+fn joined(operands: &Operands<'_>, values: &[Value], delimiter: &str) -> Outcome {
+    let parts = values.iter().map(|value| text(operands, value)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Value::from(parts.join(delimiter)))
+}
+
+/// A scalar as YAML writes it: a number as its author did.
+fn text<'a>(operands: &Operands<'_>, value: &'a Value) -> Result<Cow<'a, str>, OperatorError> {
+    match value {
+        Value::String(text) => Ok(Cow::Borrowed(text)),
+        Value::Number(_) | Value::Bool(_) => Ok(Cow::Owned(value.to_string())),
+        other => Err(operands.expected("strings, numbers and booleans", other)),
+    }
+}

@@ -1,0 +1,264 @@
+//! Finds the variant: formulas to clauses, clauses to presence, presence to a unique answer.
+
+use crate::sat::formula::{Atom, Encoder, OriginId};
+use crate::sat::progress::Progress;
+use crate::sat::solve::{
+    self, Bounds, Conflict, Interrupted, Problem, Settings, Solution, Unsolved,
+};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::variability::enrich::Assertions;
+use crate::variability::expression::Evaluator;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::objectives::{Measure, Objective};
+use crate::variability::options::{Flag, Kind, Options};
+use crate::variability::presence::Presence;
+
+/// The variant that was found.
+pub struct Variant {
+    pub presence: Presence,
+    /// What was optimised, in the order of its rank.
+    pub optima: Vec<Optimum>,
+    /// Why it may not be the only best one: the time was over.
+    pub unproven: Option<Diagnostic>,
+}
+
+/// What a variant comes to by one of the sums that were optimised, and what is proven about that.
+///
+/// ```
+/// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").option("optimization_topology", "min").resolve()?;
+/// let weight = &resolution.optima()[0];
+/// assert_eq!((weight.what, weight.is_proven()), ("the weight of the nodes", true));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optimum {
+    /// What is summed up.
+    pub what: &'static str,
+    /// What the variant comes to, as an exact decimal.
+    pub value: String,
+    /// What no variant surpasses, as an exact decimal.
+    pub bound: String,
+    /// Whether as much as possible is wanted, not as little.
+    pub is_maximized: bool,
+}
+
+impl Optimum {
+    /// Whether no variant is better.
+    pub fn is_proven(&self) -> bool {
+        self.value == self.bound
+    }
+
+    fn of(measure: Measure, bounds: Bounds) -> Self {
+        let shown = |cost| measure.of(cost).to_string();
+        let (value, bound) = (shown(bounds.upper), shown(bounds.lower));
+        Self { what: measure.what, value, bound, is_maximized: measure.is_maximized() }
+    }
+}
+
+/// Solves the assertions under the objectives.
+///
+/// # Errors
+/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`;
+/// `unproven` where no variant was found in time.
+pub fn find(
+    evaluator: &Evaluator<'_, '_>,
+    assertions: &Assertions,
+    objectives: &[Objective],
+    options: &Options,
+    settings: &Settings,
+    progress: &mut dyn Progress,
+) -> Result<Variant, Diagnostic> {
+    let graph = evaluator.graph;
+    progress.phase("encoding");
+    let mut encoder = encoder(evaluator, assertions);
+    let sums: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
+    let cnf = encoder.finish();
+    let preference = preference(graph);
+    progress.counted("variables", cnf.vars());
+    progress.counted("clauses", cnf.len());
+    progress.phase("solving");
+    let problem = Problem { cnf: &cnf, objectives: &sums, preference: &preference };
+    let mut solution = match solve::solve(&problem, settings, progress) {
+        Ok(solution) => solution,
+        Err(Unsolved::Conflict(conflict)) => {
+            return Err(unsatisfiable(graph, assertions, options, &conflict));
+        }
+        Err(Unsolved::Interrupted) => {
+            let message = "the time was over before any variant was found";
+            return Err(Diagnostic::error(Code::Unproven, message).help("allow more time"));
+        }
+    };
+    let presence =
+        Presence::new((0..evaluator.atoms()).map(|atom| solution.is_true(Atom(atom))).collect());
+    let optima = objectives
+        .iter()
+        .zip(solution.bounds())
+        .map(|(sum, &bounds)| Optimum::of(sum.measure, bounds))
+        .collect();
+    let mut variant = Variant { presence, optima, unproven: None };
+    progress.phase("looking for other variants");
+    let is_proven =
+        solution.is_proven() && all_unique(graph, options, &mut solution, &variant.presence)?;
+    variant.unproven = (!is_proven).then(|| unproven(&variant.optima));
+    Ok(variant)
+}
+
+/// Whether it was found out in time that the variant is the only best one wherever that is asked
+/// for.
+///
+/// # Errors
+/// `ambiguous-topology`, `ambiguous-technologies`.
+fn all_unique(
+    graph: &Graph<'_>,
+    options: &Options,
+    solution: &mut Solution,
+    presence: &Presence,
+) -> Result<bool, Diagnostic> {
+    for (code, over) in uniqueness(graph, options) {
+        let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
+        match solution.another(&atoms) {
+            Ok(None) => {}
+            Ok(Some(other)) => return Err(ambiguous(graph, presence, &other, &over, code)),
+            Err(Interrupted) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// The variant may not be the best one.
+fn unproven(optima: &[Optimum]) -> Diagnostic {
+    let open = optima.iter().filter(|optimum| !optimum.is_proven());
+    let bounds: Vec<_> = open
+        .map(|optimum| {
+            let Optimum { what, value, bound, is_maximized } = optimum;
+            let direction = if *is_maximized { "more" } else { "less" };
+            format!("{what} is {value}, and no variant has {direction} than {bound}")
+        })
+        .collect();
+    let message = match bounds.is_empty() {
+        true => {
+            "the time was over before it was certain that no other variant is as good".to_owned()
+        }
+        false => format!(
+            "the time was over before this variant was proven to be the best: {}",
+            bounds.join("; ")
+        ),
+    };
+    Diagnostic::warning(Code::Unproven, message)
+        .help("allow more time, or accept what was found in time")
+}
+
+/// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more
+/// than fewer properties.
+pub fn preference(graph: &Graph<'_>) -> Vec<Atom> {
+    let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
+    graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
+}
+
+/// The elements in which equally good variants must not differ, and what it is called if they do.
+pub fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<ElementId>)> {
+    let mut found = Vec::new();
+    if options.flag(Flag::OptimizationTopologyUnique) {
+        found.push((Code::AmbiguousTopology, graph.nodes.iter().map(|node| node.id).collect()));
+    }
+    if options.flag(Flag::OptimizationTechnologiesUnique) {
+        let technologies = graph.technologies.iter().map(|technology| technology.id);
+        found.push((Code::AmbiguousTechnologies, technologies.collect()));
+    }
+    found
+}
+
+/// An encoder that has what is asserted.
+pub fn encoder<'f>(evaluator: &'f Evaluator<'_, '_>, assertions: &Assertions) -> Encoder<'f> {
+    let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
+    assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
+    encoder
+}
+
+/// A weighted sum of formulas as one of literals.
+pub fn objective(encoder: &mut Encoder<'_>, sum: &Objective) -> solve::Objective {
+    solve::Objective {
+        terms: sum
+            .terms
+            .iter()
+            .map(|&(formula, weight)| (encoder.literal(formula), weight))
+            .collect(),
+    }
+}
+
+/// Names every reason of a minimal conflict at its place.
+pub fn unsatisfiable(
+    graph: &Graph<'_>,
+    assertions: &Assertions,
+    options: &Options,
+    conflict: &Conflict,
+) -> Diagnostic {
+    let mut origins: Vec<_> =
+        conflict.origins.iter().map(|&origin: &OriginId| assertions.origin(origin)).collect();
+    origins.sort_by_key(|origin| origin.distance());
+    let mut reasons: Vec<_> =
+        origins.into_iter().map(|origin| origin.explain(graph, options)).collect();
+    reasons.dedup();
+    let count = reasons.len();
+    let (message, help) = match count {
+        1 => {
+            ("no variant fulfils all conditions: this one cannot hold".into(), "drop or weaken it")
+        }
+        _ => (
+            format!("no variant fulfils all conditions: these {count} conflict"),
+            "each of them could hold without one of the others: drop or weaken any one",
+        ),
+    };
+    let diagnostic = Diagnostic::error(Code::Unsatisfiable, message).help(help);
+    let mut reasons = reasons.into_iter();
+    let first = reasons.next();
+    let diagnostic = match first {
+        Some((span, message)) => diagnostic.at(span).label(span, message),
+        None => diagnostic,
+    };
+    reasons.fold(diagnostic, |diagnostic, (span, message)| diagnostic.label(span, message))
+}
+
+/// How many of the elements that differ are named: enough to see what it is about.
+const SHOWN: usize = 8;
+
+/// Another variant, given by what is present in it, is as good as this one and differs in these
+/// elements.
+fn ambiguous(
+    graph: &Graph<'_>,
+    presence: &Presence,
+    other: &[Atom],
+    over: &[ElementId],
+    code: Code,
+) -> Diagnostic {
+    let what = if code == Code::AmbiguousTopology { "nodes" } else { "technologies" };
+    let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();
+    let only = |here: bool| {
+        let ids: Vec<_> =
+            over.iter().filter(|id| presence.is(**id) == here && other(id) != here).collect();
+        let names: Vec<_> =
+            ids.iter().take(SHOWN).map(|&&id| format!("`{}`", graph.identifier(id))).collect();
+        match ids.len() {
+            0 => "nothing besides".into(),
+            count if count > SHOWN => format!("{} and {} more", names.join(", "), count - SHOWN),
+            _ => names.join(", "),
+        }
+    };
+    let message = format!(
+        "the result is ambiguous considering {what}: one variant has {}, another has {}",
+        only(true),
+        only(false)
+    );
+    let differing = over.iter().filter(|id| presence.is(**id) != other(id));
+    let error =
+        Diagnostic::error(code, message).help("prefer one by conditions, weights or optimisation");
+    let error = differing.clone().take(SHOWN).fold(error, |error, &id| {
+        let message = if presence.is(id) {
+            "present in one variant only"
+        } else {
+            "present in the other variant only"
+        };
+        error.label(graph.element(id).span, message)
+    });
+    error.at(differing.clone().next().map(|&id| graph.element(id).span))
+}

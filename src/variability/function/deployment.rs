@@ -1,0 +1,142 @@
+//! Deployment inputs: values of topology inputs, checked against their declarations.
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
+use crate::tosca::Types;
+use crate::tosca::value::{Definition, check_value, function_not_map};
+use crate::validate::Schemas;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::presence::Presence;
+use crate::variability::template::Parameter;
+use rustc_hash::FxHashMap;
+
+/// The file of a value that stands in none: no file has this id.
+const NOWHERE: FileId = FileId(u32::MAX / 2);
+
+/// One source of deployment inputs.
+pub enum DeploymentInputs {
+    /// A file: a map of values by the names of inputs.
+    File(Document),
+    /// The value of the input of this name.
+    Value(String, Document),
+}
+
+impl DeploymentInputs {
+    /// The value of one input, from text.
+    ///
+    /// # Errors
+    /// `syntax` where the text is no YAML.
+    pub fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
+        let parsed = yaml::parse(NOWHERE, text.into(), &Limits::default());
+        parsed
+            .map(|document| Self::Value(name.to_owned(), document))
+            .map_err(|error| named(error, name))
+    }
+}
+
+/// The values of the inputs that are present; of several for one input the last one counts.
+///
+/// # Errors
+/// Inputs that are not declared, and values that are not as they are declared.
+pub fn assign<'t>(
+    graph: &Graph<'_>,
+    presence: &Presence,
+    sources: &[DeploymentInputs],
+    types: &'t Types<'t>,
+) -> Result<FxHashMap<ElementId, Value>, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let mut assigned = FxHashMap::default();
+    let mut by_name: FxHashMap<&str, Vec<(ElementId, &Parameter<'_>)>> = FxHashMap::default();
+    for input in &graph.inputs {
+        by_name.entry(input.parameter.declared.name).or_default().push((input.id, input.parameter));
+    }
+    let schemas = Schemas::new(types);
+    for (name, key, value) in
+        sources.iter().flat_map(|source| entries(source, &mut diagnostics)).collect::<Vec<_>>()
+    {
+        let mut found = Vec::new();
+        match by_name.get(name) {
+            // What another variant declares is no mistake in this one.
+            Some(inputs) => {
+                if let Some(&(id, parameter)) =
+                    inputs.iter().rev().find(|&&(id, _)| presence.is(id))
+                {
+                    found = check(parameter, value, &schemas);
+                    assigned.insert(id, value.to_value());
+                }
+            }
+            None => {
+                let error = Diagnostic::error(
+                    Code::InvalidInput,
+                    format!("there is no topology input `{name}`"),
+                );
+                found.push(
+                    error.at(key.span()).help_opt(did_you_mean(name, by_name.keys().copied())),
+                );
+            }
+        }
+        let is_nowhere = key.span().file == NOWHERE;
+        diagnostics.0.extend(
+            found.into_iter().map(|error| if is_nowhere { named(error, name) } else { error }),
+        );
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(assigned) }
+}
+
+fn entries<'d>(
+    source: &'d DeploymentInputs,
+    diagnostics: &mut Diagnostics,
+) -> Vec<(&'d str, Node<'d>, Node<'d>)> {
+    match source {
+        DeploymentInputs::Value(name, document) => vec![(name, document.root(), document.root())],
+        DeploymentInputs::File(document) => {
+            let root = document.root();
+            if root.kind() != NodeKind::Mapping && !root.is_null() {
+                let message = format!(
+                    "deployment inputs are a map of values by the names of inputs, not {}",
+                    root.describe()
+                );
+                diagnostics.push(Diagnostic::error(Code::InvalidInput, message).at(root.span()));
+            }
+            root.entries()
+                .map(|(key, value)| (key.text().unwrap_or_default(), key, value))
+                .collect()
+        }
+    }
+}
+
+/// What is wrong with a value.
+fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    no_functions(value, &mut found);
+    let declared = &parameter.declared;
+    // What is wrong with the declaration is said by validating.
+    let definition =
+        Definition::parameter(declared.key, declared.value, &mut Diagnostics::default());
+    if let Some(schema) = &definition.schema {
+        found.extend(check_value(value, schema, schemas).diagnostics);
+    }
+    found
+}
+
+/// A value is there before anything is evaluated.
+fn no_functions(value: Node<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = function_not_map(value) {
+        let message = format!("a deployment input is a value, not the function `{name}`");
+        found.push(Diagnostic::error(Code::InvalidInput, message).at(value.span()));
+    } else {
+        value
+            .items()
+            .chain(value.entries().map(|(_, part)| part))
+            .for_each(|part| no_functions(part, found));
+    }
+}
+
+/// Says which input it is about, for want of a place.
+fn named(error: Diagnostic, name: &str) -> Diagnostic {
+    let message = format!("the deployment input `{name}`: {}", error.message);
+    let labels = error.labels.into_iter().filter(|label| label.span.file != NOWHERE).collect();
+    Diagnostic { message, labels, span: error.span.filter(|span| span.file != NOWHERE), ..error }
+}

@@ -1,0 +1,479 @@
+//! From syntax to elements: allocates ids, then resolves every name once.
+
+use super::element::*;
+use super::references;
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::names::{Family, TypeHierarchy};
+use crate::tosca::{self, profile};
+use crate::variability::graph::index::Index;
+use crate::variability::options::Kind;
+use crate::variability::template::{
+    Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement,
+    ServiceTemplate, Technology, TypeAssignment,
+};
+
+/// The group types whose conditions go to their members ("Normative Group Types"); nobody has to
+/// define them.
+pub(crate) const VARIABILITY_GROUPS: [&str; 2] =
+    ["variability.groups.Root", "variability.groups.ConditionalMembers"];
+
+/// Builds the graph of a template.
+///
+/// Reports names that lead nowhere, and relationship templates that are not used exactly once; what
+/// is not found is not linked.
+pub fn build<'a>(
+    template: &'a ServiceTemplate<'a>,
+    types: &TypeHierarchy<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Graph<'a> {
+    let mut builder = Builder {
+        graph: Graph::empty(template),
+        types,
+        users: vec![None; template.relationships.len()],
+        diagnostics: Diagnostics::default(),
+    };
+    builder.index(template);
+    builder.allocate(template);
+    builder.link_relations();
+    builder.link_groups_and_policies();
+    builder.check_relationships();
+    references::link(&mut builder.graph, &mut builder.diagnostics);
+    diagnostics.0.append(&mut builder.diagnostics.0);
+    builder.graph
+}
+
+struct Builder<'a, 't> {
+    graph: Graph<'a>,
+    types: &'t TypeHierarchy<'t>,
+    /// The relation that uses each relationship template.
+    users: Vec<Option<Span>>,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Builder<'a, '_> {
+    /// Adds the element that is declared here, at this position of its collection and of the table
+    /// of its kind.
+    fn add(
+        &mut self,
+        kind: Kind,
+        declared: &'a Declared<'a>,
+        index: usize,
+        container: Option<ElementId>,
+        slot: usize,
+    ) -> ElementId {
+        self.graph.push(Element {
+            kind,
+            name: declared.name,
+            index: index as u32,
+            container,
+            slot: slot as u32,
+            span: declared.span(),
+            conditions: declared.conditional.conditions,
+            settings: declared.conditional.settings(),
+            by_rule: false,
+        })
+    }
+
+    fn index(&mut self, template: &'a ServiceTemplate<'a>) {
+        let topology = template.root.get("topology_template");
+        // The keys of a map are distinct.
+        let is_map = |keyword: &str| {
+            topology.and_then(|it| it.get(keyword)).is_some_and(|it| it.kind() == NodeKind::Mapping)
+        };
+        let nodes = template.nodes.iter().map(|node| node.declared.name);
+        self.graph.node_names = Index::of(nodes, is_map("node_templates"));
+        let relationships = template.relationships.iter().map(|relationship| relationship.name);
+        self.graph.relationship_names = Index::of(relationships, is_map("relationship_templates"));
+        let groups = template.groups.iter().map(|group| group.declared.name);
+        self.graph.group_names = Index::of(groups, is_map("groups"));
+    }
+
+    fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
+        for (index, import) in template.imports.iter().enumerate() {
+            let id = self.add(Kind::Import, &import.declared, index, None, index);
+            self.graph.imports.push(ImportElement { id, import });
+        }
+        for (index, parameter) in template.inputs.iter().enumerate() {
+            let id = self.add(Kind::Input, &parameter.declared, index, None, index);
+            self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
+        }
+        let relations = template.nodes.iter().map(|node| node.requirements.len()).sum();
+        // Most elements are nodes and relations, each with one type.
+        self.graph.elements.reserve(2 * (template.nodes.len() + relations));
+        self.graph.nodes.reserve(template.nodes.len());
+        self.graph.relations.reserve(relations);
+        for index in 0..template.nodes.len() {
+            self.allocate_node(template, index);
+        }
+        for (index, group) in template.groups.iter().enumerate() {
+            let id = self.add(Kind::Group, &group.declared, index, None, index);
+            let types = self.allocate_types(&group.types, id);
+            let properties = self.allocate_properties(&group.properties, id);
+            let is_variability = |name: &str| {
+                VARIABILITY_GROUPS.iter().any(|group| self.types.is_a(Family::Group, name, group))
+            };
+            let variability =
+                group.types.iter().any(|assignment| is_variability(assignment.declared.name));
+            self.graph.groups.push(GroupElement {
+                id,
+                group,
+                variability,
+                members: Vec::new(),
+                types,
+                properties,
+            });
+        }
+        for (index, policy) in template.policies.iter().enumerate() {
+            let id = self.add(Kind::Policy, &policy.declared, index, None, index);
+            let types = self.allocate_types(&policy.types, id);
+            let properties = self.allocate_properties(&policy.properties, id);
+            self.graph.policies.push(PolicyElement {
+                id,
+                policy,
+                targets: Vec::new(),
+                types,
+                properties,
+            });
+        }
+        for (index, parameter) in template.outputs.iter().enumerate() {
+            let id = self.add(Kind::Output, &parameter.declared, index, None, index);
+            self.graph.outputs.push(OutputElement { id, parameter, producers: Vec::new() });
+        }
+    }
+
+    fn allocate_node(&mut self, service: &'a ServiceTemplate<'a>, index: usize) {
+        let template = &service.nodes[index];
+        let node = NodeId(index as u32);
+        let id = self.add(Kind::Node, &template.declared, index, None, index);
+        let types = self.allocate_types(&template.types, id);
+        let properties = self.allocate_properties(&template.properties, id);
+        let relations = template.requirements.iter().enumerate();
+        let relations = relations
+            .map(|(at, requirement)| self.allocate_relation(requirement, at, id, node))
+            .collect();
+        let artifacts = self.allocate_artifacts(template, id, node);
+        let technologies = self.allocate_technologies(template, id, node);
+        let managed = template
+            .managed
+            .unwrap_or_else(|| !technologies.is_empty() || !self.is_abstract(&template.types));
+        self.graph.nodes.push(NodeElement {
+            id,
+            template,
+            types,
+            properties,
+            relations,
+            incoming: Ids::new(),
+            artifacts,
+            technologies,
+            managed,
+        });
+    }
+
+    fn allocate_artifacts(
+        &mut self,
+        template: &'a NodeTemplate<'a>,
+        container: ElementId,
+        node: NodeId,
+    ) -> Ids<ElementId> {
+        let add = |(index, artifact): (usize, &'a Artifact<'a>)| {
+            let slot = self.graph.artifacts.len();
+            let id = self.add(Kind::Artifact, &artifact.declared, index, Some(container), slot);
+            self.graph.artifacts.push(ArtifactElement {
+                id,
+                artifact,
+                node,
+                types: Ids::new(),
+                properties: Ids::new(),
+            });
+            let (types, properties) = (
+                self.allocate_types(&artifact.types, id),
+                self.allocate_properties(&artifact.properties, id),
+            );
+            let element = &mut self.graph.artifacts[slot];
+            (element.types, element.properties) = (types, properties);
+            id
+        };
+        template.artifacts.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_technologies(
+        &mut self,
+        template: &'a NodeTemplate<'a>,
+        container: ElementId,
+        node: NodeId,
+    ) -> Ids<ElementId> {
+        let add = |(index, technology): (usize, &'a Technology<'a>)| {
+            let slot = self.graph.technologies.len();
+            let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
+            // Known by its name in lower case.
+            self.graph.elements[id.0 as usize].name = &technology.name;
+            self.graph.technologies.push(TechnologyElement {
+                id,
+                node,
+                weight: technology.weight.unwrap_or(Decimal::ONE),
+                artifacts: technology.artifact.into_iter().collect(),
+                requires: Vec::new(),
+                conditions: None,
+                implementations: Vec::new(),
+            });
+            id
+        };
+        template.technologies.iter().enumerate().map(add).collect()
+    }
+
+    fn is_abstract(&self, types: &[TypeAssignment<'_>]) -> bool {
+        matches!(types, [only] if self.types.is_abstract(only.declared.name))
+    }
+
+    fn allocate_types(
+        &mut self,
+        types: &'a [TypeAssignment<'a>],
+        container: ElementId,
+    ) -> Ids<ElementId> {
+        let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
+            self.add(Kind::Type, &assignment.declared, index, Some(container), 0)
+        };
+        types.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_properties(
+        &mut self,
+        properties: &'a [Property<'a>],
+        container: ElementId,
+    ) -> Ids<ElementId> {
+        let add = |(index, property): (usize, &'a Property<'a>)| {
+            let slot = self.graph.properties.len();
+            let id = self.add(Kind::Property, &property.declared, index, Some(container), slot);
+            self.graph.properties.push(PropertyElement { id, property, consumed: Vec::new() });
+            id
+        };
+        properties.iter().enumerate().map(add).collect()
+    }
+
+    fn allocate_relation(
+        &mut self,
+        requirement: &'a Requirement<'a>,
+        index: usize,
+        container: ElementId,
+        source: NodeId,
+    ) -> RelationId {
+        let slot = self.graph.relations.len();
+        let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
+        let named =
+            requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
+        let relationship = named.or(requirement.inline.as_deref());
+        // Where there is no template of that name, it is that of a type.
+        let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
+        let typed = relationship
+            .and_then(|template| template.types.first())
+            .map(|assignment| assignment.declared.name);
+        let hosting = self.is_hosting(
+            requirement.declared.name,
+            typed.or(name),
+            &self.graph.template.nodes[source.0 as usize].types,
+        );
+        self.graph.relations.push(RelationElement {
+            id,
+            requirement,
+            source,
+            target: None,
+            hosting,
+            relationship,
+            types: Ids::new(),
+            properties: Ids::new(),
+        });
+        if let Some(template) = relationship {
+            let (types, properties) = (
+                self.allocate_types(&template.types, id),
+                self.allocate_properties(&template.properties, id),
+            );
+            let relation = &mut self.graph.relations[slot];
+            (relation.types, relation.properties) = (types, properties);
+        }
+        RelationId(slot as u32)
+    }
+
+    /// A relationship template belongs to exactly one relation.
+    fn use_relationship(
+        &mut self,
+        name: Node<'a>,
+        requirement: &Requirement<'_>,
+    ) -> Option<&'a RelationshipTemplate<'a>> {
+        let text = name.text().unwrap_or_default();
+        let relation = requirement.declared.name;
+        let error =
+            |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
+        if let Some(position) = self.graph.relationship_named(text) {
+            // In plain TOSCA, whose presence a template has is no question.
+            if let Some(first) = self.users[position]
+                .replace(name.span())
+                .filter(|_| !self.graph.template.is_plain())
+            {
+                let message =
+                    format!("relationship template `{text}` is used by more than one relation");
+                let help = "give each relation a relationship template of its own";
+                self.diagnostics.push(
+                    error(Code::ReusedRelationshipTemplate, message)
+                        .label(first, "it is used here already")
+                        .help(help),
+                );
+            }
+            return Some(&self.graph.template.relationships[position]);
+        }
+        // TOSCA also lets the name of a relationship type stand here.
+        if self.types.is_hosting(text).is_none() {
+            let message = format!(
+                "relation `{relation}` uses a relationship template `{text}` that does not exist"
+            );
+            let help = did_you_mean(text, self.graph.relationship_names.names());
+            self.diagnostics.push(
+                error(Code::UnknownRelationshipTemplate, message)
+                    .help("define it under `relationship_templates`")
+                    .help_opt(help),
+            );
+        }
+        None
+    }
+
+    /// By the type of the relationship where that is known: its own, or what a type of its source
+    /// says of the requirement; else by name (`host`, `db_host`, `host_a`). With alternatives of
+    /// the source's type, one is enough.
+    fn is_hosting(
+        &self,
+        requirement: &str,
+        relationship: Option<&str>,
+        source: &[TypeAssignment<'_>],
+    ) -> bool {
+        let by_name = requirement.split('_').any(|word| word == "host");
+        let of_type = |assignment: &TypeAssignment<'_>| {
+            self.types
+                .is_hosting_requirement(assignment.declared.name, requirement)
+                .unwrap_or(by_name)
+        };
+        match relationship.and_then(|name| self.types.is_hosting(name)) {
+            Some(hosting) => hosting,
+            None if source.is_empty() => by_name,
+            None => source.iter().any(of_type),
+        }
+    }
+
+    fn link_relations(&mut self) {
+        for slot in 0..self.graph.relations.len() {
+            let requirement = self.graph.relations[slot].requirement;
+            let Some(name) = requirement.target else { continue };
+            let text = name.text().unwrap_or_default();
+            if let Some(target) = self.graph.node_id(text) {
+                self.graph.relations[slot].target = Some(target);
+                self.graph.nodes[target.0 as usize].incoming.push(RelationId(slot as u32));
+            } else if !self.is_left_to_an_orchestrator(requirement, text) {
+                let message = format!(
+                    "relation `{}` targets a node `{text}` that does not exist",
+                    requirement.declared.name
+                );
+                let error =
+                    unknown_element(name, message, self.graph.node_names.names()).section("3.8.2");
+                self.diagnostics.push(error);
+            }
+        }
+    }
+
+    /// `node` may name a type, for an orchestrator to find a node of that type.
+    fn is_left_to_an_orchestrator(&self, requirement: &Requirement<'_>, target: &str) -> bool {
+        requirement.filtered
+            || target.starts_with("tosca.nodes.")
+            || self.types.is_defined(Family::Node, target)
+            || profile::has(tosca::Family::Node, target)
+    }
+
+    fn link_groups_and_policies(&mut self) {
+        for slot in 0..self.graph.groups.len() {
+            let group = self.graph.groups[slot].group;
+            let members = group
+                .members
+                .iter()
+                .filter_map(|member| Some((member, self.member(member)?)))
+                .collect();
+            self.graph.groups[slot].members = members;
+        }
+        for slot in 0..self.graph.policies.len() {
+            let policy = self.graph.policies[slot].policy;
+            let targets = policy
+                .targets
+                .iter()
+                .filter_map(|&name| Some((name, self.policy_target(name)?)))
+                .collect();
+            self.graph.policies[slot].targets = targets;
+        }
+    }
+
+    fn member(&mut self, member: &Member<'a>) -> Option<ElementId> {
+        let Some(node) = self.graph.node_id(member.node.text().unwrap_or_default()) else {
+            let message = format!(
+                "a group names a node `{}` that does not exist",
+                member.node.text().unwrap_or_default()
+            );
+            let error = unknown_element(member.node, message, self.graph.node_names.names())
+                .section("3.8.5");
+            self.diagnostics.push(error);
+            return None;
+        };
+        let node = self.graph.node(node);
+        let Some(relation) = member.relation else { return Some(node.id) };
+        let found = self.graph.relation_of(node, relation);
+        self.diagnostics.ok(found).map(|relation| self.graph.relation(relation).id)
+    }
+
+    fn policy_target(&mut self, name: Node<'a>) -> Option<Target> {
+        let text = name.text().unwrap_or_default();
+        let node = self.graph.node_id(text).map(Target::Node);
+        let target = node.or_else(|| {
+            self.graph.group_names.get(text).map(|group| Target::Group(GroupId(group as u32)))
+        });
+        if target.is_none() {
+            let known = self.graph.node_names.names().chain(self.graph.group_names.names());
+            let error = unknown_element(
+                name,
+                format!("a policy targets `{text}`, which is neither a node nor a group"),
+                known,
+            );
+            let error = error.section("3.8.6");
+            self.diagnostics.push(error);
+        }
+        target
+    }
+
+    fn check_relationships(&mut self) {
+        if self.graph.template.is_plain() {
+            return;
+        }
+        for template in &self.graph.template.relationships {
+            if self
+                .graph
+                .relationship_named(template.name)
+                .is_some_and(|position| self.users[position].is_none())
+            {
+                let message = format!("relationship template `{}` is never used", template.name);
+                let help =
+                    "name it as the `relationship` of a requirement assignment, or remove it";
+                self.diagnostics.push(
+                    Diagnostic::error(Code::UnusedRelationshipTemplate, message)
+                        .at(template.key.span())
+                        .help(help),
+                );
+            }
+        }
+    }
+}
+
+/// A name that leads nowhere.
+pub(super) fn unknown_element<'n>(
+    at: Node<'_>,
+    message: String,
+    known: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let help = did_you_mean(at.text().unwrap_or_default(), known);
+    Diagnostic::error(Code::UnknownElement, message).at(at.span()).help_opt(help)
+}

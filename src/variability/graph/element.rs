@@ -1,0 +1,453 @@
+//! The arena of elements and the tables of what each kind has besides.
+
+use crate::sat::formula::Atom;
+use crate::text::decimal::Decimal;
+use crate::text::source::Span;
+use crate::text::yaml::Node;
+use crate::variability::graph::index::Index;
+use crate::variability::graph::lookup::Names;
+use crate::variability::graph::references::Reference;
+use crate::variability::options::Kind;
+use crate::variability::template::{
+    Artifact, Group, Import, Member, NodeTemplate, Parameter, Policy, Property,
+    RelationshipTemplate, Requirement, ServiceTemplate, Settings,
+};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::OnceCell;
+use std::fmt;
+
+/// An element of a [`Graph`]; its presence is the atom of the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ElementId(pub u32);
+
+impl From<ElementId> for Atom {
+    fn from(id: ElementId) -> Self {
+        Self(id.0)
+    }
+}
+
+/// A node: a position in [`Graph::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// A relation: a position in [`Graph::relations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RelationId(pub u32);
+
+/// A group: a position in [`Graph::groups`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(pub u32);
+
+/// A list of which there are many, and which is mostly short: up to four ids are kept in place.
+pub type Ids<T> = SmallVec<[T; 4]>;
+
+/// What every element has.
+#[derive(Clone, Debug)]
+pub struct Element<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name; the file of an import.
+    pub name: &'a str,
+    /// Its position in the collection that it is written in.
+    pub index: u32,
+    /// What it belongs to.
+    pub container: Option<ElementId>,
+    /// Its position in the table of its kind; types have none.
+    pub slot: u32,
+    /// Where it is declared.
+    pub span: Span,
+    /// The conditions of its author, if there are any.
+    pub conditions: Option<Node<'a>>,
+    /// What else its author says of its variability, which is rare.
+    pub settings: Option<&'a Settings<'a>>,
+    /// Whether a rule made it, so that no author could say anything.
+    pub by_rule: bool,
+}
+
+impl Element<'_> {
+    /// `default_alternative`
+    pub fn default_alternative(&self) -> Option<bool> {
+        self.settings?.default_alternative
+    }
+}
+
+/// A node template.
+#[derive(Clone, Debug)]
+pub struct NodeElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub template: &'a NodeTemplate<'a>,
+    /// Its types.
+    pub types: Ids<ElementId>,
+    /// Its properties.
+    pub properties: Ids<ElementId>,
+    /// Its outgoing relations.
+    pub relations: Ids<RelationId>,
+    /// The relations that target it.
+    pub incoming: Ids<RelationId>,
+    /// Its artifacts.
+    pub artifacts: Ids<ElementId>,
+    /// Its technologies.
+    pub technologies: Ids<ElementId>,
+    /// Whether a deployment technology has to manage it.
+    pub managed: bool,
+}
+
+/// A requirement assignment.
+#[derive(Clone, Debug)]
+pub struct RelationElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub requirement: &'a Requirement<'a>,
+    /// Where it starts.
+    pub source: NodeId,
+    /// Where it ends, if at a node of this template.
+    pub target: Option<NodeId>,
+    /// Whether the target hosts the source.
+    pub hosting: bool,
+    /// Its relationship template, by name or in place.
+    pub relationship: Option<&'a RelationshipTemplate<'a>>,
+    /// The types of its relationship template.
+    pub types: Ids<ElementId>,
+    /// The properties of its relationship template.
+    pub properties: Ids<ElementId>,
+}
+
+/// A property assignment.
+#[derive(Clone, Debug)]
+pub struct PropertyElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub property: &'a Property<'a>,
+    /// The inputs and elements that its value takes from.
+    pub consumed: Vec<ElementId>,
+}
+
+/// An artifact.
+#[derive(Clone, Debug)]
+pub struct ArtifactElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub artifact: &'a Artifact<'a>,
+    /// Its node.
+    pub node: NodeId,
+    /// Its types.
+    pub types: Ids<ElementId>,
+    /// Its properties.
+    pub properties: Ids<ElementId>,
+}
+
+/// What has to be present: at least one of each of these.
+pub type Requires = Vec<Vec<ElementId>>;
+
+/// What a technology makes of its node, when what it stands on is present.
+#[derive(Clone, Debug)]
+pub struct Implementation {
+    /// When.
+    pub requires: Requires,
+    /// The type that it assigns.
+    pub assign: String,
+}
+
+/// A deployment technology of a node: written by the author, or the candidate of a rule.
+#[derive(Clone, Debug)]
+pub struct TechnologyElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its node.
+    pub node: NodeId,
+    /// What its presence is worth.
+    pub weight: Decimal,
+    /// The types of the artifacts that it manages.
+    pub artifacts: Vec<&'a str>,
+    /// What it needs; nothing for what the author wrote.
+    pub requires: Requires,
+    /// The further conditions of the rule that it comes from.
+    pub conditions: Option<Node<'a>>,
+    /// What it makes of its node; the first that applies counts.
+    pub implementations: Vec<Implementation>,
+}
+
+/// A group.
+#[derive(Clone, Debug)]
+pub struct GroupElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub group: &'a Group<'a>,
+    /// Whether its conditions go to its members, and it never appears itself.
+    pub variability: bool,
+    /// Its members, with their syntax.
+    pub members: Vec<(&'a Member<'a>, ElementId)>,
+    /// Its types.
+    pub types: Ids<ElementId>,
+    /// Its properties.
+    pub properties: Ids<ElementId>,
+}
+
+/// What a policy targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A node.
+    Node(NodeId),
+    /// A group, for its members.
+    Group(GroupId),
+}
+
+/// A policy.
+#[derive(Clone, Debug)]
+pub struct PolicyElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub policy: &'a Policy<'a>,
+    /// Its targets, with their syntax.
+    pub targets: Vec<(Node<'a>, Target)>,
+    /// Its types.
+    pub types: Ids<ElementId>,
+    /// Its properties.
+    pub properties: Ids<ElementId>,
+}
+
+/// A topology input.
+#[derive(Clone, Debug)]
+pub struct InputElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub parameter: &'a Parameter<'a>,
+    /// The elements that take from it.
+    pub consumers: Vec<ElementId>,
+}
+
+/// A topology output.
+#[derive(Clone, Debug)]
+pub struct OutputElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub parameter: &'a Parameter<'a>,
+    /// The elements that it takes from.
+    pub producers: Vec<ElementId>,
+}
+
+/// An import.
+#[derive(Clone, Debug)]
+pub struct ImportElement<'a> {
+    /// The element.
+    pub id: ElementId,
+    /// Its syntax.
+    pub import: &'a Import<'a>,
+}
+
+/// All elements. A container comes before what it contains; otherwise the order is the template's.
+#[derive(Debug)]
+pub struct Graph<'a> {
+    /// The syntax that it was built from.
+    pub template: &'a ServiceTemplate<'a>,
+    /// Every element.
+    pub elements: Vec<Element<'a>>,
+    /// Node templates.
+    pub nodes: Vec<NodeElement<'a>>,
+    /// Relations.
+    pub relations: Vec<RelationElement<'a>>,
+    /// Properties.
+    pub properties: Vec<PropertyElement<'a>>,
+    /// Artifacts.
+    pub artifacts: Vec<ArtifactElement<'a>>,
+    /// Technologies.
+    pub technologies: Vec<TechnologyElement<'a>>,
+    /// Groups.
+    pub groups: Vec<GroupElement<'a>>,
+    /// Policies.
+    pub policies: Vec<PolicyElement<'a>>,
+    /// Topology inputs.
+    pub inputs: Vec<InputElement<'a>>,
+    /// Topology outputs.
+    pub outputs: Vec<OutputElement<'a>>,
+    /// Imports.
+    pub imports: Vec<ImportElement<'a>>,
+    /// What values take from where.
+    pub references: Vec<Reference>,
+    /// The positions of nodes.
+    pub(super) node_names: Index<'a>,
+    /// The positions of relationship templates in the template.
+    pub(super) relationship_names: Index<'a>,
+    /// The positions of groups.
+    pub(super) group_names: Index<'a>,
+    pub(super) names: OnceCell<Names<'a>>,
+    pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
+}
+
+impl<'a> Graph<'a> {
+    /// A graph without elements, for what depends on inputs only.
+    pub fn empty(template: &'a ServiceTemplate<'a>) -> Self {
+        Self {
+            template,
+            elements: Vec::new(),
+            nodes: Vec::new(),
+            relations: Vec::new(),
+            properties: Vec::new(),
+            artifacts: Vec::new(),
+            technologies: Vec::new(),
+            groups: Vec::new(),
+            policies: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            imports: Vec::new(),
+            references: Vec::new(),
+            node_names: Index::default(),
+            relationship_names: Index::default(),
+            group_names: Index::default(),
+            names: OnceCell::new(),
+            identifiers: OnceCell::new(),
+        }
+    }
+
+    /// Adds an element and returns its id.
+    pub fn push(&mut self, element: Element<'a>) -> ElementId {
+        let id = ElementId(self.elements.len() as u32);
+        self.elements.push(element);
+        // What was looked up before it was there is made anew.
+        self.names.take();
+        self.identifiers.take();
+        id
+    }
+
+    /// The element of an id.
+    pub fn element(&self, id: ElementId) -> &Element<'a> {
+        &self.elements[id.0 as usize]
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
+        (0..self.elements.len() as u32).map(ElementId)
+    }
+
+    /// The node of an id.
+    pub fn node(&self, id: NodeId) -> &NodeElement<'a> {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// The relation of an id.
+    pub fn relation(&self, id: RelationId) -> &RelationElement<'a> {
+        &self.relations[id.0 as usize]
+    }
+
+    /// The hosting relations of a node.
+    pub fn hosting<'g>(
+        &'g self,
+        node: &'g NodeElement<'a>,
+    ) -> impl Iterator<Item = &'g RelationElement<'a>> + Clone {
+        node.relations.iter().map(|&id| self.relation(id)).filter(|relation| relation.hosting)
+    }
+
+    /// The elements of the nodes and members that a target stands for.
+    pub fn target_elements(&self, target: Target) -> impl Iterator<Item = ElementId> {
+        let (node, group) = match target {
+            Target::Node(node) => (Some(self.node(node).id), None),
+            Target::Group(group) => (None, Some(&self.groups[group.0 as usize])),
+        };
+        node.into_iter().chain(
+            group.into_iter().flat_map(|group| group.members.iter().map(|&(_, member)| member)),
+        )
+    }
+
+    /// The variability group that an element is: its conditions go to its members, and no result
+    /// has it.
+    pub fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
+        let element = self.element(id);
+        let group = (element.kind == Kind::Group).then(|| &self.groups[element.slot as usize])?;
+        group.variability.then_some(group)
+    }
+
+    /// The types of an element that has types.
+    pub fn types_of(&self, id: ElementId) -> &[ElementId] {
+        let element = self.element(id);
+        let slot = element.slot as usize;
+        match element.kind {
+            Kind::Node => &self.nodes[slot].types,
+            Kind::Relation => &self.relations[slot].types,
+            Kind::Artifact => &self.artifacts[slot].types,
+            Kind::Group => &self.groups[slot].types,
+            Kind::Policy => &self.policies[slot].types,
+            _ => &[],
+        }
+    }
+
+    /// The properties of an element that has properties.
+    pub fn properties_of(&self, id: ElementId) -> &[ElementId] {
+        let element = self.element(id);
+        let slot = element.slot as usize;
+        match element.kind {
+            Kind::Node => &self.nodes[slot].properties,
+            Kind::Relation => &self.relations[slot].properties,
+            Kind::Artifact => &self.artifacts[slot].properties,
+            Kind::Group => &self.groups[slot].properties,
+            Kind::Policy => &self.policies[slot].properties,
+            _ => &[],
+        }
+    }
+
+    /// The only type that an element can have; nothing where it has alternatives or none.
+    pub fn only_type(&self, id: ElementId) -> Option<&str> {
+        match self.types_of(id) {
+            [only] => Some(self.element(*only).name),
+            _ => None,
+        }
+    }
+
+    /// The identifier of an element ("Element Identifier System"): `property.port@0.node.shop`.
+    pub fn identifier(&self, id: ElementId) -> impl fmt::Display {
+        Path { graph: self, id, display: false }
+    }
+
+    /// How messages name an element ("Element Display System"): `Property "port@0" of Node "shop"`,
+    /// the kind in lower case.
+    pub fn display(&self, id: ElementId) -> impl fmt::Display {
+        Path { graph: self, id, display: true }
+    }
+}
+
+struct Path<'g, 'a> {
+    graph: &'g Graph<'a>,
+    id: ElementId,
+    display: bool,
+}
+
+impl fmt::Display for Path<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut current = Some(self.id);
+        while let Some(element) = current.map(|id| self.graph.element(id)) {
+            let own = if self.display { display } else { identifier };
+            f.write_str(&own(element.kind, element.name, element.index))?;
+            current = element.container;
+            if current.is_some() {
+                f.write_str(if self.display { " of " } else { "." })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of an identifier that is an element's own: imports have only a position, nodes and
+/// groups only a name.
+pub fn identifier(kind: Kind, name: &str, index: u32) -> String {
+    match kind {
+        Kind::Import => format!("import.{index}"),
+        Kind::Node | Kind::Group => format!("{}.{name}", kind.as_str()),
+        _ => format!("{}.{name}@{index}", kind.as_str()),
+    }
+}
+
+fn display(kind: Kind, name: &str, index: u32) -> String {
+    match kind {
+        Kind::Import | Kind::Node | Kind::Group => format!("{} \"{name}\"", kind.as_str()),
+        _ => format!("{} \"{name}@{index}\"", kind.as_str()),
+    }
+}

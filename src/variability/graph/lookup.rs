@@ -1,0 +1,207 @@
+//! How expressions name elements: by name where one element has it, by position where several do.
+
+use super::build::unknown_element;
+use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
+use crate::text::diagnostic::{Code, Diagnostic, closest};
+use crate::text::yaml::{Node, Scalar};
+use crate::variability::options::Kind;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// What an expression looks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Of the whole template.
+    Root(Kind),
+    /// Of a container.
+    In(ElementId, Kind),
+}
+
+/// Elements by container, kind and name: the first of the name, and another one if there is any.
+pub(super) type Names<'a> =
+    FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
+
+impl<'a> Graph<'a> {
+    /// The id of the node of this name.
+    pub(super) fn node_id(&self, name: &str) -> Option<NodeId> {
+        self.node_names.get(name).map(|position| NodeId(position as u32))
+    }
+
+    /// The position in the template of the relationship template of this name.
+    pub fn relationship_named(&self, name: &str) -> Option<usize> {
+        self.relationship_names.get(name)
+    }
+
+    /// The node of this name.
+    pub fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
+        self.node_id(name).map(|node| self.node(node))
+    }
+
+    /// The element that a name or a position means.
+    ///
+    /// # Errors
+    /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
+    pub fn find(&self, step: Step, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
+        let name = operand.text().unwrap_or_default();
+        // Nodes and groups have unique names and no positions, imports have positions and no names.
+        let known = match step {
+            Step::Root(Kind::Node) => Some(self.node_named(name).map(|node| node.id)),
+            Step::Root(Kind::Group) => {
+                Some(self.group_names.get(name).map(|group| self.groups[group].id))
+            }
+            Step::Root(Kind::Import) if !matches!(operand.scalar(), Some(Scalar::Int(_))) => {
+                Some(None)
+            }
+            _ => None,
+        };
+        if let Some(known) = known {
+            return known.ok_or_else(|| self.no_such(step, operand));
+        }
+        match operand.scalar() {
+            Some(Scalar::Int(index)) => {
+                let found = usize::try_from(index).ok().and_then(|index| self.at(step, index));
+                found.ok_or_else(|| self.no_such(step, operand))
+            }
+            Some(_) => self.by_name(step, operand, name),
+            None => Err(Diagnostic::error(
+                Code::InvalidExpression,
+                "an element is named by its name or its position in a list",
+            )
+            .at(operand.span())
+            .help(format!("here stands {}", operand.describe()))),
+        }
+    }
+
+    fn by_name(&self, step: Step, operand: Node<'_>, name: &str) -> Result<ElementId, Diagnostic> {
+        let (container, kind) = match step {
+            Step::Root(kind) => (None, kind),
+            Step::In(container, kind) => (Some(container), kind),
+        };
+        // Technologies are named in lower case whatever their author typed.
+        let lower = if kind == Kind::Technology {
+            Cow::Owned(name.to_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        };
+        match self.names().get(&(container, kind, &*lower)) {
+            Some(&(only, None)) => Ok(only),
+            None => Err(self.no_such(step, operand)),
+            Some(&(first, Some(second))) => {
+                let (kind, at) = (self.element(first).kind.as_str(), self.element(first).index);
+                Err(Diagnostic::error(
+                    Code::AmbiguousElement,
+                    format!("more than one {kind} is named `{name}`"),
+                )
+                .at(operand.span())
+                .label(self.element(first).span, "the first is here")
+                .label(self.element(second).span, "another is here")
+                .help(format!("say which by its position, such as `{at}`")))
+            }
+        }
+    }
+
+    /// Made when an expression names an element for the first time.
+    fn names(&self) -> &Names<'a> {
+        self.names.get_or_init(|| {
+            let mut names = Names::default();
+            for id in self.ids() {
+                let element = self.element(id);
+                let entry = names.entry((element.container, element.kind, element.name));
+                entry.and_modify(|found| found.1 = found.1.or(Some(id))).or_insert((id, None));
+            }
+            names
+        })
+    }
+
+    fn at(&self, step: Step, index: usize) -> Option<ElementId> {
+        match step {
+            Step::Root(Kind::Input) => self.inputs.get(index).map(|input| input.id),
+            Step::Root(Kind::Output) => self.outputs.get(index).map(|output| output.id),
+            Step::Root(Kind::Policy) => self.policies.get(index).map(|policy| policy.id),
+            Step::Root(Kind::Import) => self.imports.get(index).map(|import| import.id),
+            _ => self.collection(step).get(index).copied(),
+        }
+    }
+
+    fn collection(&self, step: Step) -> Vec<ElementId> {
+        match step {
+            Step::Root(kind) => match kind {
+                Kind::Input => self.inputs.iter().map(|input| input.id).collect(),
+                Kind::Output => self.outputs.iter().map(|output| output.id).collect(),
+                Kind::Node => self.nodes.iter().map(|node| node.id).collect(),
+                Kind::Group => self.groups.iter().map(|group| group.id).collect(),
+                Kind::Policy => self.policies.iter().map(|policy| policy.id).collect(),
+                Kind::Import => self.imports.iter().map(|import| import.id).collect(),
+                _ => Vec::new(),
+            },
+            Step::In(container, kind) => {
+                let element = self.element(container);
+                let node = (element.kind == Kind::Node).then(|| &self.nodes[element.slot as usize]);
+                match (kind, node) {
+                    (Kind::Type, _) => self.types_of(container).to_vec(),
+                    (Kind::Property, _) => self.properties_of(container).to_vec(),
+                    (Kind::Relation, Some(node)) => {
+                        node.relations.iter().map(|&id| self.relation(id).id).collect()
+                    }
+                    (Kind::Artifact, Some(node)) => node.artifacts.to_vec(),
+                    (Kind::Technology, Some(node)) => node.technologies.to_vec(),
+                    _ => Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn no_such(&self, step: Step, operand: Node<'_>) -> Diagnostic {
+        let name = operand.text().unwrap_or_default();
+        let message = match step {
+            Step::Root(kind) => format!("there is no {} `{name}`", kind.as_str()),
+            Step::In(container, kind) => {
+                format!("{} has no {} `{name}`", self.display(container), kind.as_str())
+            }
+        };
+        let known = self.collection(step);
+        let error =
+            unknown_element(operand, message, known.iter().map(|&id| self.element(id).name));
+        match (operand.scalar(), known.len()) {
+            (Some(Scalar::Int(_)), 0) => error.help("there are none"),
+            (Some(Scalar::Int(_)), count) => {
+                error.help(format!("positions go from 0 to {}", count - 1))
+            }
+            _ => error,
+        }
+    }
+
+    /// The relation of a node that a name or a position means.
+    ///
+    /// # Errors
+    /// As [`Graph::find`].
+    pub(super) fn relation_of(
+        &self,
+        node: &NodeElement<'a>,
+        operand: Node<'_>,
+    ) -> Result<RelationId, Diagnostic> {
+        self.find(Step::In(node.id, Kind::Relation), operand)
+            .map(|id| RelationId(self.element(id).slot))
+    }
+
+    /// The identifier that somebody who wrote this one may have meant.
+    pub fn closest_identifier(&self, written: &str) -> Option<String> {
+        let (kind, _) = written.split_once('.')?;
+        let of_kind = self.ids().filter(|&id| self.element(id).kind.as_str() == kind);
+        let known: Vec<_> = of_kind.map(|id| self.identifier(id).to_string()).collect();
+        closest(written, known.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// The element of an identifier, such as `property.port@0.node.shop`.
+    pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
+        let (kind, rest) = identifier.split_once('.')?;
+        if kind == Kind::Node.as_str() {
+            return self.node_named(rest).map(|node| node.id);
+        }
+        Kind::ALL.iter().find(|candidate| candidate.as_str() == kind)?;
+        let all = self
+            .identifiers
+            .get_or_init(|| self.ids().map(|id| (self.identifier(id).to_string(), id)).collect());
+        all.get(identifier).copied()
+    }
+}

@@ -1,0 +1,18 @@
+//! The elements of a variable service template, with ids for names.
+//!
+//! After [`build`] no name is looked up any more, except where an expression names an element.
+
+mod build;
+mod element;
+pub mod index;
+mod lookup;
+mod references;
+
+pub(crate) use build::VARIABILITY_GROUPS;
+pub use build::build;
+pub use element::{
+    ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement,
+    NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
+    TechnologyElement, identifier,
+};
+pub use lookup::Step;

@@ -1,0 +1,280 @@
+//! What values take from where: `get_input`, `get_property`, `get_attribute` and their relatives,
+//! and Unfurl's `eval`.
+//!
+//! A property or output that takes from an element consumes it; an input is consumed by whatever
+//! takes from it.
+
+use super::element::{ElementId, Graph, NodeId};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::variability::options::Kind;
+use crate::variability::template::{
+    NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS,
+};
+use rustc_hash::FxHashMap;
+
+/// One place where a value takes from elsewhere.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The element that it is part of.
+    pub from: ElementId,
+    /// The elements it may mean: alternatives of one name.
+    pub targets: Vec<ElementId>,
+    /// Where it stands.
+    pub span: Span,
+    /// Whether it names an input by its position.
+    pub by_position: bool,
+}
+
+/// What a reference names, before names are resolved.
+enum Named<'a> {
+    Input(Node<'a>),
+    Element { entity: &'a str, name: Option<&'a str>, at: Node<'a> },
+}
+
+/// Finds every reference of every element, and links consumers and producers.
+///
+/// A position of a topology input that does not exist is an error; a name may be one that only an
+/// orchestrator knows.
+pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
+    let mut found = Vec::new();
+    let inputs = Inputs::of(graph);
+    Finder { graph, inputs, from: ElementId(0), found: &mut found, diagnostics }.all();
+    for reference in &found {
+        let from = graph.element(reference.from);
+        let (kind, slot) = (from.kind, from.slot as usize);
+        for &target in &reference.targets {
+            match kind {
+                Kind::Property => push_new(&mut graph.properties[slot].consumed, target),
+                Kind::Output => push_new(&mut graph.outputs[slot].producers, target),
+                _ => {}
+            }
+            let target = graph.element(target);
+            let (kind, slot) = (target.kind, target.slot as usize);
+            if kind == Kind::Input {
+                push_new(&mut graph.inputs[slot].consumers, reference.from);
+            }
+        }
+    }
+    graph.references = found;
+}
+
+/// References are found element by element, so a repeated one is the last one.
+fn push_new(list: &mut Vec<ElementId>, id: ElementId) {
+    if list.last() != Some(&id) {
+        list.push(id);
+    }
+}
+
+/// Inputs by name and by position.
+struct Inputs<'a> {
+    by_name: FxHashMap<&'a str, Vec<ElementId>>,
+}
+
+impl<'a> Inputs<'a> {
+    fn of(graph: &Graph<'a>) -> Self {
+        let mut by_name: FxHashMap<&str, Vec<ElementId>> = FxHashMap::default();
+        for input in &graph.inputs {
+            by_name.entry(input.parameter.declared.name).or_default().push(input.id);
+        }
+        Self { by_name }
+    }
+}
+
+struct Finder<'g, 'a> {
+    graph: &'g Graph<'a>,
+    inputs: Inputs<'a>,
+    from: ElementId,
+    found: &'g mut Vec<Reference>,
+    diagnostics: &'g mut Diagnostics,
+}
+
+impl<'a> Finder<'_, 'a> {
+    fn all(&mut self) {
+        for property in &self.graph.properties {
+            if let PropertyValue::Value(value) = property.property.value {
+                self.value(property.id, value);
+            }
+        }
+        for output in &self.graph.outputs {
+            self.value(output.id, output.parameter.declared.value);
+        }
+        // There are many of these, so parsing has noted where there is anything to be found.
+        for node in self.graph.nodes.iter().filter(|node| node.template.has_rest) {
+            self.rest(node.id, node.template.declared.value, NODE_PARTS);
+        }
+        for relation in &self.graph.relations {
+            if relation.requirement.has_rest {
+                self.rest(relation.id, relation.requirement.declared.value, REQUIREMENT_PARTS);
+            }
+            if let Some(template) = relation.relationship.filter(|template| template.has_rest) {
+                self.rest(relation.id, template.value, RELATIONSHIP_PARTS);
+            }
+        }
+        for artifact in &self.graph.artifacts {
+            self.rest(
+                artifact.id,
+                artifact.artifact.declared.value,
+                &["type", "properties", "conditions", "implies"],
+            );
+        }
+        for group in &self.graph.groups {
+            self.rest(
+                group.id,
+                group.group.declared.value,
+                &["type", "properties", "members", "conditions", "implies"],
+            );
+        }
+        for policy in &self.graph.policies {
+            self.rest(
+                policy.id,
+                policy.policy.declared.value,
+                &["type", "properties", "targets", "conditions", "implies"],
+            );
+        }
+    }
+
+    fn value(&mut self, from: ElementId, value: Node<'a>) {
+        self.from = from;
+        self.scan(value);
+    }
+
+    /// What stands in an element besides its own elements and its conditions.
+    fn rest(&mut self, from: ElementId, body: Node<'a>, without: &[&str]) {
+        self.from = from;
+        for (key, value) in body.entries() {
+            if value.kind() != NodeKind::Scalar
+                && key.text().is_some_and(|keyword| !without.contains(&keyword))
+            {
+                self.scan(value);
+            }
+        }
+    }
+
+    fn scan(&mut self, value: Node<'a>) {
+        match value.kind() {
+            NodeKind::Scalar => self.template_string(value),
+            NodeKind::Sequence => value.items().for_each(|item| self.scan(item)),
+            NodeKind::Mapping => {
+                for (key, operand) in value.entries() {
+                    if let Some(named) = function(key, operand) {
+                        self.resolve(named);
+                    }
+                    self.scan(operand);
+                }
+            }
+        }
+    }
+
+    /// Unfurl's jinja form: `{{ '::node::property' | eval }}`.
+    fn template_string(&mut self, value: Node<'a>) {
+        let text = value.text().unwrap_or_default();
+        if !text.contains("{{") || !text.contains("eval") {
+            return;
+        }
+        for quoted in text.split('|').filter_map(|part| part.rsplit(['\'', '"']).nth(1)) {
+            if let Some(named) = path(quoted, value) {
+                self.resolve(named);
+            }
+        }
+    }
+
+    fn resolve(&mut self, named: Named<'a>) {
+        let (targets, at) = match named {
+            Named::Input(operand) => (self.input(operand), operand),
+            Named::Element { entity, name, at } => (self.element(entity, name), at),
+        };
+        if !targets.is_empty() {
+            let by_position = matches!(at.scalar(), Some(Scalar::Int(_)));
+            self.found.push(Reference { from: self.from, targets, span: at.span(), by_position });
+        }
+    }
+
+    fn input(&mut self, operand: Node<'_>) -> Vec<ElementId> {
+        match operand.scalar() {
+            Some(Scalar::Int(index)) => {
+                let input =
+                    usize::try_from(index).ok().and_then(|index| self.graph.inputs.get(index));
+                if input.is_none() {
+                    let message = format!("there is no topology input at position {index}");
+                    let count = self.graph.inputs.len();
+                    let help = format!("positions count from 0, and there are {count} inputs");
+                    self.diagnostics.push(
+                        Diagnostic::error(Code::UnknownElement, message)
+                            .at(operand.span())
+                            .help(help),
+                    );
+                }
+                input.map(|input| input.id).into_iter().collect()
+            }
+            _ => self
+                .inputs
+                .by_name
+                .get(operand.text().unwrap_or_default())
+                .cloned()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The properties of that name; the node itself where it has none, as for attributes.
+    fn element(&self, entity: &str, name: Option<&str>) -> Vec<ElementId> {
+        let Some(node) = self.node(entity) else { return Vec::new() };
+        let node = self.graph.node(node);
+        let is_meant =
+            |id: &&ElementId| name == Some(self.graph.element(**id).name) && **id != self.from;
+        let properties: Vec<_> = node.properties.iter().filter(is_meant).copied().collect();
+        if properties.is_empty() { vec![node.id] } else { properties }
+    }
+
+    fn node(&self, entity: &str) -> Option<NodeId> {
+        match entity {
+            "SELF" | "SOURCE" | "TARGET" => {
+                let around =
+                    std::iter::successors(Some(self.from), |&id| self.graph.element(id).container);
+                let mut around = around.map(|id| self.graph.element(id));
+                match entity {
+                    "SELF" => around
+                        .find(|element| element.kind == Kind::Node)
+                        .map(|element| NodeId(element.slot)),
+                    _ => {
+                        let relation = around.find(|element| element.kind == Kind::Relation)?;
+                        let relation = &self.graph.relations[relation.slot as usize];
+                        if entity == "SOURCE" { Some(relation.source) } else { relation.target }
+                    }
+                }
+            }
+            name => self.graph.node_id(name),
+        }
+    }
+}
+
+/// A function call, when this entry of a map is one.
+fn function<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
+    match key.text()? {
+        "get_input" if operand.kind() == NodeKind::Scalar => Some(Named::Input(operand)),
+        "get_input" => operand.items().next().map(Named::Input),
+        "get_property" | "get_attribute" => {
+            let mut parts = operand.items();
+            let (entity, second, third) = (parts.next()?.as_str()?, parts.next()?, parts.next());
+            // With three parts the middle one is a requirement or a capability, so the node itself
+            // is meant.
+            let name = if third.is_some() { None } else { second.text() };
+            Some(Named::Element { entity, name, at: operand })
+        }
+        "get_operation_output" | "get_artifact" => Some(Named::Element {
+            entity: operand.items().next()?.as_str()?,
+            name: None,
+            at: operand,
+        }),
+        "eval" => path(operand.as_str()?, operand),
+        _ => None,
+    }
+}
+
+/// Unfurl's path `::node::property`; a relative one starts with a dot and is left alone.
+fn path<'a>(text: &'a str, at: Node<'a>) -> Option<Named<'a>> {
+    let mut parts = text.strip_prefix("::").unwrap_or(text).split("::");
+    let (entity, name) = (parts.next()?, parts.next()?);
+    Some(Named::Element { entity, name: parts.next().is_none().then_some(name), at })
+}

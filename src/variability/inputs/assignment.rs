@@ -1,0 +1,311 @@
+//! Assignments of values to inputs, layer over layer: a later one replaces the whole value of an
+//! earlier one.
+
+use super::declaration::{Declarations, InputId, Problem};
+use super::from_feature_ide;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
+use crate::text::value::Value;
+use crate::text::yaml::{self, Limits, Node, NodeKind};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Who assigns a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AssignmentSource {
+    /// The variability preset of this name.
+    Preset(String),
+    /// The environment variable of this name.
+    Environment(String),
+    /// A file of inputs.
+    File,
+    /// A configuration of a feature model; its features need not all be declared as inputs.
+    FeatureModel,
+    /// The command line or the library call.
+    Call,
+}
+
+impl fmt::Display for AssignmentSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preset(name) => write!(f, "the preset `{name}`"),
+            Self::Environment(name) => write!(f, "the environment variable `{name}`"),
+            Self::File => f.write_str("an input file"),
+            Self::FeatureModel => f.write_str("a feature configuration"),
+            Self::Call => f.write_str("the call"),
+        }
+    }
+}
+
+/// One value for one input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The name of the input.
+    pub name: String,
+    /// The value.
+    pub value: Value,
+    /// Where it stands, when that is in a file.
+    pub span: Option<Span>,
+    /// Who assigns it.
+    pub source: AssignmentSource,
+}
+
+impl Assignment {
+    /// An assignment by a call.
+    pub fn new(name: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self { name: name.into(), value: value.into(), span: None, source: AssignmentSource::Call }
+    }
+}
+
+/// What becomes of inputs that nothing assigns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Openness {
+    /// They have their defaults.
+    Closed,
+    /// They are left open: any value that their declaration admits.
+    Open,
+    /// Every input is left open, whatever is assigned.
+    AllOpen,
+}
+
+/// The value of one input.
+#[derive(Clone, Debug)]
+pub enum InputValue<'a> {
+    /// It was assigned.
+    Assigned(Value),
+    /// It is the declared default.
+    Default(Value),
+    /// It is that of this expression: a `default` that is one, or the `default_expression`.
+    Expression(Node<'a>),
+    /// There is none.
+    Missing,
+    /// It is not decided: any that the declaration admits.
+    Open,
+}
+
+/// The values of all inputs.
+#[derive(Clone, Debug, Default)]
+pub struct InputValues<'a> {
+    values: Vec<InputValue<'a>>,
+    /// Who assigned it, and where, for those that are assigned.
+    sources: Vec<Option<(AssignmentSource, Option<Span>)>>,
+}
+
+impl<'a> InputValues<'a> {
+    /// The value of this input.
+    pub fn get(&self, id: InputId) -> &InputValue<'a> {
+        self.values.get(id.index()).unwrap_or(&InputValue::Missing)
+    }
+
+    /// Who assigned this input, and where that stands in a file.
+    pub fn source(&self, id: InputId) -> Option<&(AssignmentSource, Option<Span>)> {
+        self.sources.get(id.index())?.as_ref()
+    }
+}
+
+/// Gives every declared input its value; among assignments of one input the last counts, and only
+/// that is checked.
+///
+/// Every assignment of an undeclared input, and every value of a wrong type or against a
+/// constraint, is reported as `invalid-input`. A string at a boolean is only worth a warning,
+/// because `yes` and its like, which are strings in YAML 1.2, are in use for features; it counts as
+/// true. Where inputs are left open, those that nothing assigns have no default.
+pub fn assign<'a>(
+    declarations: &Declarations<'a>,
+    assignments: impl IntoIterator<Item = Assignment>,
+    openness: Openness,
+    diagnostics: &mut Diagnostics,
+) -> InputValues<'a> {
+    let mut last: Vec<Option<Assignment>> = vec![None; declarations.len()];
+    for assignment in assignments {
+        match declarations.id(&assignment.name).and_then(|id| last.get_mut(id.index())) {
+            Some(slot) => *slot = Some(assignment),
+            None if assignment.source == AssignmentSource::FeatureModel => {}
+            None => diagnostics.push(undeclared(&assignment, declarations)),
+        }
+    }
+    let sources = last
+        .iter()
+        .map(|assigned| assigned.as_ref().map(|assigned| (assigned.source.clone(), assigned.span)))
+        .collect();
+    let value =
+        |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| {
+            match assignment {
+                _ if openness == Openness::AllOpen => InputValue::Open,
+                Some(assignment) => {
+                    let value = declaration.kind.read(assignment.value.clone());
+                    for problem in declaration.problems(&value) {
+                        diagnostics.push(misfit(declaration, &assignment, &value, &problem));
+                    }
+                    InputValue::Assigned(value)
+                }
+                None if openness == Openness::Open => InputValue::Open,
+                None => match (declaration.default_value(), declaration.computed_default()) {
+                    (Some(default), _) => InputValue::Default(default),
+                    (None, Some(expression)) => InputValue::Expression(expression),
+                    (None, None) => InputValue::Missing,
+                },
+            }
+        };
+    InputValues { values: declarations.iter().zip(last).map(value).collect(), sources }
+}
+
+fn undeclared(assignment: &Assignment, declarations: &Declarations<'_>) -> Diagnostic {
+    let Assignment { name, source, .. } = assignment;
+    Diagnostic::error(
+        Code::InvalidInput,
+        format!("{source} assigns `{name}`, which is not a declared variability input"),
+    )
+    .at(assignment.span)
+    .help(declarations.suggestion(name))
+}
+
+fn misfit(
+    declaration: &super::Declaration<'_>,
+    assignment: &Assignment,
+    value: &Value,
+    problem: &Problem,
+) -> Diagnostic {
+    let feature = declaration.kind == super::InputType::Boolean && value.as_str().is_some();
+    let make = if problem.wrong_type && feature { Diagnostic::warning } else { Diagnostic::error };
+    let message = format!(
+        "{} assigns `{}` a value that does not fit: {}",
+        assignment.source, declaration.name, problem.message
+    );
+    let diagnostic = problem
+        .labels(make(Code::InvalidInput, message).at(assignment.span))
+        .label(declaration.span, "declared here");
+    match (declaration.kind, value) {
+        _ if !problem.wrong_type => diagnostic,
+        (super::InputType::Boolean, Value::String(_)) => {
+            diagnostic.help("any string counts as true; write `true` or `false`")
+        }
+        (super::InputType::String, Value::Number(_) | Value::Bool(_)) => {
+            diagnostic.help(format!("quote it, so that it is read as a string: `'{value}'`"))
+        }
+        _ => diagnostic,
+    }
+}
+
+/// Reads a file of inputs: FeatureIDE XML where its name ends in `.xml`, else YAML, of which JSON
+/// is a part.
+///
+/// # Errors
+/// `syntax` where it is not well-formed, `invalid-input` where it is not a map of inputs or a
+/// feature configuration.
+pub fn read_file(
+    path: &Path,
+    file: FileId,
+    text: &Arc<str>,
+    limits: &Limits,
+) -> Result<Vec<Assignment>, Diagnostic> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml")) {
+        from_feature_ide(text, file)
+    } else {
+        from_yaml(yaml::parse(file, text.clone(), limits)?.root())
+    }
+}
+
+/// Reads the root of a file of inputs: a plain map from names to values.
+///
+/// # Errors
+/// `invalid-input` for anything but a map; an empty file is an empty map.
+pub fn from_yaml(root: Node<'_>) -> Result<Vec<Assignment>, Diagnostic> {
+    entries(root, &AssignmentSource::File)
+}
+
+pub(super) fn entries(
+    node: Node<'_>,
+    source: &AssignmentSource,
+) -> Result<Vec<Assignment>, Diagnostic> {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        let message = format!(
+            "expected a map from names of variability inputs to their values, not {}",
+            node.describe()
+        );
+        return Err(Diagnostic::error(Code::InvalidInput, message).at(node.span()));
+    }
+    let assignment = |(key, value): (Node<'_>, Node<'_>)| match key.text() {
+        Some(name) => Ok(Assignment {
+            name: name.to_owned(),
+            value: value.to_value(),
+            span: Some(value.span()),
+            source: source.clone(),
+        }),
+        None => {
+            let message =
+                format!("the name of a variability input must be a string, not {}", key.describe());
+            Err(Diagnostic::error(Code::InvalidInput, message).at(key.span()))
+        }
+    };
+    node.entries().map(assignment).collect()
+}
+
+/// Reads the text that a call assigns to an input as YAML.
+///
+/// # Errors
+/// `syntax` where the text is not well-formed; without a place, for the text is in no file.
+pub fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagnostic> {
+    parse_text(name, text, AssignmentSource::Call)
+}
+
+fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assignment, Diagnostic> {
+    // A file of no source map: no span of it leaves this function.
+    const NOWHERE: FileId = FileId(u32::MAX);
+    match yaml::parse(NOWHERE, text.into(), &Limits::default()) {
+        Ok(document) => Ok(Assignment {
+            name: name.to_owned(),
+            value: document.root().to_value(),
+            span: None,
+            source,
+        }),
+        Err(error) => {
+            let message = format!("{source} assigns `{name}` what is no YAML: {}", error.message);
+            Err(Diagnostic { message, span: None, labels: Vec::new(), ..error })
+        }
+    }
+}
+
+/// How environment variables start that assign inputs.
+pub const INPUT_VARIABLE: &str = "CUVEE_INPUT_";
+
+/// Reads the environment variables `CUVEE_INPUT_<NAME>`, sorted by name.
+///
+/// The name means the declared input of that name in lower case; where there is none, the one that
+/// it equals but for case.
+pub fn from_environment(
+    variables: &[(String, String)],
+    declarations: &Declarations<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Assignment> {
+    let mut found: Vec<_> = variables
+        .iter()
+        .filter_map(|(key, text)| Some((key, key.strip_prefix(INPUT_VARIABLE)?, text)))
+        .collect();
+    found.sort_unstable();
+    let mut read = |(key, name, text): (&String, &str, &String)| {
+        let name = declared_name(&name.to_lowercase(), declarations);
+        diagnostics.ok(parse_text(&name, text, AssignmentSource::Environment(key.clone())))
+    };
+    found.into_iter().filter_map(&mut read).collect()
+}
+
+fn declared_name(lower: &str, declarations: &Declarations<'_>) -> String {
+    let but_for_case = || {
+        declarations.iter().map(|(_, input)| input.name).find(|name| name.to_lowercase() == lower)
+    };
+    match declarations.id(lower) {
+        Some(_) => lower.to_owned(),
+        None => but_for_case().unwrap_or(lower).to_owned(),
+    }
+}
+
+/// The presets that `CUVEE_PRESETS` lists, comma between them, for where no preset is given.
+pub fn presets_from_environment(variables: &[(String, String)]) -> Vec<String> {
+    let lists = variables
+        .iter()
+        .filter(|(key, _)| key == "CUVEE_PRESETS")
+        .flat_map(|(_, list)| list.split(','));
+    lists.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,165 @@
+//! Rules between inputs that stand for features, checked together once all values are known.
+//!
+//! With `p` for the input that has the keyword and `c` for those that it lists:
+//! - `mandatory`: p ⇔ c
+//! - `optional`: c ⇒ p
+//! - `choices`: p ⇒ at least one c
+//! - `alternatives`: p ⇒ exactly one c
+//! - `requires`: p ⇒ c
+//! - `excludes`: p ⇒ ¬c
+
+use super::declaration::{Declarations, InputId};
+use super::shape;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind};
+
+macro_rules! feature_keywords {
+    ($($variant:ident $keyword:literal $text:literal;)*) => {
+        /// A feature keyword.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum FeatureKeyword {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl FeatureKeyword {
+            /// All of them, in the order of the specification.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// As it is written.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $keyword,)*
+                }
+            }
+
+            /// What it demands, for people: `needs at least one of these`.
+            pub fn demand(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+    };
+}
+
+feature_keywords! {
+    Mandatory "mandatory" "is true exactly when each of these is";
+    Optional "optional" "is true when any of these is";
+    Choices "choices" "needs at least one of these";
+    Alternatives "alternatives" "needs exactly one of these";
+    Requires "requires" "needs each of these";
+    Excludes "excludes" "excludes each of these";
+}
+
+impl FeatureKeyword {
+    /// The keyword that is written so.
+    pub fn from_keyword(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|keyword| keyword.as_str() == text)
+    }
+
+    /// Whether the rule holds for an input of this truth and these listed ones.
+    pub fn holds(self, parent: bool, mut children: impl Iterator<Item = bool>) -> bool {
+        match self {
+            Self::Mandatory => children.all(|child| child == parent),
+            Self::Optional => parent || !children.any(|child| child),
+            Self::Choices => !parent || children.any(|child| child),
+            Self::Alternatives => !parent || children.filter(|child| *child).count() == 1,
+            Self::Requires => !parent || children.all(|child| child),
+            Self::Excludes => !parent || !children.any(|child| child),
+        }
+    }
+}
+
+/// One feature keyword of a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureRule {
+    /// Which.
+    pub keyword: FeatureKeyword,
+    /// The place of the keyword.
+    pub span: Span,
+    /// The inputs that it lists.
+    pub targets: Vec<InputId>,
+}
+
+impl FeatureRule {
+    pub(super) fn read<'a>(
+        keyword: FeatureKeyword,
+        key: Node<'a>,
+        value: Node<'a>,
+        declarations: &Declarations<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let mut targets = Vec::new();
+        let mut add = |item: Node<'a>| match item.text().map(|name| (name, declarations.id(name))) {
+            Some((_, Some(id))) => targets.push(id),
+            Some((name, None)) => {
+                let message = format!(
+                    "`{}` names `{name}`, which is not a declared variability input",
+                    keyword.as_str()
+                );
+                let diagnostic = Diagnostic::error(Code::InvalidInput, message).at(item.span());
+                diagnostics.push(diagnostic.help(declarations.suggestion(name)));
+            }
+            None => {
+                let message = format!(
+                    "`{}` lists names of variability inputs, not {}",
+                    keyword.as_str(),
+                    item.describe()
+                );
+                diagnostics.push(shape(item, message));
+            }
+        };
+        match value.kind() {
+            NodeKind::Sequence => value.items().for_each(add),
+            NodeKind::Scalar | NodeKind::Mapping => add(value),
+        }
+        Self { keyword, span: key.span(), targets }
+    }
+}
+
+/// Checks every rule of every input; each violated rule is one `variability-input-constraint`.
+///
+/// `value` is asked for the inputs that rules speak of and no others; an input without a value is
+/// false.
+pub fn check_features(
+    declarations: &Declarations<'_>,
+    value: &dyn Fn(InputId) -> Option<Value>,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let truth = |id: InputId| value(id).is_some_and(|value| value.is_truthy());
+    for (id, declaration) in declarations.iter() {
+        for rule in &declaration.rules {
+            if !rule.keyword.holds(truth(id), rule.targets.iter().map(|target| truth(*target))) {
+                diagnostics.push(violation(declarations, id, rule, value));
+            }
+        }
+    }
+    diagnostics
+}
+
+fn violation(
+    declarations: &Declarations<'_>,
+    id: InputId,
+    rule: &FeatureRule,
+    value: &dyn Fn(InputId) -> Option<Value>,
+) -> Diagnostic {
+    let shown = |id: InputId| {
+        let name = declarations.get(id).map_or("", |declaration| declaration.name);
+        match value(id) {
+            Some(value) => format!("`{name}` is {value}"),
+            None => format!("`{name}` is unassigned"),
+        }
+    };
+    let name = declarations.get(id).map_or("", |declaration| declaration.name);
+    let targets: Vec<_> = rule.targets.iter().map(|target| shown(*target)).collect();
+    let targets = if targets.is_empty() { "none is listed".to_owned() } else { targets.join(", ") };
+    let message = format!(
+        "`{}` is violated: `{name}` {}, but {}, and {targets}",
+        rule.keyword.as_str(),
+        rule.keyword.demand(),
+        shown(id)
+    );
+    Diagnostic::error(Code::VariabilityInputConstraint, message).at(rule.span)
+}

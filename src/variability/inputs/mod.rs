@@ -1,0 +1,102 @@
+//! Variability inputs: declarations, and the values that presets, the environment, files and calls
+//! assign to them (specification, "Variability Input" and "Variability Preset").
+//!
+//! `value(i)` is the last assignment of `i`, else its `default`, else its `default_expression`,
+//! else missing.
+
+mod assignment;
+mod constraint;
+mod declaration;
+mod feature_ide;
+mod features;
+mod preset;
+mod types;
+mod unit;
+
+pub use assignment::{
+    Assignment, INPUT_VARIABLE, InputValue, InputValues, Openness, assign, from_environment,
+    parse_assignment_text, presets_from_environment, read_file,
+};
+pub use constraint::Constraint;
+pub(crate) use constraint::anchored;
+pub use declaration::{Declaration, Declarations, InputId};
+pub use feature_ide::{from_feature_ide, input_name};
+pub use features::{FeatureKeyword, FeatureRule, check_features};
+pub use preset::VariabilityPresets;
+pub use types::InputType;
+pub use unit::Dimension;
+pub(crate) use unit::{Measure, measure, units};
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
+
+/// The inputs of one run: what is declared, and what is assigned.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs<'a> {
+    /// The declarations.
+    pub declarations: Declarations<'a>,
+    /// The value of each.
+    pub values: InputValues<'a>,
+}
+
+/// The named entries of a map, or of a list of maps with one entry each; none where there is
+/// nothing.
+fn named<'a>(
+    node: Option<Node<'a>>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<(&'a str, Node<'a>, Node<'a>)> {
+    let mut found = Vec::new();
+    let mut add =
+        |(key, value): (Node<'a>, Node<'a>), diagnostics: &mut Diagnostics| match key.text() {
+            Some(name) => found.push((name, key, value)),
+            None => diagnostics.push(shape(
+                key,
+                format!("the name of {what} must be a string, not {}", key.describe()),
+            )),
+        };
+    match node {
+        None => {}
+        Some(node) if node.is_null() => {}
+        Some(node) if node.kind() == NodeKind::Mapping => {
+            node.entries().for_each(|entry| add(entry, diagnostics))
+        }
+        Some(node) if node.kind() == NodeKind::Sequence => {
+            for item in node.items() {
+                match item.entries().next() {
+                    Some(entry) if item.entries().len() == 1 => add(entry, diagnostics),
+                    _ => diagnostics.push(shape(
+                        item,
+                        format!("{what} in a list must be a map with its name as only key"),
+                    )),
+                }
+            }
+        }
+        Some(node) => diagnostics.push(shape(
+            node,
+            format!("expected {what} by name, in a map or a list, not {}", node.describe()),
+        )),
+    }
+    found
+}
+
+/// The template does not have the shape that the specification asks for.
+fn shape(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidTemplate, message).at(node.span())
+}
+
+/// Names for a help text: `a`, `b`, `c`; cut after a dozen.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = names.collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN {
+        format!(" and {} more", names.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Variability presets: named sets of input values in the template.
+
+use super::assignment::{Assignment, AssignmentSource, entries};
+use super::{listed, named, shape};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+
+/// One preset.
+#[derive(Clone, Debug)]
+pub struct VariabilityPreset<'a> {
+    /// The key by which it is chosen.
+    pub id: &'a str,
+    /// The place of that key.
+    pub span: Span,
+    /// For people, from `name`.
+    pub name: Option<&'a str>,
+    /// For people.
+    pub description: Option<&'a str>,
+    inputs: Option<Node<'a>>,
+}
+
+/// All presets of a template, in its order.
+#[derive(Clone, Debug, Default)]
+pub struct VariabilityPresets<'a>(pub(super) Vec<VariabilityPreset<'a>>);
+
+impl<'a> VariabilityPresets<'a> {
+    /// Reads the node of `variability.presets`.
+    ///
+    /// What is wrong is reported and left out.
+    pub fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
+        let mut presets: Vec<VariabilityPreset<'a>> = Vec::new();
+        for (id, key, body) in named(node, "a variability preset", diagnostics) {
+            let mut preset = VariabilityPreset {
+                id,
+                span: key.span(),
+                name: None,
+                description: None,
+                inputs: None,
+            };
+            preset.read(body, diagnostics);
+            presets.push(preset);
+        }
+        let mut places = rustc_hash::FxHashMap::default();
+        presets.retain(|preset| match places.insert(preset.id, preset.span) {
+            None => true,
+            Some(first) => {
+                let message = format!("the variability preset `{}` is declared twice", preset.id);
+                diagnostics.push(
+                    Diagnostic::error(Code::Duplicate, message)
+                        .at(preset.span)
+                        .label(first, "declared here first"),
+                );
+                false
+            }
+        });
+        Self(presets)
+    }
+
+    /// The presets, in the order of the template.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
+        self.0.iter()
+    }
+
+    /// The keys by which they are chosen.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().map(|preset| preset.id)
+    }
+
+    /// What these presets assign, preset by preset; an unknown one is reported.
+    pub fn assignments<S: AsRef<str>>(
+        &self,
+        chosen: &[S],
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Assignment> {
+        let mut found = Vec::new();
+        for id in chosen.iter().map(AsRef::as_ref) {
+            match self.0.iter().find(|preset| preset.id == id) {
+                Some(preset) => found.extend(preset.assignments(diagnostics)),
+                None => diagnostics.push(self.unknown(id)),
+            }
+        }
+        found
+    }
+
+    fn unknown(&self, id: &str) -> Diagnostic {
+        let help = did_you_mean(id, self.names()).unwrap_or_else(|| match self.names().next() {
+            Some(_) => format!("there are {}", listed(self.names())),
+            None => "the template declares no variability presets".to_owned(),
+        });
+        Diagnostic::error(Code::UnknownPreset, format!("there is no variability preset `{id}`"))
+            .help(help)
+    }
+}
+
+impl<'a> VariabilityPreset<'a> {
+    fn read(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
+        const KEYWORDS: [&str; 3] = ["name", "description", "inputs"];
+        if body.kind() != NodeKind::Mapping {
+            if !body.is_null() {
+                let message = format!(
+                    "the variability preset `{}` must be a map, not {}",
+                    self.id,
+                    body.describe()
+                );
+                diagnostics.push(shape(body, message).help("its values belong under `inputs`"));
+            }
+            return;
+        }
+        for (key, value) in body.entries() {
+            match key.text().unwrap_or_default() {
+                "name" => self.name = value.text(),
+                "description" => self.description = value.text(),
+                "inputs" => self.inputs = Some(value),
+                other => {
+                    let help = match closest(other, KEYWORDS) {
+                        Some(name) => format!("did you mean `{name}`?"),
+                        None => "the values of a preset belong under `inputs`".to_owned(),
+                    };
+                    let message = format!("`{other}` is no keyword of a variability preset");
+                    diagnostics.push(
+                        Diagnostic::error(Code::UnknownKeyword, message).at(key.span()).help(help),
+                    );
+                }
+            }
+        }
+    }
+
+    fn assignments(&self, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+        let Some(inputs) = self.inputs else { return Vec::new() };
+        diagnostics
+            .ok(entries(inputs, &AssignmentSource::Preset(self.id.to_owned())))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,17 @@
+//! Variability4TOSCA: from a template with conditions and a choice of inputs to the variant of that
+//! choice.
+
+pub mod check;
+pub mod clock;
+pub mod emit;
+pub mod enrich;
+pub mod expression;
+pub mod find;
+pub mod function;
+pub mod graph;
+pub mod inputs;
+pub mod objectives;
+pub mod options;
+pub mod presence;
+pub mod technology;
+pub mod template;

@@ -1,0 +1,150 @@
+//! What to optimise ("Optimization"): the topology above all, then the technologies.
+
+use crate::sat::formula::Formula;
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::variability::expression::Evaluator;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::options::{Optimization, Options, TechnologiesMode, TopologyMode};
+
+/// A weighted sum of formulas, to minimise.
+#[derive(Default)]
+pub struct Objective {
+    /// What each costs.
+    pub terms: Vec<(Formula, u64)>,
+    /// What the sum means.
+    pub measure: Measure,
+}
+
+/// What a sum means to whoever asked for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measure {
+    /// What is summed up.
+    pub what: &'static str,
+    /// Weights are counted in units of `10^-scale`.
+    scale: u32,
+    /// What everything is worth together, where as much as possible is wanted: what is minimised
+    /// then is what is missing.
+    total: Option<u64>,
+}
+
+impl Measure {
+    /// What a cost stands for.
+    pub fn of(self, cost: u64) -> Decimal {
+        Decimal::of_units(self.total.map_or(cost, |total| total.saturating_sub(cost)), self.scale)
+    }
+
+    /// Whether as much as possible is wanted.
+    pub fn is_maximized(self) -> bool {
+        self.total.is_some()
+    }
+}
+
+/// The objectives in the order of their rank.
+///
+/// # Errors
+/// `invalid-template` where weights have so many digits that they cannot be added exactly.
+pub fn objectives(
+    evaluator: &mut Evaluator<'_, '_>,
+    options: &Options,
+) -> Result<Vec<Objective>, Diagnostic> {
+    let graph = evaluator.graph;
+    let mut objectives = Vec::new();
+    if options.topology() != Optimization::Off {
+        objectives.push(topology(evaluator, options.topology_mode(), options.topology())?);
+    }
+    let direction = options.technologies();
+    if direction == Optimization::Off {
+        return Ok(objectives);
+    }
+    let mode = options.technologies_mode();
+    if mode != TechnologiesMode::Count {
+        let technologies: Vec<_> = graph
+            .technologies
+            .iter()
+            .map(|technology| (technology.id, technology.weight))
+            .collect();
+        objectives.push(weighted(
+            evaluator,
+            "the weight of the technologies",
+            &technologies,
+            direction,
+        )?);
+    }
+    match mode {
+        TechnologiesMode::Weight => {}
+        TechnologiesMode::Count => objectives.push(count(evaluator, direction)),
+        // Among the best weights the fewest technologies, whatever the direction of the weights.
+        TechnologiesMode::WeightCount => objectives.push(count(evaluator, Optimization::Min)),
+    }
+    Ok(objectives)
+}
+
+/// The weight of all present nodes, or their number.
+///
+/// # Errors
+/// As [`objectives`].
+pub fn topology(
+    evaluator: &mut Evaluator<'_, '_>,
+    mode: TopologyMode,
+    direction: Optimization,
+) -> Result<Objective, Diagnostic> {
+    let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
+    let nodes: Vec<_> =
+        evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
+    let what = if mode == TopologyMode::Weight {
+        "the weight of the nodes"
+    } else {
+        "the number of nodes"
+    };
+    weighted(evaluator, what, &nodes, direction)
+}
+
+/// Maximising `Σ w·x` is minimising `Σ w·¬x`.
+fn directed(formula: Formula, direction: Optimization) -> Formula {
+    if direction == Optimization::Max { !formula } else { formula }
+}
+
+fn weighted(
+    evaluator: &mut Evaluator<'_, '_>,
+    what: &'static str,
+    elements: &[(ElementId, Decimal)],
+    direction: Optimization,
+) -> Result<Objective, Diagnostic> {
+    let scale = elements.iter().map(|(_, weight)| weight.scale()).max().unwrap_or_default();
+    let mut sum = 0u64;
+    let mut terms = Vec::with_capacity(elements.len());
+    for &(id, weight) in elements {
+        let units = weight
+            .units(scale)
+            .filter(|&units| sum.checked_add(units).map(|total| sum = total).is_some());
+        let units = units.ok_or_else(|| too_precise(evaluator.graph, id))?;
+        terms.push((directed(evaluator.atom(id), direction), units));
+    }
+    let total = (direction == Optimization::Max).then_some(sum);
+    Ok(Objective { terms, measure: Measure { what, scale, total } })
+}
+
+fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
+    let message = format!(
+        "the weight of {} has too many digits to be added to the others exactly",
+        graph.display(id)
+    );
+    Diagnostic::error(Code::InvalidTemplate, message)
+        .at(graph.element(id).span)
+        .help("round the weights")
+}
+
+/// The number of different technologies in use.
+pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objective {
+    let graph = evaluator.graph;
+    let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> =
+        indexmap::IndexMap::default();
+    for technology in &graph.technologies {
+        by_name.entry(graph.element(technology.id).name).or_default().push(technology.id);
+    }
+    let terms: Vec<_> =
+        by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect();
+    let total = (direction == Optimization::Max).then_some(terms.len() as u64);
+    Objective { terms, measure: Measure { what: "the number of technologies", scale: 0, total } }
+}

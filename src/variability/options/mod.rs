@@ -1,0 +1,302 @@
+//! Variability options: every one has a value and knows where it comes from.
+//!
+//! Layers, later wins: built-in defaults, the release preset of the definitions version, the
+//! pruning mode, the template, the command line. Between options of one family the more specific
+//! wins, whatever layers they are of: kind and half over kind over half of all kinds over all.
+
+mod names;
+mod presets;
+mod settings;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use names::{
+    AssignPattern, Half, Kind, Optimization, Part, TechnologiesMode, TopologyMode, parse_mode,
+};
+pub use table::{Check, Constraint, Flag};
+
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::{SourceMap, Span};
+use crate::text::yaml::Node;
+use settings::{Setting, Settings};
+use std::array::from_fn;
+use std::borrow::Cow;
+use table::{Choice, Family, Key, TABLE};
+
+/// Where the value of an option comes from, in the order of layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionOrigin {
+    /// No layer says anything.
+    BuiltIn,
+    /// The release preset of this definitions version.
+    Release(&'static str),
+    /// The pruning mode of this name.
+    Mode(&'static str),
+    /// The template, at this place.
+    Template(Span),
+    /// The command line or the library call.
+    CommandLine,
+}
+
+impl OptionOrigin {
+    fn layer(self) -> u8 {
+        match self {
+            Self::BuiltIn => 0,
+            Self::Release(_) => 1,
+            Self::Mode(_) => 2,
+            Self::Template(_) => 3,
+            Self::CommandLine => 4,
+        }
+    }
+
+    /// The one of the later layer.
+    fn later(self, other: Self) -> Self {
+        if other.layer() > self.layer() { other } else { self }
+    }
+
+    /// For people: `built-in`, `release …`, `mode …`, `shop.yaml:4:9`, `command line`.
+    pub fn describe(self, sources: &SourceMap) -> String {
+        match self {
+            Self::BuiltIn => "built-in".to_owned(),
+            Self::Release(name) => format!("release {name}"),
+            Self::Mode(name) => format!("mode {name}"),
+            Self::Template(span) => {
+                let at = sources.location(span);
+                format!("{}:{}:{}", at.path.display(), at.line, at.column)
+            }
+            Self::CommandLine => "command line".to_owned(),
+        }
+    }
+}
+
+/// A switch as decided, and by what.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    on: bool,
+    origin: OptionOrigin,
+}
+
+/// What both halves are, for each kind.
+type Switches = [[Decided; Half::COUNT]; Kind::COUNT];
+
+/// All options, resolved: every question is answered by one look into an array.
+#[derive(Clone, Debug)]
+pub struct Options {
+    settings: Settings,
+    default_condition: Switches,
+    pruning: Switches,
+    modes: [Vec<Part>; Kind::COUNT],
+    checks: [bool; Check::ALL.len()],
+    constraints: [Decided; Constraint::ALL.len()],
+    flags: [bool; Flag::ALL.len()],
+    topology: Optimization,
+    topology_mode: TopologyMode,
+    technologies: Optimization,
+    technologies_mode: TechnologiesMode,
+    assign_pattern: AssignPattern,
+}
+
+/// One line of [`Options::list`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionEntry {
+    /// The name of the option.
+    pub name: &'static str,
+    /// The effective value, as a template would write it.
+    pub value: Cow<'static, str>,
+    /// What decided it; for an option that follows a wider one, what set that.
+    pub origin: OptionOrigin,
+    /// What the option does.
+    pub description: &'static str,
+}
+
+/// Resolves the layers.
+///
+/// `template` is the node of `variability.options`, `overrides` are from the command line in order,
+/// their values read as YAML scalars.
+///
+/// ```
+/// use cuvee::options::{Kind, OptionOrigin, resolve};
+/// let asked = [("node_pruning".to_owned(), "true".to_owned())];
+/// let options = resolve("tosca_variability_1_0", None, &asked)?;
+/// assert!(options.pruning_enabled(Kind::Node));
+/// assert!(!options.pruning_enabled(Kind::Relation));
+/// # Ok::<(), cuvee::diagnostic::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// `invalid-option` for each unknown option and each value that does not fit; `unsupported-version`
+/// where there is no such version.
+pub fn resolve(
+    version: &str,
+    template: Option<Node<'_>>,
+    overrides: &[(String, String)],
+) -> Result<Options, Diagnostics> {
+    let release = presets::release(version)?;
+    let mut diagnostics = Diagnostics::default();
+    let written = template
+        .map(|map| Settings::read(map, &release.modes, OptionOrigin::Template, &mut diagnostics));
+    let written = written.unwrap_or_default();
+    let asked = Settings::read_overrides(overrides, &release.modes, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    // The mode is found first, because its settings lie below the template's.
+    let mut settings = release.settings.clone();
+    settings.overlay(&written);
+    settings.overlay(&asked);
+    let mode = release.modes.find(&settings.decide(Key::Choice(Choice::Mode)).text);
+    settings = release.settings.clone();
+    for layer in mode.map(|mode| &mode.settings).into_iter().chain([&written, &asked]) {
+        settings.overlay(layer);
+    }
+    Ok(Options::new(settings))
+}
+
+/// Whether templates of this definitions version can be resolved.
+pub fn known_version(version: &str) -> bool {
+    presets::release(version).is_ok()
+}
+
+/// Every definitions version that can be resolved.
+pub fn versions() -> impl Iterator<Item = &'static str> {
+    presets::versions()
+}
+
+impl Options {
+    fn new(settings: Settings) -> Self {
+        let decide = |key| settings.decide(key);
+        // Settings hold only words that their option takes, so reading these back cannot fail.
+        let choice = |choice| decide(Key::Choice(choice)).text;
+        let switches = |family| {
+            from_fn(|kind| {
+                from_fn(|half| {
+                    let (on, origin) =
+                        settings.decide_half(family, Some(Kind::ALL[kind]), Half::ALL[half]);
+                    Decided { on, origin }
+                })
+            })
+        };
+        Self {
+            default_condition: switches(Family::DefaultCondition),
+            pruning: switches(Family::Pruning),
+            modes: from_fn(|kind| mode_of(&settings, Kind::ALL[kind])),
+            checks: from_fn(|check| decide(Key::Check(Check::ALL[check])).is_on()),
+            constraints: from_fn(|constraint| {
+                let set = decide(Key::Constraint(Constraint::ALL[constraint]));
+                Decided { on: set.is_on(), origin: set.origin }
+            }),
+            flags: from_fn(|flag| decide(Key::Flag(Flag::ALL[flag])).is_on()),
+            topology: choice(Choice::Topology).parse().unwrap_or(Optimization::Off),
+            topology_mode: choice(Choice::TopologyMode).parse().unwrap_or(TopologyMode::Weight),
+            technologies: choice(Choice::Technologies).parse().unwrap_or(Optimization::Off),
+            technologies_mode: choice(Choice::TechnologiesMode)
+                .parse()
+                .unwrap_or(TechnologiesMode::Count),
+            assign_pattern: choice(Choice::AssignPattern).parse().unwrap_or(AssignPattern::Vintner),
+            settings,
+        }
+    }
+
+    /// Whether elements of this kind without conditions get at least one half of their default
+    /// condition.
+    pub fn default_condition_enabled(&self, kind: Kind) -> bool {
+        Half::ALL.iter().any(|&half| self.default_condition_half(kind, half))
+    }
+
+    /// Whether elements of this kind without conditions get this half of their default condition.
+    pub fn default_condition_half(&self, kind: Kind, half: Half) -> bool {
+        self.default_condition[kind as usize][half as usize].on
+    }
+
+    /// What decided [`Options::default_condition_half`].
+    pub fn default_condition_origin(&self, kind: Kind, half: Half) -> OptionOrigin {
+        self.default_condition[kind as usize][half as usize].origin
+    }
+
+    /// Whether at least one half of pruning is on for this kind.
+    pub fn pruning_enabled(&self, kind: Kind) -> bool {
+        Half::ALL.iter().any(|&half| self.pruning_half(kind, half))
+    }
+
+    /// Whether this half of pruning is on for this kind.
+    pub fn pruning_half(&self, kind: Kind, half: Half) -> bool {
+        self.pruning[kind as usize][half as usize].on
+    }
+
+    /// What decided [`Options::pruning_half`].
+    pub fn pruning_origin(&self, kind: Kind, half: Half) -> OptionOrigin {
+        self.pruning[kind as usize][half as usize].origin
+    }
+
+    /// The parts of the default condition of this kind; none for a kind that has but one default
+    /// condition.
+    pub fn mode(&self, kind: Kind) -> &[Part] {
+        &self.modes[kind as usize]
+    }
+
+    /// Whether this is checked.
+    pub fn check(&self, check: Check) -> bool {
+        self.checks[check as usize]
+    }
+
+    /// Whether this constrains variants.
+    pub fn constraint(&self, constraint: Constraint) -> bool {
+        self.constraints[constraint as usize].on
+    }
+
+    /// What decided [`Options::constraint`].
+    pub fn constraint_origin(&self, constraint: Constraint) -> OptionOrigin {
+        self.constraints[constraint as usize].origin
+    }
+
+    /// Whether this is on.
+    pub fn flag(&self, flag: Flag) -> bool {
+        self.flags[flag as usize]
+    }
+
+    /// The direction in which the topology is optimized.
+    pub fn topology(&self) -> Optimization {
+        self.topology
+    }
+
+    /// What the optimization of the topology measures.
+    pub fn topology_mode(&self) -> TopologyMode {
+        self.topology_mode
+    }
+
+    /// The direction in which technologies are optimized.
+    pub fn technologies(&self) -> Optimization {
+        self.technologies
+    }
+
+    /// What the optimization of technologies measures.
+    pub fn technologies_mode(&self) -> TechnologiesMode {
+        self.technologies_mode
+    }
+
+    /// How the type that a technology assigns is named.
+    pub fn assign_pattern(&self) -> AssignPattern {
+        self.assign_pattern
+    }
+
+    /// Every option with its effective value, in the order of the specification's list.
+    pub fn list(&self) -> impl Iterator<Item = OptionEntry> {
+        TABLE.options.iter().map(|(key, option)| {
+            let Setting { text, origin } = self.settings.decide(*key);
+            OptionEntry {
+                name: &option.name,
+                value: text,
+                origin,
+                description: &option.description,
+            }
+        })
+    }
+}
+
+fn mode_of(settings: &Settings, kind: Kind) -> Vec<Part> {
+    match kind.parts() {
+        [] => Vec::new(),
+        _ => parse_mode(kind, &settings.decide(Key::ConditionMode(kind)).text).unwrap_or_default(),
+    }
+}

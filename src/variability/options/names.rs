@@ -1,0 +1,259 @@
+//! The closed vocabularies of options: kinds, halves, parts and the words that options take.
+
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+
+/// Declares an enum whose variants have names.
+macro_rules! named {
+    ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$about:meta])* $variant:ident $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $visibility enum $name {
+            $($(#[$about])* $variant,)*
+        }
+
+        impl $name {
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The names of all of them, in the same order.
+            pub const NAMES: &'static [&'static str] = &[$($word,)*];
+
+            /// Its name.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = ();
+
+            fn from_str(name: &str) -> Result<Self, ()> {
+                Self::ALL.iter().copied().find(|one| one.as_str() == name).ok_or(())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+named! {
+    /// The kinds of conditional elements.
+    pub enum Kind {
+        /// A topology template input.
+        Input "input",
+        /// A topology template output.
+        Output "output",
+        /// A node template.
+        Node "node",
+        /// A requirement assignment.
+        Relation "relation",
+        /// A property assignment.
+        Property "property",
+        /// An artifact.
+        Artifact "artifact",
+        /// A type assignment.
+        Type "type",
+        /// A deployment technology.
+        Technology "technology",
+        /// A group.
+        Group "group",
+        /// A policy.
+        Policy "policy",
+        /// An import.
+        Import "import",
+    }
+}
+
+named! {
+    /// The halves of default conditions and pruning.
+    pub enum Half {
+        /// Keeps the result well-formed.
+        Consistency "consistency",
+        /// Keeps it meaningful.
+        Semantic "semantic",
+    }
+}
+
+named! {
+    /// A part of a default condition mode, such as `incoming` in `incoming-host`.
+    #[expect(missing_docs, reason = "each is the keyword of the specification's table")]
+    pub enum Part {
+        Source "source",
+        Target "target",
+        Incoming "incoming",
+        IncomingNaive "incomingnaive",
+        Outgoing "outgoing",
+        OutgoingNaive "outgoingnaive",
+        Host "host",
+        Artifact "artifact",
+        ArtifactNaive "artifactnaive",
+        Container "container",
+        Consuming "consuming",
+        Managed "managed",
+        Other "other",
+    }
+}
+
+named! {
+    /// The direction of an optimization.
+    pub enum Optimization {
+        /// Any variant will do.
+        Off "false",
+        /// The least.
+        Min "min",
+        /// The most.
+        Max "max",
+    }
+}
+
+named! {
+    /// What the optimization of the topology measures.
+    pub enum TopologyMode {
+        /// The number of present nodes.
+        Count "count",
+        /// The sum of their weights.
+        Weight "weight",
+    }
+}
+
+named! {
+    /// What the optimization of technologies measures.
+    pub enum TechnologiesMode {
+        /// The number of different technologies.
+        Count "count",
+        /// The sum of the weights of present technologies.
+        Weight "weight",
+        /// The weight, and among equal weights the number.
+        WeightCount "weight-count",
+    }
+}
+
+named! {
+    /// How the type that a technology assigns to its node is named, where its rule does not say.
+    pub enum AssignPattern {
+        /// `<type>~<component>[#<artifact>]::<technology>[@<hosting>]`
+        Vintner "vintner",
+        /// `<type>.<technology>[.<host>]`, the pattern of the specification.
+        Dotted "dotted",
+    }
+}
+
+impl Kind {
+    /// Its name for more than one.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Input => "inputs",
+            Self::Output => "outputs",
+            Self::Node => "nodes",
+            Self::Relation => "relations",
+            Self::Property => "properties",
+            Self::Artifact => "artifacts",
+            Self::Type => "types",
+            Self::Technology => "technologies",
+            Self::Group => "groups",
+            Self::Policy => "policies",
+            Self::Import => "imports",
+        }
+    }
+
+    /// The parts that its default condition mode is made of; none for a kind that has but one
+    /// default condition.
+    pub const fn parts(self) -> &'static [Part] {
+        use Part::*;
+        match self {
+            Self::Node => &[
+                Source,
+                Incoming,
+                IncomingNaive,
+                Outgoing,
+                OutgoingNaive,
+                Host,
+                Artifact,
+                ArtifactNaive,
+            ],
+            Self::Relation => &[Source, Target],
+            Self::Property => &[Container, Consuming],
+            Self::Artifact => &[Container, Managed],
+            Self::Technology => &[Container, Other],
+            Self::Input | Self::Output | Self::Type | Self::Group | Self::Policy | Self::Import => {
+                &[]
+            }
+        }
+    }
+
+    /// Other names of its parts, which the specification uses too.
+    const fn part_alias(self) -> Option<(&'static str, Part)> {
+        match self {
+            Self::Node => Some(("relation", Part::Incoming)),
+            Self::Artifact => Some(("technology", Part::Managed)),
+            _ => None,
+        }
+    }
+
+    fn part(self, word: &str) -> Option<Part> {
+        let named = self.parts().iter().copied().find(|part| part.as_str() == word);
+        named
+            .or_else(|| self.part_alias().filter(|&(alias, _)| alias == word).map(|(_, part)| part))
+    }
+}
+
+/// Reads a default condition mode, such as `incoming-host`, as an element of this kind takes it:
+/// parts in any order, none twice.
+///
+/// ```
+/// use cuvee::options::{Kind, Part, parse_mode};
+/// assert_eq!(parse_mode(Kind::Node, "host-incoming")?, [Part::Host, Part::Incoming]);
+/// assert!(parse_mode(Kind::Relation, "host").is_err());
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+///
+/// # Errors
+/// `invalid-option` without a place, with the parts that the kind takes.
+pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<Part>, Diagnostic> {
+    let known = kind.parts();
+    let error =
+        |message: String| Diagnostic::error(Code::InvalidOption, message).help(mode_help(kind));
+    if known.is_empty() {
+        return Err(error(format!("{} have no default condition mode", kind.plural())));
+    }
+    let mut parts = Vec::with_capacity(known.len());
+    for word in text.split('-') {
+        let part = kind.part(word).ok_or_else(|| {
+            let guess = did_you_mean(word, known.iter().map(|part| part.as_str()));
+            let guess = guess.map(|guess| format!("{guess} {}", mode_help(kind)));
+            error(format!("`{word}` is no part of a default condition mode of {}", kind.plural()))
+                .help_opt(guess)
+        })?;
+        if parts.contains(&part) {
+            return Err(error(format!(
+                "the default condition mode `{text}` has the part `{part}` twice"
+            )));
+        }
+        parts.push(part);
+    }
+    Ok(parts)
+}
+
+fn mode_help(kind: Kind) -> String {
+    match kind.parts() {
+        [] => "remove it".to_owned(),
+        parts => format!(
+            "a mode is one or more of {}, joined with `-`",
+            quoted(parts.iter().map(|part| part.as_str()))
+        ),
+    }
+}
+
+/// `` `a`, `b` ``
+pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,234 @@
+//! One layer of settings, and what the layers together decide.
+
+use super::OptionOrigin;
+use super::names::{Half, Kind, parse_mode};
+use super::presets::ModeTable;
+use super::table::{Family, Key, TABLE, Takes, Unset};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Limits, Node, NodeKind, Scalar, parse};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// The value of an option, and what set it. Booleans are written `true` and `false`, short forms in
+/// full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) text: Cow<'static, str>,
+    pub(super) origin: OptionOrigin,
+}
+
+impl Setting {
+    fn built_in(text: &'static str) -> Self {
+        Self { text: Cow::Borrowed(text), origin: OptionOrigin::BuiltIn }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.text == "true"
+    }
+
+    /// A switch of both halves may be set to one of them only.
+    fn is_on_for(&self, half: Half) -> bool {
+        self.is_on() || self.text == half.as_str()
+    }
+}
+
+/// Options that are set; at first those of one layer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings(FxHashMap<Key, Setting>);
+
+impl Settings {
+    /// The setting of just this option.
+    pub(super) fn get(&self, key: Key) -> Option<&Setting> {
+        self.0.get(&key)
+    }
+
+    /// Lets a later layer win, option by option.
+    pub(super) fn overlay(&mut self, later: &Self) {
+        self.0.extend(later.0.iter().map(|(key, setting)| (*key, setting.clone())));
+    }
+
+    /// What an option effectively is: the most specific setting decides.
+    pub(super) fn decide(&self, key: Key) -> Setting {
+        match key {
+            Key::Switch(family, kind, None) => self.decide_both(family, kind),
+            Key::Switch(family, kind, Some(half)) => {
+                let (on, origin) = self.decide_half(family, kind, half);
+                Setting { text: Cow::Borrowed(on_off(on)), origin }
+            }
+            _ => self.decide_plain(key),
+        }
+    }
+
+    fn decide_plain(&self, mut key: Key) -> Setting {
+        loop {
+            match (self.get(key), key.unset()) {
+                (Some(setting), _) => return setting.clone(),
+                (None, Unset::Follows(wider)) => key = wider,
+                (None, Unset::Is(text)) => return Setting::built_in(text),
+            }
+        }
+    }
+
+    /// Kind and half over kind over half of all kinds over all.
+    pub(super) fn decide_half(
+        &self,
+        family: Family,
+        kind: Option<Kind>,
+        half: Half,
+    ) -> (bool, OptionOrigin) {
+        let own = Key::Switch(family, kind, Some(half));
+        self.get(own).map_or_else(
+            || self.decide_half_by_wider(family, kind, half),
+            |set| (set.is_on(), set.origin),
+        )
+    }
+
+    fn decide_half_by_wider(
+        &self,
+        family: Family,
+        kind: Option<Kind>,
+        half: Half,
+    ) -> (bool, OptionOrigin) {
+        let both = Key::Switch(family, kind, None);
+        if kind.is_some() && self.get(both).is_none() {
+            return self.decide_half(family, None, half);
+        }
+        let set = self.decide_plain(both);
+        (set.is_on_for(half), set.origin)
+    }
+
+    /// A switch of both halves as those halves take it that have no setting of their own.
+    fn decide_both(&self, family: Family, kind: Option<Kind>) -> Setting {
+        let (consistency, first) = self.decide_half_by_wider(family, kind, Half::Consistency);
+        let (semantic, second) = self.decide_half_by_wider(family, kind, Half::Semantic);
+        let text = match (consistency, semantic) {
+            (true, false) => Half::Consistency.as_str(),
+            (false, true) => Half::Semantic.as_str(),
+            (both, _) => on_off(both),
+        };
+        Setting { text: Cow::Borrowed(text), origin: first.later(second) }
+    }
+
+    /// Reads a map of options; `origin` says what a setting at a place comes from.
+    pub(super) fn read(
+        map: Node<'_>,
+        modes: &ModeTable,
+        origin: impl Fn(Span) -> OptionOrigin,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let mut settings = Self::default();
+        if map.kind() != NodeKind::Mapping && !map.is_null() {
+            let message = format!("variability options are a map, not {}", map.describe());
+            diagnostics.push(Diagnostic::error(Code::InvalidOption, message).at(map.span()));
+        }
+        let mut places: FxHashMap<Key, Span> = FxHashMap::default();
+        for (name, value) in map.entries() {
+            let Some(key) = diagnostics
+                .ok(find(name.text().unwrap_or_default()).map_err(|error| error.at(name.span())))
+            else {
+                continue;
+            };
+            if let Some(first) = places.insert(key, name.span()) {
+                diagnostics.push(twice(key).at(name.span()).label(first, "here already"));
+            }
+            if let Some(text) = diagnostics
+                .ok(read_value(key, value, modes).map_err(|error| error.at(value.span())))
+            {
+                settings.0.insert(key, Setting { text, origin: origin(value.span()) });
+            }
+        }
+        settings
+    }
+
+    /// Reads options given one by one from outside of any file; later ones win.
+    pub(super) fn read_overrides(
+        overrides: &[(String, String)],
+        modes: &ModeTable,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let mut settings = Self::default();
+        for (name, text) in overrides {
+            let read = find(name).and_then(|key| {
+                let document = parse(FileId(u32::MAX), text.as_str().into(), &Limits::default())
+                    .map_err(|error| {
+                        Diagnostic::error(
+                            error.code,
+                            format!("value of option `{name}`: {}", error.message),
+                        )
+                    })?;
+                Ok((key, read_value(key, document.root(), modes)?))
+            });
+            if let Some((key, text)) = diagnostics.ok(read) {
+                settings.0.insert(key, Setting { text, origin: OptionOrigin::CommandLine });
+            }
+        }
+        settings
+    }
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "true" } else { "false" }
+}
+
+fn find(name: &str) -> Result<Key, Diagnostic> {
+    TABLE.find(name).ok_or_else(|| {
+        let error =
+            Diagnostic::error(Code::InvalidOption, format!("unknown variability option `{name}`"));
+        error.help_opt(did_you_mean(name, TABLE.names()))
+    })
+}
+
+fn twice(key: Key) -> Diagnostic {
+    let option = key.declaration();
+    let message = format!("option `{}` is given twice", option.name);
+    let aka = option
+        .alias
+        .map(|alias| format!("`{alias}` is another name of `{}`: remove one of them", option.name));
+    Diagnostic::error(Code::InvalidOption, message).help_opt(aka)
+}
+
+/// The value as [`Setting`] writes it.
+fn read_value(
+    key: Key,
+    node: Node<'_>,
+    modes: &ModeTable,
+) -> Result<Cow<'static, str>, Diagnostic> {
+    let option = key.declaration();
+    let error = || {
+        let text = node.text().map(|text| format!(" `{text}`")).unwrap_or_default();
+        Diagnostic::error(
+            Code::InvalidOption,
+            format!("option `{}` does not take {}{text}", option.name, node.describe()),
+        )
+    };
+    let takes = || format!("it takes {}", option.takes.describe(&modes.names()));
+    let word = match node.scalar() {
+        Some(Scalar::Bool(on)) => on_off(on),
+        // A quoted `true` is a string like any other, and no option takes that one.
+        Some(Scalar::String(text)) if text != "true" && text != "false" => text,
+        _ => return Err(error().help(takes())),
+    };
+    let found = match option.takes {
+        Takes::Parts(kind) => return parse_mode(kind, word).map(|parts| Cow::Owned(join(&parts))),
+        Takes::Words(words) => words.iter().copied().find(|&known| known == word),
+        Takes::WordsOrTrue(_, short) if word == "true" => Some(short),
+        Takes::WordsOrTrue(words, _) => words.iter().copied().find(|&known| known == word),
+        Takes::PruningMode => modes.find(word).map(|mode| mode.name),
+    };
+    found.map(Cow::Borrowed).ok_or_else(|| {
+        let guess = match option.takes {
+            Takes::PruningMode => did_you_mean(word, modes.names()),
+            Takes::Words(words) | Takes::WordsOrTrue(words, _) => {
+                did_you_mean(word, words.iter().copied())
+            }
+            Takes::Parts(_) => None,
+        };
+        let help = takes();
+        error().help(guess.map_or_else(|| help.clone(), |guess| format!("{guess} {help}")))
+    })
+}
+
+fn join(parts: &[super::Part]) -> String {
+    parts.iter().map(|part| part.as_str()).collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,388 @@
+//! Every option, declared once: its name, what it takes, what it is where nobody sets it, and what
+//! it does.
+
+use super::names::{
+    AssignPattern, Half, Kind, Optimization, TechnologiesMode, TopologyMode, quoted,
+};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What an option is where nobody sets it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unset {
+    /// What this wider option is.
+    Follows(Key),
+    /// This value, written as presets would.
+    Is(&'static str),
+}
+
+/// The values of an option.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Takes {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// One of these words, or `true`, which is short for the one named last.
+    WordsOrTrue(&'static [&'static str], &'static str),
+    /// A default condition mode of this kind.
+    Parts(Kind),
+    /// The name of a pruning mode; which there are says the release.
+    PruningMode,
+}
+
+/// The chapters of the specification's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    General,
+    DefaultConditions,
+    Pruning,
+    Checks,
+    Solver,
+    Enricher,
+    Constraints,
+}
+
+/// One option.
+#[derive(Debug)]
+pub(super) struct Declaration {
+    pub(super) name: Cow<'static, str>,
+    /// A second name.
+    pub(super) alias: Option<&'static str>,
+    pub(super) section: Section,
+    pub(super) takes: Takes,
+    pub(super) description: Cow<'static, str>,
+}
+
+/// The two families in which each kind has its own switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Family {
+    DefaultCondition,
+    Pruning,
+}
+
+/// Which option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// Of a kind or of all, one half or both.
+    Switch(Family, Option<Kind>, Option<Half>),
+    ConditionMode(Kind),
+    Wide(Wide),
+    Check(Check),
+    Constraint(Constraint),
+    Flag(Flag),
+    Choice(Choice),
+}
+
+use Section::{Checks, Constraints, DefaultConditions, Enricher, General, Solver};
+use Unset::{Follows, Is};
+
+const SWITCH: Takes = Takes::Words(&["true", "false"]);
+const HALVES: Takes =
+    Takes::Words(&["true", "false", Half::Consistency.as_str(), Half::Semantic.as_str()]);
+const CHECKS: Unset = Follows(Key::Wide(Wide::Checks));
+const CONSISTENCY: Unset = Follows(Key::Wide(Wide::ConsistencyChecks));
+const SEMANTIC: Unset = Follows(Key::Wide(Wide::SemanticChecks));
+const CONSTRAINTS: Unset = Follows(Key::Wide(Wide::Constraints));
+const HOSTING: Unset = Follows(Key::Wide(Wide::HostingStack));
+const TECHNOLOGY: Unset = Follows(Key::Wide(Wide::Technology));
+
+/// Declares an enum of options: `Variant "name" or "alias" (section, takes, unset) "description"`.
+macro_rules! options {
+    ($(#[$meta:meta])* $visibility:vis enum $list:ident {
+        $($variant:ident $name:literal $(or $alias:literal)? ($section:expr, $takes:expr, $unset:expr) $text:literal;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $visibility enum $list {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl $list {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name of the option.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            fn declaration(self) -> Declaration {
+                match self {
+                    $(Self::$variant => Declaration {
+                        name: Cow::Borrowed(self.as_str()),
+                        alias: [$($alias,)?].first().copied(),
+                        section: $section,
+                        takes: $takes,
+                        description: Cow::Borrowed($text),
+                    },)*
+                }
+            }
+
+            fn unset(self) -> Unset {
+                match self {
+                    $(Self::$variant => $unset,)*
+                }
+            }
+        }
+    };
+}
+
+options! {
+    /// Options of more than two values.
+    pub(super) enum Choice {
+        Mode "mode" (General, Takes::PruningMode, Is("manual")) "Which default conditions and which pruning to begin with.";
+        Topology "optimization_topology" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the variant with the least or the most nodes; `true` means `min`.";
+        TopologyMode "optimization_topology_mode" (Solver, Takes::Words(TopologyMode::NAMES), Is("weight")) "Measures nodes by their number or by the sum of their weights.";
+        Technologies "optimization_technologies" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the least or the most of technologies; `true` means `min`.";
+        TechnologiesMode "optimization_technologies_mode" (Solver, Takes::Words(TechnologiesMode::NAMES), Is("count")) "Measures technologies by the number of different ones, by the sum of their weights, or by weight first and then by number.";
+        AssignPattern "technology_assign_pattern" (Enricher, Takes::Words(AssignPattern::NAMES), Is("vintner")) "Names the type that a technology gives to its node, where its rule has no `assign`: `vintner` for `<type>~<component>[#<artifact>]::<technology>[@<hosting>]`, which existing type libraries use, or `dotted` for the specification's `<type>.<technology>[.<host>]`.";
+    }
+}
+
+options! {
+    /// Options that stand for several others.
+    pub(super) enum Wide {
+        Checks "checks" (Checks, SWITCH, Is("true")) "Checks the result.";
+        ConsistencyChecks "consistency_checks" (Checks, SWITCH, CHECKS) "Checks that the result is well-formed.";
+        SemanticChecks "semantic_checks" (Checks, SWITCH, CHECKS) "Checks that the result makes sense.";
+        Constraints "constraints" (Constraints, SWITCH, Is("false")) "Lets only variants count that fulfil every constraint.";
+        HostingStack "hosting_stack_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present node that has hosting relations has exactly one that is present.";
+        Technology "technology_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present managed node has exactly one present technology.";
+    }
+}
+
+options! {
+    /// A check on the result.
+    pub enum Check {
+        RelationSource "relation_source_check" (Checks, SWITCH, CONSISTENCY) "The source of a present relation is present.";
+        RelationTarget "relation_target_check" (Checks, SWITCH, CONSISTENCY) "The target of a present relation is present.";
+        AmbiguousHosting "ambiguous_hosting_check" (Checks, SWITCH, CONSISTENCY) "A present node has at most one present hosting relation.";
+        MissingArtifactContainer "missing_artifact_container_check" (Checks, SWITCH, CONSISTENCY) "The node of a present artifact is present.";
+        AmbiguousArtifact "ambiguous_artifact_check" (Checks, SWITCH, CONSISTENCY) "The present artifacts of a node differ in their names.";
+        MissingPropertyContainer "missing_property_container_check" (Checks, SWITCH, CONSISTENCY) "What a present property belongs to is present.";
+        AmbiguousProperty "ambiguous_property_check" (Checks, SWITCH, CONSISTENCY) "The present properties of an element differ in their names.";
+        MissingTypeContainer "missing_type_container_check" (Checks, SWITCH, CONSISTENCY) "What a present type belongs to is present.";
+        AmbiguousType "ambiguous_type_check" (Checks, SWITCH, CONSISTENCY) "A present element has exactly one present type.";
+        ExpectedHosting "expected_hosting_check" (Checks, SWITCH, SEMANTIC) "A present node that has hosting relations has one that is present.";
+        ExpectedIncomingRelation "expected_incoming_relation_check" (Checks, SWITCH, SEMANTIC) "A present node that has incoming relations has one that is present.";
+        ExpectedArtifact "expected_artifact_check" (Checks, SWITCH, SEMANTIC) "A present node that has artifacts has one that is present.";
+        ExpectedTechnology "expected_technology_check" (Checks, SWITCH, CONSISTENCY) "A present managed node that has technologies has one that is present.";
+        MissingTechnologyContainer "missing_technology_container_check" (Checks, SWITCH, CONSISTENCY) "The node of a present technology is present.";
+        AmbiguousTechnology "ambiguous_technology_check" (Checks, SWITCH, CONSISTENCY) "A present node has at most one present technology.";
+        AmbiguousRelation "ambiguous_relation_check" (Checks, SWITCH, CONSISTENCY) "The present relations of a node differ in their names.";
+        AmbiguousInput "ambiguous_input_check" (Checks, SWITCH, CONSISTENCY) "The present inputs differ in their names.";
+        AmbiguousOutput "ambiguous_output_check" (Checks, SWITCH, CONSISTENCY) "The present outputs differ in their names.";
+        UnconsumedInput "unconsumed_input_check" (Checks, SWITCH, SEMANTIC) "A present input is consumed by something present.";
+        UnproducedOutput "unproduced_output_check" (Checks, SWITCH, CONSISTENCY) "A present output takes its value from something present.";
+        Persistent "persistent_check" or "anchor_check" (Checks, SWITCH, CHECKS) "Where nodes are kept by their incoming relations and their hosts, some node is persistent.";
+        RequiredTechnology "required_technology_check" (Checks, SWITCH, SEMANTIC) "A managed node that needs a technology has a technology rule that fits.";
+    }
+}
+
+options! {
+    /// A constraint on variants, before solving.
+    pub enum Constraint {
+        RelationSource "relation_source_constraint" (Constraints, SWITCH, CONSTRAINTS) "The source of a present relation is present.";
+        RelationTarget "relation_target_constraint" (Constraints, SWITCH, CONSTRAINTS) "The target of a present relation is present.";
+        ArtifactContainer "artifact_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "The node of a present artifact is present.";
+        PropertyContainer "property_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "What a present property belongs to is present.";
+        TypeContainer "type_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "What a present type belongs to is present.";
+        RequiredHosting "required_hosting_constraint" (Constraints, SWITCH, HOSTING) "A present node that has hosting relations has at least one that is present.";
+        SingleHosting "single_hosting_constraint" (Constraints, SWITCH, HOSTING) "A present node has at most one present hosting relation.";
+        RequiredTechnology "required_technology_constraint" (Constraints, SWITCH, TECHNOLOGY) "A present managed node has at least one present technology.";
+        UniqueTechnology "unique_technology_constraint" (Constraints, SWITCH, TECHNOLOGY) "A present node has at most one present technology.";
+        UniqueProperty "unique_property_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present properties of an element differ in their names.";
+        UniqueArtifact "unique_artifact_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present artifacts of a node differ in their names.";
+        UniqueInput "unique_input_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present inputs differ in their names.";
+        UniqueOutput "unique_output_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present outputs differ in their names.";
+        UniqueRelation "unique_relation_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present relations of a node differ in their names.";
+        RequiredArtifact "required_artifact_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present node that has artifacts has exactly one that is present.";
+        RequiredIncomingRelation "required_incoming_relation_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present node that has incoming relations has at least one that is present.";
+    }
+}
+
+options! {
+    /// An option that is on or off and stands alone.
+    pub enum Flag {
+        RelationDefaultImplied "relation_default_implied" (DefaultConditions, SWITCH, Is("false")) "A present node implies its relations as far as their own conditions allow; hosting relations are never meant.";
+        OptimizationTopologyUnique "optimization_topology_unique" (Solver, SWITCH, Is("true")) "Rejects a template of which two equally good variants differ in their nodes.";
+        OptimizationTechnologiesUnique "optimization_technologies_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two equally good variants differ in their technologies.";
+        EnrichInputCondition "enrich_input_condition" (Enricher, SWITCH, Is("true")) "An element whose identifier is the name of a variability input has that input as a further condition.";
+        EnrichTechnologies "enrich_technologies" (Enricher, SWITCH, Is("false")) "Managed nodes without technologies get those that the technology rules allow.";
+        EnrichImplementations "enrich_implementations" (Enricher, SWITCH, Is("true")) "Technologies written by hand are completed from the technology rules.";
+    }
+}
+
+impl Key {
+    pub(super) fn declaration(self) -> Declaration {
+        match self {
+            Self::Switch(family, kind, half) => family.declaration(kind, half),
+            Self::ConditionMode(kind) => condition_mode(kind),
+            Self::Wide(option) => option.declaration(),
+            Self::Check(option) => option.declaration(),
+            Self::Constraint(option) => option.declaration(),
+            Self::Flag(option) => option.declaration(),
+            Self::Choice(option) => option.declaration(),
+        }
+    }
+
+    /// What the option is where nobody sets it, which is asked too often to make the declaration
+    /// each time.
+    pub(super) fn unset(self) -> Unset {
+        match self {
+            Self::Switch(family, kind, half) => family.unset(kind, half),
+            Self::ConditionMode(kind) => Is(default_mode(kind)),
+            Self::Wide(option) => option.unset(),
+            Self::Check(option) => option.unset(),
+            Self::Constraint(option) => option.unset(),
+            Self::Flag(option) => option.unset(),
+            Self::Choice(option) => option.unset(),
+        }
+    }
+
+    /// Every option, each before those that follow it.
+    fn all() -> Vec<Self> {
+        let mut keys: Vec<_> = Choice::ALL.iter().copied().map(Self::Choice).collect();
+        keys.extend(Wide::ALL.iter().copied().map(Self::Wide));
+        keys.extend(
+            std::iter::once(None)
+                .chain(Kind::ALL.iter().copied().map(Some))
+                .flat_map(Self::of_kind),
+        );
+        keys.extend(Check::ALL.iter().copied().map(Self::Check));
+        keys.extend(Constraint::ALL.iter().copied().map(Self::Constraint));
+        keys.extend(Flag::ALL.iter().copied().map(Self::Flag));
+        keys
+    }
+
+    fn of_kind(kind: Option<Kind>) -> impl Iterator<Item = Self> {
+        let halves = [None, Some(Half::Consistency), Some(Half::Semantic)];
+        let switches =
+            move |family| halves.into_iter().map(move |half| Self::Switch(family, kind, half));
+        let mode = kind.filter(|kind| !kind.parts().is_empty()).map(Self::ConditionMode);
+        switches(Family::DefaultCondition).chain(mode).chain(switches(Family::Pruning))
+    }
+}
+
+impl Family {
+    /// `node_default_consistency_condition`, or without the kind, or without the half.
+    fn declaration(self, kind: Option<Kind>, half: Option<Half>) -> Declaration {
+        let (section, effect) = match self {
+            Self::DefaultCondition => {
+                (Section::DefaultConditions, "that have no condition get their default condition")
+            }
+            Self::Pruning => (
+                Section::Pruning,
+                "get their default condition, also besides conditions of their own",
+            ),
+        };
+        let of_kind = kind.map(|kind| format!("{kind}_")).unwrap_or_default();
+        let of_half = half.map(|half| format!("{half}_")).unwrap_or_default();
+        let name = match self {
+            Self::DefaultCondition => format!("{of_kind}default_{of_half}condition"),
+            Self::Pruning => format!("{of_kind}{of_half}pruning"),
+        };
+        let what = kind.map_or("elements", Kind::plural);
+        let purpose = match half {
+            None => "",
+            Some(Half::Consistency) => ", as far as it keeps the result well-formed",
+            Some(Half::Semantic) => ", as far as it keeps the result meaningful",
+        };
+        Declaration {
+            name: Cow::Owned(name),
+            alias: None,
+            section,
+            takes: if half.is_some() { SWITCH } else { HALVES },
+            description: Cow::Owned(capitalized(format!("{what} {effect}{purpose}."))),
+        }
+    }
+
+    fn unset(self, kind: Option<Kind>, half: Option<Half>) -> Unset {
+        match (kind, half) {
+            (None, None) => Is("false"),
+            (_, Some(_)) => Follows(Key::Switch(self, kind, None)),
+            (Some(_), None) => Follows(Key::Switch(self, None, None)),
+        }
+    }
+}
+
+fn default_mode(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Node => "incoming-artifact",
+        Kind::Relation => "source-target",
+        Kind::Property => "container-consuming",
+        Kind::Technology => "container-other",
+        _ => "container",
+    }
+}
+
+fn condition_mode(kind: Kind) -> Declaration {
+    Declaration {
+        name: Cow::Owned(format!("{kind}_default_condition_mode")),
+        alias: None,
+        section: Section::DefaultConditions,
+        takes: Takes::Parts(kind),
+        description: Cow::Owned(format!(
+            "What the default condition of {} is made of.",
+            kind.plural()
+        )),
+    }
+}
+
+fn capitalized(mut text: String) -> String {
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+impl Takes {
+    /// What it takes, for people.
+    pub(super) fn describe(self, modes: &[&str]) -> String {
+        match self {
+            Self::Words(words) => quoted(words.iter().copied()),
+            Self::WordsOrTrue(words, _) => quoted(words.iter().copied().chain(["true"])),
+            Self::Parts(kind) => {
+                format!(
+                    "one or more of {}, joined with `-`",
+                    quoted(kind.parts().iter().map(|part| part.as_str()))
+                )
+            }
+            Self::PruningMode => quoted(modes.iter().copied()),
+        }
+    }
+}
+
+/// All declarations, in the order of the specification's list.
+pub(super) struct Table {
+    pub(super) options: Vec<(Key, Declaration)>,
+    by_name: FxHashMap<Cow<'static, str>, Key>,
+}
+
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+
+impl Table {
+    fn new() -> Self {
+        let mut options: Vec<_> =
+            Key::all().into_iter().map(|key| (key, key.declaration())).collect();
+        options.sort_by_key(|(_, option)| option.section);
+        let names = options.iter().flat_map(|(key, option)| {
+            let alias = option.alias.map(Cow::Borrowed);
+            std::iter::once(option.name.clone()).chain(alias).map(|name| (name, *key))
+        });
+        let by_name = names.collect();
+        Self { options, by_name }
+    }
+
+    /// The option of this name or alias.
+    pub(super) fn find(&self, name: &str) -> Option<Key> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Every name, without aliases.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.options.iter().map(|(_, option)| &*option.name)
+    }
+}

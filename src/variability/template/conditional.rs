@@ -1,0 +1,261 @@
+//! What every conditional element may declare, whatever its kind.
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::options::{Kind, Part, parse_mode};
+
+/// The keywords that every conditional element has.
+pub(super) const COMMON: [&str; 11] = [
+    "conditions",
+    "implies",
+    "implied",
+    "default_alternative",
+    "default_condition",
+    "default_condition_mode",
+    "default_consistency_condition",
+    "default_semantic_condition",
+    "pruning",
+    "consistency_pruning",
+    "semantic_pruning",
+];
+
+/// The other keywords that exist only for variability.
+const OTHER: [&str; 8] = [
+    "weight",
+    "technology",
+    "managed",
+    "persistent",
+    "anchor",
+    "expression",
+    "assign",
+    "variability",
+];
+
+/// Whether a key exists only for variability, so that no result has it.
+pub fn is_keyword(key: &str) -> bool {
+    COMMON.contains(&key) || OTHER.contains(&key)
+}
+
+/// What `implied` says: whose presence, together with the manual conditions, implies the element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Implied {
+    /// Nothing's.
+    No,
+    /// The container's; the source's, for a relation.
+    Container,
+    /// The target's, of a relation.
+    Target,
+}
+
+/// One entry of `implies`: the element, under this condition, implies the target.
+#[derive(Clone, Copy, Debug)]
+pub struct Implication<'a> {
+    /// What is implied.
+    pub target: Node<'a>,
+    /// When.
+    pub condition: Option<Node<'a>>,
+}
+
+/// The settings of an element that few elements have.
+#[derive(Clone, Debug, Default)]
+pub struct Settings<'a> {
+    /// `implies`
+    pub implies: Vec<Implication<'a>>,
+    /// `implied`
+    pub implied: Option<Implied>,
+    /// `default_alternative`
+    pub default_alternative: Option<bool>,
+    /// `default_condition`
+    pub default_condition: Option<bool>,
+    /// `default_condition_mode`
+    pub default_condition_mode: Option<Vec<Part>>,
+    /// `default_consistency_condition`, `default_semantic_condition`
+    pub default_halves: [Option<bool>; 2],
+    /// `pruning`
+    pub pruning: Option<bool>,
+    /// `consistency_pruning`, `semantic_pruning`
+    pub pruning_halves: [Option<bool>; 2],
+}
+
+/// The variability of one element.
+#[derive(Clone, Debug, Default)]
+pub struct Conditional<'a> {
+    /// `conditions`: one expression or a list of them.
+    pub conditions: Option<Node<'a>>,
+    settings: Option<Box<Settings<'a>>>,
+}
+
+/// An element as it is declared: its name, its places and its variability.
+#[derive(Clone, Debug)]
+pub struct Declared<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where the name stands.
+    pub key: Node<'a>,
+    /// What stands behind the name; the name itself where nothing does.
+    pub value: Node<'a>,
+    /// Conditions and settings.
+    pub conditional: Conditional<'a>,
+}
+
+impl Declared<'_> {
+    /// Where the element is declared.
+    pub fn span(&self) -> Span {
+        self.key.span()
+    }
+}
+
+impl<'a> Conditional<'a> {
+    /// The settings, where there are any.
+    pub fn settings(&self) -> Option<&Settings<'a>> {
+        self.settings.as_deref()
+    }
+
+    /// `default_alternative`
+    pub fn default_alternative(&self) -> Option<bool> {
+        self.settings()?.default_alternative
+    }
+
+    /// Takes a keyword that every element has; false when it is not one.
+    pub(super) fn take(
+        &mut self,
+        kind: Kind,
+        keyword: Node<'a>,
+        value: Node<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let text = keyword.text().unwrap_or_default();
+        if text == "conditions" {
+            self.conditions = Some(value);
+            return true;
+        }
+        if !COMMON.contains(&text) {
+            return false;
+        }
+        if text == "default_alternative"
+            && matches!(kind, Kind::Node | Kind::Group | Kind::Policy | Kind::Import)
+        {
+            return false;
+        }
+        let settings = self.settings.get_or_insert_default();
+        match text {
+            "implies" => settings.implies = implications(value, diagnostics),
+            "implied" => settings.implied = diagnostics.ok(implied(kind, value)),
+            "default_condition_mode" => {
+                settings.default_condition_mode = diagnostics.ok(mode(kind, value)).flatten()
+            }
+            _ => {
+                let slot = match text {
+                    "default_alternative" => &mut settings.default_alternative,
+                    "default_condition" => &mut settings.default_condition,
+                    "default_consistency_condition" => &mut settings.default_halves[0],
+                    "default_semantic_condition" => &mut settings.default_halves[1],
+                    "pruning" => &mut settings.pruning,
+                    "consistency_pruning" => &mut settings.pruning_halves[0],
+                    _ => &mut settings.pruning_halves[1],
+                };
+                *slot = diagnostics.ok(boolean(keyword, value));
+            }
+        }
+        true
+    }
+}
+
+/// Reads a boolean setting.
+pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagnostic> {
+    value.as_bool().ok_or_else(|| {
+        let keyword = keyword.text().unwrap_or_default();
+        let message = format!("`{keyword}` is `true` or `false`, not {}", value.describe());
+        Diagnostic::error(Code::InvalidTemplate, message).at(value.span())
+    })
+}
+
+/// The specification lists the keyword for inputs and outputs too, whose default conditions have no
+/// parts to choose from.
+fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<Part>>, Diagnostic> {
+    if matches!(kind, Kind::Input | Kind::Output) {
+        return Ok(None);
+    }
+    parse_mode(kind, value.text().unwrap_or_default())
+        .map(Some)
+        .map_err(|error| error.at(value.span()))
+}
+
+fn implied(kind: Kind, value: Node<'_>) -> Result<Implied, Diagnostic> {
+    match (value.as_bool(), value.as_str()) {
+        (Some(true), _) | (_, Some("CONTAINER")) => Ok(Implied::Container),
+        (Some(false), _) => Ok(Implied::No),
+        (_, Some("SOURCE")) if kind == Kind::Relation => Ok(Implied::Container),
+        (_, Some("TARGET")) if kind == Kind::Relation => Ok(Implied::Target),
+        _ if kind == Kind::Relation => {
+            Err(invalid(value, "`implied` is `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`"))
+        }
+        _ => Err(invalid(
+            value,
+            "`implied` is `true`, `false` or `CONTAINER`; only relations have a source and a target",
+        )),
+    }
+}
+
+fn implications<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Implication<'a>> {
+    if value.kind() != NodeKind::Sequence {
+        diagnostics.push(invalid(value, "`implies` is a list of `[target, condition]`"));
+    }
+    let implication = |item: Node<'a>| {
+        let mut parts = item.items();
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(target), condition, None) => Ok(Implication { target, condition }),
+            _ => Err(invalid(item, "an entry of `implies` is `[target]` or `[target, condition]`")),
+        }
+    };
+    value.items().filter_map(|item| diagnostics.ok(implication(item))).collect()
+}
+
+/// A value of the wrong shape.
+pub(super) fn invalid(at: Node<'_>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidTemplate, message)
+        .at(at.span())
+        .help(format!("here stands {}", at.describe()))
+}
+
+/// Judges a key that an element does not take itself: a keyword of variability, or one close to a
+/// keyword, would silently have no effect.
+///
+/// `known` are the other keywords of the element; whatever is far from all of them is somebody's
+/// extension.
+pub(super) fn unknown(
+    what: &str,
+    key: Node<'_>,
+    known: &[&'static str],
+    diagnostics: &mut Diagnostics,
+) {
+    let text = key.text().unwrap_or_default();
+    let error = |message| Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
+    if known.contains(&text) {
+        return;
+    }
+    if is_keyword(text) {
+        diagnostics.push(error(format!("`{text}` has no meaning at {what}")));
+    } else if let Some(meant) = closest(text, known.iter().copied().chain(COMMON).chain(OTHER)) {
+        diagnostics.push(
+            error(format!("`{text}` is not a keyword of {what}"))
+                .help(format!("did you mean `{meant}`?")),
+        );
+    }
+}
+
+/// Judges a key where only `known` ones are allowed.
+pub(super) fn unknown_in_closed(
+    what: &str,
+    key: Node<'_>,
+    known: &[&'static str],
+    diagnostics: &mut Diagnostics,
+) {
+    let text = key.text().unwrap_or_default();
+    let help = closest(text, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+    let error =
+        Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyword of {what}"))
+            .at(key.span());
+    diagnostics.push(error.help(format!("known are {}", known.join(", "))).help_opt(help));
+}

@@ -1,0 +1,746 @@
+//! The entities of a topology template, one parser each.
+
+use super::PLAIN_VERSION;
+use super::conditional::{
+    COMMON, Conditional, Declared, boolean, invalid, unknown, unknown_in_closed,
+};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
+use crate::variability::options::Kind;
+
+/// A node template ("Node Template").
+#[derive(Clone, Debug)]
+pub struct NodeTemplate<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The alternatives of its type; `type: T` is one without conditions.
+    pub types: Vec<TypeAssignment<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Property<'a>>,
+    /// Requirement assignments: its outgoing relations.
+    pub requirements: Vec<Requirement<'a>>,
+    /// Deployment artifacts.
+    pub artifacts: Vec<Artifact<'a>>,
+    /// Deployment technologies written by the author.
+    pub technologies: Vec<Technology<'a>>,
+    /// `persistent`, alias `anchor`
+    pub persistent: bool,
+    /// `managed`, where the author says it.
+    pub managed: Option<bool>,
+    /// What its presence costs.
+    pub weight: Decimal,
+    /// Whether there are maps or lists in it besides the [`NODE_PARTS`].
+    pub has_rest: bool,
+}
+
+/// The keywords of a node template behind which are its elements and its conditions.
+pub const NODE_PARTS: &[&str] =
+    &["type", "properties", "requirements", "artifacts", "technology", "conditions", "implies"];
+
+/// The keywords of a requirement behind which are its elements and its conditions.
+pub const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
+
+/// The keywords of a relationship template behind which are its elements.
+pub const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
+
+/// Whether this entry is a map or a list under none of these keywords.
+fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
+    value.kind() != NodeKind::Scalar && !parts.contains(&key)
+}
+
+/// A type assignment ("Type Assignment").
+#[derive(Clone, Debug)]
+pub struct TypeAssignment<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+}
+
+/// What a property assignment assigns.
+#[derive(Clone, Copy, Debug)]
+pub enum PropertyValue<'a> {
+    /// A value as it stands.
+    Value(Node<'a>),
+    /// The value of a value expression.
+    Expression(Node<'a>),
+}
+
+/// A property assignment ("Property Assignment").
+#[derive(Clone, Debug)]
+pub struct Property<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// What it assigns.
+    pub value: PropertyValue<'a>,
+}
+
+/// A requirement assignment ("Requirement Assignment"): a relation of the node.
+#[derive(Clone, Debug)]
+pub struct Requirement<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The name of its target; nothing where the target is left to an orchestrator.
+    pub target: Option<Node<'a>>,
+    /// Whether a `node_filter` lets an orchestrator choose, so that `node` may name a type.
+    pub filtered: bool,
+    /// The name of its relationship template.
+    pub relationship: Option<Node<'a>>,
+    /// A relationship written in place.
+    pub inline: Option<Box<RelationshipTemplate<'a>>>,
+    /// Whether there are maps or lists in it besides the [`REQUIREMENT_PARTS`].
+    pub has_rest: bool,
+}
+
+/// A relationship template ("Relationship Templates"): present with the relation that uses it.
+#[derive(Clone, Debug)]
+pub struct RelationshipTemplate<'a> {
+    /// The name; in place, the keyword `relationship`.
+    pub name: &'a str,
+    /// Where the name stands.
+    pub key: Node<'a>,
+    /// What stands behind it.
+    pub value: Node<'a>,
+    /// The alternatives of its type.
+    pub types: Vec<TypeAssignment<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Property<'a>>,
+    /// Whether there are maps or lists in it besides the [`RELATIONSHIP_PARTS`].
+    pub has_rest: bool,
+}
+
+/// A deployment artifact ("Artifact Template").
+#[derive(Clone, Debug)]
+pub struct Artifact<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The alternatives of its type; none where the default type applies.
+    pub types: Vec<TypeAssignment<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Property<'a>>,
+}
+
+/// A deployment technology of a node ("Technology Template").
+#[derive(Clone, Debug)]
+pub struct Technology<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The name in lower case.
+    pub name: String,
+    /// What its presence is worth, where the author says it.
+    pub weight: Option<Decimal>,
+    /// The type that it assigns, where the author says it.
+    pub assign: Option<&'a str>,
+    /// The type of the artifact that it manages, where the author says it.
+    pub artifact: Option<&'a str>,
+}
+
+/// A member of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// The whole entry.
+    pub item: Node<'a>,
+    /// The name of the node.
+    pub node: Node<'a>,
+    /// The name or position of one of its relations, where the relation is the member.
+    pub relation: Option<Node<'a>>,
+}
+
+/// A group ("Group Template").
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The alternatives of its type.
+    pub types: Vec<TypeAssignment<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Property<'a>>,
+    /// Members.
+    pub members: Vec<Member<'a>>,
+}
+
+/// A policy ("Policy Template").
+#[derive(Clone, Debug)]
+pub struct Policy<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+    /// The alternatives of its type.
+    pub types: Vec<TypeAssignment<'a>>,
+    /// Property assignments.
+    pub properties: Vec<Property<'a>>,
+    /// Names of nodes and groups.
+    pub targets: Vec<Node<'a>>,
+}
+
+/// A topology template input or output ("Topology Template Input", "Topology Template Output").
+#[derive(Clone, Debug)]
+pub struct Parameter<'a> {
+    /// Name, places, variability.
+    pub declared: Declared<'a>,
+}
+
+/// One entry of a collection that is a map or a list of maps with one entry each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub key: Node<'a>,
+    pub value: Option<Node<'a>>,
+}
+
+/// The entries of a collection in the order written.
+pub(super) fn entries<'a>(
+    collection: Node<'a>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Entry<'a>> {
+    let entries = named_entries(collection, what, diagnostics);
+    for bare in entries.iter().filter(|entry| entry.value.is_none()) {
+        let name = bare.key.text().unwrap_or_default();
+        let error =
+            invalid(bare.key, format!("an item in a list of {what} is a map with one entry"));
+        diagnostics.push(error.help(format!("write `- {name}: ...`")));
+    }
+    entries
+}
+
+/// As [`entries`]; a bare string in a list is an entry that is only a name.
+fn named_entries<'a>(
+    collection: Node<'a>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Entry<'a>> {
+    match collection.kind() {
+        NodeKind::Mapping => {
+            collection.entries().map(|(key, value)| Entry { key, value: Some(value) }).collect()
+        }
+        NodeKind::Sequence => {
+            collection.items().filter_map(|item| diagnostics.ok(single(item, what))).collect()
+        }
+        NodeKind::Scalar if collection.is_null() => Vec::new(),
+        NodeKind::Scalar => {
+            diagnostics.push(invalid(
+                collection,
+                format!("{what} are a map, or a list of maps with one entry each"),
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// The entries of a collection that is a list only.
+pub(super) fn list_entries<'a>(
+    collection: Node<'a>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Entry<'a>> {
+    if collection.kind() == NodeKind::Mapping {
+        diagnostics.push(
+            invalid(collection, format!("{what} are a list")).help("start each of them with `-`"),
+        );
+    }
+    entries(collection, what, diagnostics)
+}
+
+fn single<'a>(item: Node<'a>, what: &str) -> Result<Entry<'a>, Diagnostic> {
+    let mut entries = item.entries();
+    match (item.kind(), entries.next(), entries.next()) {
+        (NodeKind::Mapping, Some((key, value)), None) => Ok(Entry { key, value: Some(value) }),
+        (NodeKind::Scalar, ..) if !item.is_null() => Ok(Entry { key: item, value: None }),
+        (_, _, Some((second, _))) => {
+            Err(invalid(second, format!("an item in a list of {what} is a map with one entry"))
+                .help("start a new list item with `-` here"))
+        }
+        _ => Err(invalid(item, format!("an item in a list of {what} is a map with one entry"))),
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn declare(self, conditional: Conditional<'a>) -> Declared<'a> {
+        Declared {
+            name: self.key.text().unwrap_or_default(),
+            key: self.key,
+            value: self.value.unwrap_or(self.key),
+            conditional,
+        }
+    }
+
+    /// Keywords and values of the entry; an error where it is neither a map nor nothing.
+    fn body(
+        self,
+        what: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
+        let body = self.value.filter(|value| !value.is_null());
+        if let Some(value) = body.filter(|value| value.kind() != NodeKind::Mapping) {
+            diagnostics.push(invalid(
+                value,
+                format!("{what} `{}` is a map", self.key.text().unwrap_or_default()),
+            ));
+        }
+        body.into_iter().flat_map(Node::entries)
+    }
+}
+
+const REQUIREMENT_KEYS: &[&str] = &[
+    "node",
+    "relationship",
+    "node_filter",
+    "capability",
+    "occurrences",
+    "description",
+    "metadata",
+];
+
+const RELATIONSHIP_KEYS: &[&str] =
+    &["type", "properties", "description", "metadata", "attributes", "interfaces", "copy"];
+
+const ARTIFACT_KEYS: &[&str] = &[
+    "type",
+    "properties",
+    "file",
+    "repository",
+    "description",
+    "deploy_path",
+    "metadata",
+    "artifact_version",
+    "checksum",
+    "checksum_algorithm",
+    "mime_type",
+];
+
+const GROUP_KEYS: &[&str] =
+    &["type", "properties", "members", "description", "metadata", "attributes", "interfaces"];
+
+const POLICY_KEYS: &[&str] =
+    &["type", "properties", "targets", "description", "metadata", "triggers"];
+
+const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
+
+fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
+    let name = key.text().unwrap_or_default();
+    if RESERVED.contains(&name) {
+        let message = format!("{what} must not be named `{name}`");
+        diagnostics.push(
+            Diagnostic::error(Code::ReservedName, message)
+                .at(key.span())
+                .help("choose another name"),
+        );
+    }
+}
+
+pub(super) fn node_template<'a>(
+    entry: Entry<'a>,
+    diagnostics: &mut Diagnostics,
+) -> NodeTemplate<'a> {
+    reserve(entry.key, "a node", diagnostics);
+    let mut conditional = Conditional::default();
+    let mut node = NodeTemplate {
+        declared: entry.declare(Conditional::default()),
+        types: Vec::new(),
+        properties: Vec::new(),
+        requirements: Vec::new(),
+        artifacts: Vec::new(),
+        technologies: Vec::new(),
+        persistent: false,
+        managed: None,
+        weight: Decimal::ONE,
+        has_rest: false,
+    };
+    for (key, value) in entry.body("node template", diagnostics) {
+        let keyword = key.text().unwrap_or_default();
+        node.has_rest |= is_rest(keyword, value, NODE_PARTS);
+        match keyword {
+            "type" => node.types = types(value, diagnostics),
+            "properties" => node.properties = properties(value, diagnostics),
+            "requirements" => node.requirements = requirements(value, diagnostics),
+            "artifacts" => node.artifacts = artifacts(value, diagnostics),
+            "technology" => node.technologies = technologies(value, diagnostics),
+            "persistent" | "anchor" => {
+                node.persistent = diagnostics.ok(boolean(key, value)).unwrap_or_default()
+            }
+            "managed" => node.managed = diagnostics.ok(boolean(key, value)),
+            "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
+            _ if conditional.take(Kind::Node, key, value, diagnostics) => {}
+            _ => unknown("a node template", key, NODE_KEYS, diagnostics),
+        }
+    }
+    // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
+    if node.declared.value.get("copy").is_none() {
+        require_type(&node.types, "node template", entry.key, diagnostics);
+    }
+    node.declared.conditional = conditional;
+    node
+}
+
+const NODE_KEYS: &[&str] = &[
+    "type",
+    "properties",
+    "requirements",
+    "artifacts",
+    "description",
+    "metadata",
+    "directives",
+    "attributes",
+    "capabilities",
+    "interfaces",
+    "node_filter",
+    "copy",
+];
+
+fn require_type(
+    types: &[TypeAssignment<'_>],
+    what: &str,
+    key: Node<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    if types.is_empty() {
+        let message = format!("{what} `{}` has no type", key.text().unwrap_or_default());
+        diagnostics.push(
+            Diagnostic::error(Code::AmbiguousType, message)
+                .at(key.span())
+                .help("declare its `type`"),
+        );
+    }
+}
+
+fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignment<'a>> {
+    if value.kind() == NodeKind::Scalar && !value.is_null() {
+        let declared = Entry { key: value, value: None }.declare(Conditional::default());
+        return vec![TypeAssignment { declared }];
+    }
+    let assignment = |entry: Entry<'a>, diagnostics: &mut Diagnostics| {
+        let mut conditional = Conditional::default();
+        for (key, value) in entry.body("type assignment", diagnostics) {
+            if !conditional.take(Kind::Type, key, value, diagnostics) {
+                unknown_in_closed("a type assignment", key, &COMMON, diagnostics);
+            }
+        }
+        TypeAssignment { declared: entry.declare(conditional) }
+    };
+    named_entries(value, "types", diagnostics)
+        .into_iter()
+        .map(|entry| assignment(entry, diagnostics))
+        .collect()
+}
+
+fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
+    let list = entries(value, "properties", diagnostics);
+    let plain = value.kind() == NodeKind::Mapping && is_plain(value);
+    let parse = |entry| if plain { Property::plain(entry) } else { property(entry, diagnostics) };
+    list.into_iter().map(parse).collect()
+}
+
+/// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the
+/// property's own map, or else a resolved template could not be resolved again without a change.
+pub(super) fn is_plain(node: Node<'_>) -> bool {
+    let root = node.document().root();
+    let version = root.get("tosca_definitions_version").and_then(Node::text);
+    version == Some(PLAIN_VERSION)
+        && root
+            .get("topology_template")
+            .is_none_or(|topology| topology.get("variability").is_none())
+}
+
+impl<'a> Property<'a> {
+    /// A property whose value is all that stands behind its name.
+    fn plain(entry: Entry<'a>) -> Self {
+        let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
+        Self { declared: entry.declare(Conditional::default()), value }
+    }
+}
+
+/// A property is wrapped when it is a map with `value` or `expression`; any other value is the
+/// property's own.
+fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
+    let body = entry.value.unwrap_or(entry.key);
+    if entry.value.is_none() || body.kind() != NodeKind::Mapping {
+        return Property::plain(entry);
+    }
+    let (value, expression) = (body.get("value"), body.get("expression"));
+    if value.is_none() && expression.is_none() {
+        let only_keywords = body.entries().len() > 0
+            && body.entries().all(|(key, _)| key.text().is_some_and(|text| COMMON.contains(&text)));
+        if only_keywords {
+            let message = format!(
+                "property `{}` has conditions, but no `value`",
+                entry.key.text().unwrap_or_default()
+            );
+            let help = "add `value` or `expression`, or wrap the map as `value` if it is the property's own value";
+            diagnostics.push(
+                Diagnostic::error(Code::InvalidTemplate, message).at(entry.key.span()).help(help),
+            );
+        }
+        return Property::plain(entry);
+    }
+    let mut conditional = Conditional::default();
+    for (key, item) in body.entries() {
+        let known = matches!(key.text(), Some("value" | "expression"));
+        if !known && !conditional.take(Kind::Property, key, item, diagnostics) {
+            unknown_in_closed("a wrapped property", key, &COMMON, diagnostics);
+        }
+    }
+    let value = match (value, expression) {
+        (Some(value), None) => PropertyValue::Value(value),
+        (None, Some(expression)) => PropertyValue::Expression(expression),
+        _ => {
+            diagnostics
+                .push(invalid(body, "a property has either `value` or `expression`, not both"));
+            PropertyValue::Value(body)
+        }
+    };
+    Property { declared: entry.declare(conditional), value }
+}
+
+fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Requirement<'a>> {
+    let list = list_entries(value, "requirements", diagnostics);
+    list.into_iter().map(|entry| requirement(entry, diagnostics)).collect()
+}
+
+fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requirement<'a> {
+    let mut requirement = Requirement {
+        declared: entry.declare(Conditional::default()),
+        target: None,
+        filtered: false,
+        relationship: None,
+        inline: None,
+        has_rest: false,
+    };
+    if let Some(target) = entry.value.filter(|value| value.kind() == NodeKind::Scalar) {
+        requirement.target = Some(target).filter(|target| !target.is_null());
+        return requirement;
+    }
+    let mut conditional = Conditional::default();
+    for (key, value) in entry.body("requirement", diagnostics) {
+        let keyword = key.text().unwrap_or_default();
+        requirement.has_rest |= is_rest(keyword, value, REQUIREMENT_PARTS);
+        match keyword {
+            "node" => requirement.target = Some(value).filter(|target| !target.is_null()),
+            "node_filter" => requirement.filtered = true,
+            "relationship" if value.kind() == NodeKind::Mapping => {
+                let inline = Entry { key, value: Some(value) };
+                requirement.inline = Some(Box::new(relationship(inline, diagnostics)));
+            }
+            "relationship" if value.kind() == NodeKind::Sequence => {
+                diagnostics.push(invalid(value, "`relationship` is a name or a map"));
+            }
+            "relationship" => requirement.relationship = Some(value),
+            _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}
+            _ => unknown("a requirement", key, REQUIREMENT_KEYS, diagnostics),
+        }
+    }
+    requirement.declared.conditional = conditional;
+    requirement
+}
+
+pub(super) fn relationship_template<'a>(
+    entry: Entry<'a>,
+    diagnostics: &mut Diagnostics,
+) -> RelationshipTemplate<'a> {
+    let template = relationship(entry, diagnostics);
+    // A copy takes what it does not say from the template that it copies (section 3.8.4.1).
+    if template.value.get("copy").is_none() {
+        require_type(&template.types, "relationship template", entry.key, diagnostics);
+    }
+    template
+}
+
+/// In place, a relationship may leave its type to the definition of the requirement.
+fn relationship<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> RelationshipTemplate<'a> {
+    let mut template = RelationshipTemplate {
+        name: entry.key.text().unwrap_or_default(),
+        key: entry.key,
+        value: entry.value.unwrap_or(entry.key),
+        types: Vec::new(),
+        properties: Vec::new(),
+        has_rest: false,
+    };
+    for (key, value) in entry.body("relationship template", diagnostics) {
+        let keyword = key.text().unwrap_or_default();
+        template.has_rest |= is_rest(keyword, value, RELATIONSHIP_PARTS);
+        match keyword {
+            "type" => template.types = types(value, diagnostics),
+            "properties" => template.properties = properties(value, diagnostics),
+            "conditions" => diagnostics.push(
+                Diagnostic::error(
+                    Code::UnknownKeyword,
+                    "a relationship template has no conditions of its own",
+                )
+                .at(key.span())
+                .help("it is present with the relation that uses it: put the conditions there"),
+            ),
+            _ => unknown("a relationship template", key, RELATIONSHIP_KEYS, diagnostics),
+        }
+    }
+    template
+}
+
+fn artifacts<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Artifact<'a>> {
+    let list = entries(value, "artifacts", diagnostics);
+    list.into_iter().map(|entry| artifact(entry, diagnostics)).collect()
+}
+
+fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a> {
+    let mut artifact = Artifact {
+        declared: entry.declare(Conditional::default()),
+        types: Vec::new(),
+        properties: Vec::new(),
+    };
+    if entry.value.is_some_and(|value| value.kind() == NodeKind::Scalar) {
+        return artifact;
+    }
+    let mut conditional = Conditional::default();
+    for (key, value) in entry.body("artifact", diagnostics) {
+        match key.text().unwrap_or_default() {
+            "type" => artifact.types = types(value, diagnostics),
+            "properties" => artifact.properties = properties(value, diagnostics),
+            _ if conditional.take(Kind::Artifact, key, value, diagnostics) => {}
+            _ => unknown("an artifact", key, ARTIFACT_KEYS, diagnostics),
+        }
+    }
+    artifact.declared.conditional = conditional;
+    artifact
+}
+
+fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Technology<'a>> {
+    let list = match value.kind() {
+        NodeKind::Scalar if value.as_str().is_some() => vec![Entry { key: value, value: None }],
+        _ => named_entries(value, "technologies", diagnostics),
+    };
+    list.into_iter().map(|entry| technology(entry, diagnostics)).collect()
+}
+
+fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology<'a> {
+    let declared = entry.declare(Conditional::default());
+    let name = declared.name.to_lowercase();
+    let mut technology = Technology { declared, name, weight: None, assign: None, artifact: None };
+    let mut conditional = Conditional::default();
+    for (key, value) in entry.body("technology", diagnostics) {
+        match key.text().unwrap_or_default() {
+            "weight" => technology.weight = diagnostics.ok(weight(value)),
+            "assign" => technology.assign = diagnostics.ok(string(value, "`assign`")),
+            "artifact" => technology.artifact = diagnostics.ok(string(value, "`artifact`")),
+            _ if conditional.take(Kind::Technology, key, value, diagnostics) => {}
+            _ => unknown_in_closed("a technology", key, TECHNOLOGY_KEYS, diagnostics),
+        }
+    }
+    technology.declared.conditional = conditional;
+    technology
+}
+
+const TECHNOLOGY_KEYS: &[&str] = &[
+    "conditions",
+    "weight",
+    "assign",
+    "artifact",
+    "implies",
+    "implied",
+    "default_alternative",
+    "pruning",
+];
+
+pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
+    reserve(entry.key, "a group", diagnostics);
+    let declared = entry.declare(Conditional::default());
+    let mut group =
+        Group { declared, types: Vec::new(), properties: Vec::new(), members: Vec::new() };
+    let mut conditional = Conditional::default();
+    for (key, value) in entry.body("group", diagnostics) {
+        match key.text().unwrap_or_default() {
+            "type" => group.types = types(value, diagnostics),
+            "properties" => group.properties = properties(value, diagnostics),
+            "members" if value.kind() != NodeKind::Sequence => {
+                diagnostics.push(invalid(value, "`members` is a list"))
+            }
+            "members" => {
+                group.members =
+                    value.items().filter_map(|item| diagnostics.ok(member(item))).collect()
+            }
+            _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
+            _ => unknown("a group", key, GROUP_KEYS, diagnostics),
+        }
+    }
+    require_type(&group.types, "group", entry.key, diagnostics);
+    group.declared.conditional = conditional;
+    group
+}
+
+fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
+    let mut parts = item.items();
+    match (item.kind(), parts.next(), parts.next(), parts.next()) {
+        (NodeKind::Scalar, ..) if item.as_str().is_some() => {
+            Ok(Member { item, node: item, relation: None })
+        }
+        (NodeKind::Sequence, Some(node), Some(relation), None) => {
+            Ok(Member { item, node, relation: Some(relation) })
+        }
+        _ => Err(invalid(item, "a member is the name of a node, or `[node, relation]`")),
+    }
+}
+
+pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Policy<'a> {
+    reserve(entry.key, "a policy", diagnostics);
+    let declared = entry.declare(Conditional::default());
+    let mut policy =
+        Policy { declared, types: Vec::new(), properties: Vec::new(), targets: Vec::new() };
+    let mut conditional = Conditional::default();
+    for (key, value) in entry.body("policy", diagnostics) {
+        match key.text().unwrap_or_default() {
+            "type" => policy.types = types(value, diagnostics),
+            "properties" => policy.properties = properties(value, diagnostics),
+            "targets" if value.kind() == NodeKind::Sequence => {
+                policy.targets = value.items().collect()
+            }
+            "targets" => {
+                diagnostics.push(invalid(value, "`targets` is a list of names of nodes and groups"))
+            }
+            _ if conditional.take(Kind::Policy, key, value, diagnostics) => {}
+            _ => unknown("a policy", key, POLICY_KEYS, diagnostics),
+        }
+    }
+    require_type(&policy.types, "policy", entry.key, diagnostics);
+    policy.declared.conditional = conditional;
+    policy
+}
+
+pub(super) fn parameter<'a>(
+    kind: Kind,
+    entry: Entry<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Parameter<'a> {
+    let mut conditional = Conditional::default();
+    // What is no map is the parameter's value, in the single-line grammar.
+    for (key, value) in entry.value.into_iter().flat_map(Node::entries) {
+        if !conditional.take(kind, key, value, diagnostics) {
+            unknown("a parameter", key, PARAMETER_KEYS, diagnostics);
+        }
+    }
+    Parameter { declared: entry.declare(conditional) }
+}
+
+const PARAMETER_KEYS: &[&str] = &[
+    "type",
+    "description",
+    "value",
+    "required",
+    "default",
+    "status",
+    "constraints",
+    "key_schema",
+    "entry_schema",
+    "metadata",
+];
+
+/// A weight: `true` is 1, `false` is 0.
+pub(super) fn weight(value: Node<'_>) -> Result<Decimal, Diagnostic> {
+    match value.as_bool() {
+        Some(true) => Ok(Decimal::ONE),
+        Some(false) => Ok(Decimal::ZERO),
+        None => value
+            .text()
+            .filter(|_| value.describe() == "a number")
+            .and_then(Decimal::parse)
+            .ok_or_else(|| invalid(value, "a weight is `true`, `false` or a non-negative number")),
+    }
+}
+
+pub(super) fn string<'a>(value: Node<'a>, what: &str) -> Result<&'a str, Diagnostic> {
+    value.as_str().ok_or_else(|| invalid(value, format!("{what} is a string")))
+}

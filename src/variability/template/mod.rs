@@ -1,0 +1,30 @@
+//! The syntax of a variable service template, with shorthands resolved: after this module nobody
+//! matches YAML shapes.
+//!
+//! Specification: "Service Template" to "Import Definition". What TOSCA knows and variability does
+//! not touch stays in its YAML node.
+
+mod conditional;
+mod entity;
+mod import;
+mod topology;
+mod variability;
+
+pub use conditional::{Declared, Implied, Settings, is_keyword};
+pub use entity::{
+    Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
+    RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,
+    TypeAssignment,
+};
+pub use import::{IMPORT_KEYS, ImportDefinition};
+pub use topology::{Import, ServiceTemplate, parse};
+pub use variability::{
+    TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules,
+    parse_type_specific_conditions,
+};
+
+/// The version that every result declares, and that a plain template already has.
+pub const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
+
+/// The type of an artifact that declares none.
+pub const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

@@ -1,0 +1,256 @@
+//! The service template and its topology template.
+
+use super::PLAIN_VERSION;
+use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
+use super::entity::{
+    self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
+    list_entries,
+};
+use super::import::{IMPORT_KEYS, ImportDefinition};
+use super::variability::{self, Variability};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::profile;
+use crate::variability::options::{self, Kind};
+
+/// A variable service template ("Service Template").
+#[derive(Clone, Debug)]
+pub struct ServiceTemplate<'a> {
+    /// The whole document.
+    pub root: Node<'a>,
+    /// `tosca_definitions_version`
+    pub version: &'a str,
+    /// `topology_template.variability`
+    pub variability: Variability<'a>,
+    /// `imports`
+    pub imports: Vec<Import<'a>>,
+    /// `topology_template.inputs`
+    pub inputs: Vec<Parameter<'a>>,
+    /// `topology_template.outputs`
+    pub outputs: Vec<Parameter<'a>>,
+    /// `topology_template.node_templates`
+    pub nodes: Vec<NodeTemplate<'a>>,
+    /// `topology_template.relationship_templates`
+    pub relationships: Vec<RelationshipTemplate<'a>>,
+    /// `topology_template.groups`
+    pub groups: Vec<Group<'a>>,
+    /// `topology_template.policies`
+    pub policies: Vec<Policy<'a>>,
+}
+
+impl ServiceTemplate<'_> {
+    /// Whether it is plain TOSCA, without anything of variability.
+    pub fn is_plain(&self) -> bool {
+        entity::is_plain(self.root)
+    }
+}
+
+/// An import ("Import Definition").
+#[derive(Clone, Debug)]
+pub struct Import<'a> {
+    /// Name (its file), places, variability.
+    pub declared: Declared<'a>,
+    /// What it imports.
+    pub definition: ImportDefinition<'a>,
+}
+
+/// Parses a service template; what it cannot make sense of is reported and left out.
+pub fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTemplate<'a> {
+    let mut template = ServiceTemplate {
+        root,
+        version: diagnostics.ok(version(root)).unwrap_or_default(),
+        variability: Variability::default(),
+        imports: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        nodes: Vec::new(),
+        relationships: Vec::new(),
+        groups: Vec::new(),
+        policies: Vec::new(),
+    };
+    for (key, value) in root.entries() {
+        match key.text().unwrap_or_default() {
+            "imports" => template.imports = imports(value, diagnostics),
+            "topology_template" => topology(value, &mut template, diagnostics),
+            "tosca_definitions_version" => {}
+            _ => unknown("a service template", key, SERVICE_KEYS, diagnostics),
+        }
+    }
+    template
+}
+
+const SERVICE_KEYS: &[&str] = &[
+    "topology_template",
+    "imports",
+    "namespace",
+    "metadata",
+    "description",
+    "dsl_definitions",
+    "repositories",
+    "artifact_types",
+    "data_types",
+    "capability_types",
+    "interface_types",
+    "relationship_types",
+    "node_types",
+    "group_types",
+    "policy_types",
+    "template_name",
+    "template_author",
+    "template_version",
+];
+
+const TOPOLOGY_KEYS: &[&str] = &[
+    "description",
+    "inputs",
+    "outputs",
+    "node_templates",
+    "relationship_templates",
+    "groups",
+    "policies",
+    "substitution_mappings",
+    "workflows",
+];
+
+fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics.push(invalid(node, "`topology_template` is a map"));
+    }
+    for (key, value) in node.entries() {
+        let keyword = key.text().unwrap_or_default();
+        match keyword {
+            "variability" => template.variability = variability::parse(value, diagnostics),
+            "inputs" => {
+                template.inputs = collection(value, keyword, diagnostics, |e, d| {
+                    entity::parameter(Kind::Input, e, d)
+                })
+            }
+            "outputs" => {
+                template.outputs = collection(value, keyword, diagnostics, |e, d| {
+                    entity::parameter(Kind::Output, e, d)
+                })
+            }
+            "node_templates" => {
+                template.nodes = collection(value, keyword, diagnostics, entity::node_template);
+                unique(
+                    "node",
+                    value,
+                    template.nodes.iter().map(|node| (node.declared.name, node.declared.key)),
+                    diagnostics,
+                );
+            }
+            "relationship_templates" => {
+                template.relationships =
+                    collection(value, keyword, diagnostics, entity::relationship_template);
+                unique(
+                    "relationship template",
+                    value,
+                    template.relationships.iter().map(|template| (template.name, template.key)),
+                    diagnostics,
+                );
+            }
+            "groups" => {
+                template.groups = collection(value, keyword, diagnostics, entity::group);
+                unique(
+                    "group",
+                    value,
+                    template.groups.iter().map(|group| (group.declared.name, group.declared.key)),
+                    diagnostics,
+                );
+            }
+            "policies" => {
+                let list = list_entries(value, keyword, diagnostics);
+                template.policies =
+                    list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
+            }
+            _ => unknown("a topology template", key, TOPOLOGY_KEYS, diagnostics),
+        }
+    }
+}
+
+fn collection<'a, T>(
+    node: Node<'a>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T,
+) -> Vec<T> {
+    let list = entries(node, what, diagnostics);
+    list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
+}
+
+/// In a list a name may come twice; in a map that was a duplicate key of its YAML.
+fn unique<'a>(
+    what: &str,
+    collection: Node<'_>,
+    declared: impl Iterator<Item = (&'a str, Node<'a>)>,
+    diagnostics: &mut Diagnostics,
+) {
+    if collection.kind() == NodeKind::Mapping {
+        return;
+    }
+    let mut seen = rustc_hash::FxHashMap::default();
+    for (name, key) in declared {
+        if let Some(first) = seen.insert(name, key.span()) {
+            let message = format!("a second {what} is named `{name}`");
+            diagnostics.push(
+                Diagnostic::error(Code::Duplicate, message)
+                    .at(key.span())
+                    .label(first, "the first is here"),
+            );
+        }
+    }
+}
+
+fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
+    let error = |message: String| Diagnostic::error(Code::UnsupportedVersion, message);
+    let Some(node) = root.get("tosca_definitions_version") else {
+        let help = "start the template with `tosca_definitions_version: tosca_variability_1_0`";
+        return Err(error("there is no `tosca_definitions_version`".into())
+            .at(root.span())
+            .help(help));
+    };
+    let version = node.text().unwrap_or_default();
+    if version == profile::NAMESPACE {
+        return Ok(PLAIN_VERSION);
+    }
+    if options::known_version(version) {
+        return Ok(version);
+    }
+    let known: Vec<_> = options::versions().collect();
+    let help = did_you_mean(version, known.iter().copied())
+        .unwrap_or_else(|| format!("it can be {}", known.join(", ")));
+    Err(error(format!("the definitions version `{version}` cannot be resolved"))
+        .at(node.span())
+        .help(help))
+}
+
+fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>> {
+    if node.kind() != NodeKind::Sequence && !node.is_null() {
+        diagnostics.push(invalid(node, "`imports` is a list"));
+    }
+    node.items().filter_map(|item| import(item, diagnostics)).collect()
+}
+
+fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a>> {
+    let Some(definition) = ImportDefinition::read(item) else {
+        diagnostics.push(invalid(item, "an import is the name of a file, or a map with `file`"));
+        return None;
+    };
+    let mut conditional = Conditional::default();
+    for (key, value) in definition.body.entries() {
+        let is_keyname = key.text().is_some_and(|text| IMPORT_KEYS.contains(&text));
+        if !is_keyname && !conditional.take(Kind::Import, key, value, diagnostics) {
+            let known: Vec<_> = IMPORT_KEYS.iter().copied().chain(["conditions"]).collect();
+            unknown_in_closed("an import", key, &known, diagnostics);
+        }
+    }
+    Some(Import {
+        declared: Declared {
+            name: definition.file,
+            key: item,
+            value: definition.body,
+            conditional,
+        },
+        definition,
+    })
+}

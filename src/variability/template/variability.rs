@@ -1,0 +1,287 @@
+//! The variability definition ("Variability Definition"), type-specific conditions and technology
+//! rules.
+
+use super::conditional::{boolean, invalid, unknown_in_closed};
+use super::entity::{string, weight};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
+
+/// `topology_template.variability`
+#[derive(Clone, Debug, Default)]
+pub struct Variability<'a> {
+    /// `inputs`
+    pub inputs: Option<Node<'a>>,
+    /// `presets`
+    pub presets: Option<Node<'a>>,
+    /// `expressions`: names and expressions.
+    pub expressions: Vec<(Node<'a>, Node<'a>)>,
+    /// `constraints`
+    pub constraints: Vec<Node<'a>>,
+    /// `options`
+    pub options: Option<Node<'a>>,
+    /// `type_specific_conditions`: the conditions, or the name of their file.
+    pub type_specific_conditions: Option<Node<'a>>,
+    /// `qualities`: the rules, or the names of their files.
+    pub qualities: Option<Node<'a>>,
+}
+
+const KEYS: &[&str] = &[
+    "inputs",
+    "presets",
+    "expressions",
+    "constraints",
+    "options",
+    "type_specific_conditions",
+    "qualities",
+    "plugins",
+];
+
+pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variability<'a> {
+    let mut variability = Variability::default();
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics.push(invalid(node, "`variability` is a map"));
+    }
+    for (key, value) in node.entries() {
+        match key.text().unwrap_or_default() {
+            "inputs" => variability.inputs = Some(value),
+            "presets" => variability.presets = Some(value),
+            "expressions" if value.kind() == NodeKind::Mapping => {
+                variability.expressions = value.entries().collect()
+            }
+            "expressions" if value.is_null() => {}
+            "expressions" => {
+                diagnostics.push(invalid(value, "`expressions` is a map of named expressions"))
+            }
+            "constraints" if value.kind() == NodeKind::Sequence => {
+                variability.constraints = value.items().collect()
+            }
+            "constraints" if value.is_null() => {}
+            "constraints" => {
+                diagnostics.push(invalid(value, "`constraints` is a list of logic expressions"))
+            }
+            "options" => variability.options = Some(value),
+            "type_specific_conditions" => variability.type_specific_conditions = Some(value),
+            "qualities" => variability.qualities = Some(value),
+            "plugins" => diagnostics.push(
+                Diagnostic::warning(Code::InvalidTemplate, "plugins are never executed")
+                    .at(key.span())
+                    .help("write technology rules as `qualities`"),
+            ),
+            _ => unknown_in_closed("a variability definition", key, KEYS, diagnostics),
+        }
+    }
+    variability
+}
+
+/// A default condition for the elements of one type ("Type-Specific Default Conditions").
+#[derive(Clone, Copy, Debug)]
+pub struct TypeSpecificCondition<'a> {
+    /// Which types: `node_types`, `relationship_types`, ...
+    pub family: &'a str,
+    /// The type.
+    pub name: &'a str,
+    /// The property of that type, where the condition is one of a property.
+    pub property: Option<&'a str>,
+    /// One expression or a list of them.
+    pub conditions: Node<'a>,
+    /// Whether it replaces the consistency condition, and the semantic one.
+    pub halves: [bool; 2],
+}
+
+/// All type-specific default conditions.
+pub type TypeSpecificConditions<'a> = Vec<TypeSpecificCondition<'a>>;
+
+const FAMILIES: &[&str] =
+    &["node_types", "relationship_types", "artifact_types", "group_types", "policy_types"];
+
+/// Parses type-specific default conditions: type families, types, conditions.
+pub fn parse_type_specific_conditions<'a>(
+    node: Node<'a>,
+    diagnostics: &mut Diagnostics,
+) -> TypeSpecificConditions<'a> {
+    let mut found = Vec::new();
+    // A file of its own may repeat the keyword.
+    let node = node.get("type_specific_conditions").unwrap_or(node);
+    let list = node.kind() == NodeKind::Sequence;
+    for families in node.items().chain((!list).then_some(node)) {
+        type_families(families, &mut found, diagnostics);
+    }
+    found
+}
+
+fn type_families<'a>(
+    node: Node<'a>,
+    found: &mut TypeSpecificConditions<'a>,
+    diagnostics: &mut Diagnostics,
+) {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics
+            .push(invalid(node, "type-specific conditions are a map of `node_types` and the like"));
+    }
+    for (family, types) in node.entries() {
+        let Some(name) = family.text().filter(|name| FAMILIES.contains(name)) else {
+            unknown_in_closed("type-specific conditions", family, FAMILIES, diagnostics);
+            continue;
+        };
+        if types.kind() != NodeKind::Mapping && !types.is_null() {
+            diagnostics.push(invalid(types, format!("`{name}` is a map of types to conditions")));
+        }
+        for (key, body) in types.entries() {
+            type_specific(name, key, None, body, found, diagnostics);
+            for (property, body) in body.get("properties").into_iter().flat_map(Node::entries) {
+                type_specific(name, key, property.text(), body, found, diagnostics);
+            }
+        }
+    }
+}
+
+fn type_specific<'a>(
+    family: &'a str,
+    key: Node<'a>,
+    property: Option<&'a str>,
+    body: Node<'a>,
+    found: &mut TypeSpecificConditions<'a>,
+    diagnostics: &mut Diagnostics,
+) {
+    let (mut conditions, mut halves) = (None, [false, true]);
+    for (keyword, value) in body.entries() {
+        match keyword.text().unwrap_or_default() {
+            "conditions" => conditions = Some(value),
+            "consistency" => {
+                halves[0] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default()
+            }
+            "semantic" => halves[1] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
+            "properties" if property.is_none() => {}
+            _ => unknown_in_closed(
+                "a type-specific condition",
+                keyword,
+                &["conditions", "consistency", "semantic", "properties"],
+                diagnostics,
+            ),
+        }
+    }
+    match conditions {
+        Some(conditions) => {
+            found.push(TypeSpecificCondition {
+                family,
+                name: key.text().unwrap_or_default(),
+                property,
+                conditions,
+                halves,
+            });
+        }
+        None if body.get("properties").is_some() => {}
+        None => diagnostics.push(invalid(key, "a type-specific condition has `conditions`")),
+    }
+}
+
+/// A technology rule ("Technology Rules").
+#[derive(Clone, Debug)]
+pub struct TechnologyRule<'a> {
+    /// Where it stands.
+    pub node: Node<'a>,
+    /// The technology in lower case.
+    pub technology: String,
+    /// The type of the components to which it can be assigned.
+    pub component: &'a str,
+    /// The types up the hosting relations; `*` skips any number of hosts.
+    pub hosting: Vec<&'a str>,
+    /// The type of the artifact that it needs.
+    pub artifact: Option<&'a str>,
+    /// Further conditions.
+    pub conditions: Option<Node<'a>>,
+    /// What its choice is worth.
+    pub weight: Decimal,
+    /// The type that it assigns, where the rule says it.
+    pub assign: Option<&'a str>,
+}
+
+const RULE_KEYS: &[&str] = &[
+    "technology",
+    "component",
+    "hosting",
+    "artifact",
+    "conditions",
+    "weight",
+    "assign",
+    "reason",
+    "details",
+    "name",
+    "description",
+];
+
+/// Parses technology rules: a list, or a map of technologies to lists.
+pub fn parse_rules<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TechnologyRule<'a>> {
+    let mut rules = Vec::new();
+    match node.kind() {
+        NodeKind::Sequence => {
+            node.items().for_each(|item| rule(item, None, &mut rules, diagnostics))
+        }
+        NodeKind::Mapping => {
+            for (technology, list) in node.entries() {
+                if list.kind() != NodeKind::Sequence {
+                    diagnostics.push(
+                        invalid(list, "the rules of a technology are a list")
+                            .help("start each rule with `-`"),
+                    );
+                }
+                list.items()
+                    .for_each(|item| rule(item, technology.text(), &mut rules, diagnostics));
+            }
+        }
+        NodeKind::Scalar if node.is_null() => {}
+        NodeKind::Scalar => diagnostics
+            .push(invalid(node, "technology rules are a list, or a map of technologies to lists")),
+    }
+    rules
+}
+
+fn rule<'a>(
+    node: Node<'a>,
+    technology: Option<&'a str>,
+    rules: &mut Vec<TechnologyRule<'a>>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut technologies: Vec<&str> = technology.into_iter().collect();
+    let (mut component, mut hosting, mut artifact, mut conditions) = (None, Vec::new(), None, None);
+    let (mut value_of, mut assign) = (Decimal::ONE, None);
+    for (key, value) in node.entries() {
+        match key.text().unwrap_or_default() {
+            "technology" => technologies = strings(value, "`technology`", diagnostics),
+            "component" => component = diagnostics.ok(string(value, "`component`")),
+            "hosting" => hosting = strings(value, "`hosting`", diagnostics),
+            "artifact" => artifact = diagnostics.ok(string(value, "`artifact`")),
+            "conditions" => conditions = Some(value),
+            "weight" => value_of = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
+            "assign" => assign = diagnostics.ok(string(value, "`assign`")),
+            "reason" | "details" | "name" | "description" => {}
+            _ => unknown_in_closed("a technology rule", key, RULE_KEYS, diagnostics),
+        }
+    }
+    let (Some(component), false) = (component, technologies.is_empty()) else {
+        diagnostics
+            .push(invalid(node, "a technology rule is a map with `technology` and `component`"));
+        return;
+    };
+    rules.extend(technologies.into_iter().map(|technology| TechnologyRule {
+        node,
+        technology: technology.to_lowercase(),
+        component,
+        hosting: hosting.clone(),
+        artifact,
+        conditions,
+        weight: value_of,
+        assign,
+    }));
+}
+
+/// A string or a list of strings.
+fn strings<'a>(value: Node<'a>, what: &str, diagnostics: &mut Diagnostics) -> Vec<&'a str> {
+    match value.kind() {
+        NodeKind::Sequence => {
+            value.items().filter_map(|item| diagnostics.ok(string(item, what))).collect()
+        }
+        _ => diagnostics.ok(string(value, what)).into_iter().collect(),
+    }
+}
