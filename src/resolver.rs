@@ -10,7 +10,7 @@ use crate::text::yaml::{self, Document, Limits, Node, Out};
 use crate::tosca::csar::{self, Package};
 use crate::tosca::load::{self, Importing, Mapping, Opened};
 use crate::tosca::names::TypeHierarchy;
-use crate::tosca::scope::Links;
+use crate::tosca::types::scope::Links;
 use crate::tosca::{Types, profile};
 use crate::variability::check;
 use crate::variability::clock::Clock;

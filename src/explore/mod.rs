@@ -25,6 +25,7 @@ mod inputs;
 pub mod matrix;
 pub mod outline;
 mod space;
+mod types;
 mod variants;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};

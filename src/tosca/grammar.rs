@@ -1,14 +1,14 @@
 //! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can
 //! be read of it is kept.
 
-use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
-    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
-    TypeDefinition,
-};
 use super::shape::{
     ARTIFACT, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, PROPERTY, SCHEMA,
     STATUS, Shape,
+};
+use super::types::{
+    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
+    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    TypeDefinition,
 };
 use super::value::Operator;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};

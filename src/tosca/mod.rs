@@ -20,31 +20,23 @@
 //! ```
 
 pub mod csar;
-mod definition;
-mod effective;
 pub(crate) mod function;
 mod grammar;
-mod hierarchy;
 pub(crate) mod load;
 pub(crate) mod names;
 pub mod profile;
-mod report;
-pub(crate) mod scope;
 pub(crate) mod shape;
 pub(crate) mod substitution;
+pub(crate) mod types;
 pub mod value;
 pub(crate) mod workflow;
 
-pub use definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
-    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
-    TypeDefinition,
-};
-pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
-pub use hierarchy::{TypeId, TypeRef, Types};
-pub use report::{
-    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport,
-    RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
+pub use types::{
+    ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport, Constraint,
+    EffectiveCapability, EffectiveInterface, EffectiveType, Family, InterfaceDefinition,
+    InterfaceReport, Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
+    PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,
+    SchemaDefinition, TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
 };
 
 use crate::text::diagnostic::Diagnostics;

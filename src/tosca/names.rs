@@ -6,7 +6,7 @@
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node, NodeKind};
-use crate::tosca::scope::{Links, Scopes};
+use crate::tosca::types::scope::{Links, Scopes};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 

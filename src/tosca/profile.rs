@@ -1,7 +1,7 @@
 //! The profiles that are built in: the normative types, and the non-normative ones for those who
 //! ask for them.
 
-use super::definition::Family;
+use super::types::Family;
 use super::value::Primitive;
 use crate::text::source::{FileId, SourceFile};
 use crate::text::yaml::{self, Document, Limits, Node};

@@ -1,8 +1,8 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
-use super::definition::Named;
 use super::grammar::Grammar;
 use super::shape::{CAPABILITY_FILTER, FILTER, Shape};
+use super::types::Named;
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};

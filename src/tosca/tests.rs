@@ -2,7 +2,7 @@ use super::*;
 use crate::text::diagnostic::Code;
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Limits, parse};
-use crate::tosca::scope::{Link, Links};
+use crate::tosca::types::scope::{Link, Links};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&
         library: Vec::new(),
         links: links.iter().map(link).collect(),
     };
-    ask(&Types::linked(std::iter::once(profile::normative()).chain(&documents), &links));
+    ask(&Types::linked(std::iter::once(profile::normative()).chain(&documents), &links, &[]));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies
 //! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
-use super::definition::{Named, PropertyDefinition};
 use super::grammar::Grammar;
 use super::shape::Shape;
+use super::types::{Named, PropertyDefinition};
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};

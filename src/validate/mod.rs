@@ -38,6 +38,7 @@ use crate::text::yaml::{self, Document, Limits};
 use crate::tosca::Types;
 use crate::variability::check;
 use crate::variability::expression::Evaluator;
+use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::Openness;
 use checker::Checker;
 
@@ -123,7 +124,11 @@ fn validate(
     let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
     let documents: Vec<Document> =
         prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
-    let types = Types::linked(resolver.beside_profiles(&documents, sources), prepared.links);
+    let types = Types::linked(
+        resolver.beside_profiles(&documents, sources),
+        prepared.links,
+        &VARIABILITY_GROUPS,
+    );
     diagnostics.0.append(&mut types.validate().0);
     import::check(&documents, &types, diagnostics);
     let presence = if one { variant(prepared, diagnostics) } else { None };

@@ -9,7 +9,7 @@ use super::{Opened, is_yaml, normalize, parse_all, read_text};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::text::source::{FileId, FileSystem, SourceMap};
 use crate::text::yaml::{Document, Node};
-use crate::tosca::scope::{Link, Links};
+use crate::tosca::types::scope::{Link, Links};
 use crate::variability::template::ImportDefinition;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};

@@ -1,17 +1,13 @@
 //! Types as they are shown: everything owned, with places for people.
 
-use super::ArtifactDefinition;
 use super::definition::{
-    Constraint, Family, Occurrences, OperationDefinition, PropertyDefinition,
+    ArtifactDefinition, Constraint, Occurrences, OperationDefinition, PropertyDefinition,
     RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
-use super::hierarchy::{TypeId, Types};
-use crate::Failure;
-use crate::Resolver;
-use crate::explore::Answer;
-use crate::resolver::with_sources;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use super::family::Family;
+use super::hierarchy::{TypeId, TypeRef, Types};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
@@ -194,66 +190,41 @@ pub struct ArtifactReport {
     pub from: Origin,
 }
 
-impl Resolver {
-    /// All types of the template: the normative ones, and those of its library, its imports and its
-    /// own.
-    ///
-    /// What is wrong with definitions is among the warnings of the answer; types are shown as far
-    /// as they are right.
+impl TypesReport {
+    /// All types.
+    pub(crate) fn of(types: &Types<'_>, sources: &SourceMap) -> Self {
+        let mut entries: Vec<_> = types.ids().map(|id| entry(types, id, sources)).collect();
+        entries.sort_by_key(|entry| entry.family);
+        Self { types: entries }
+    }
+}
+
+impl TypeReport {
+    /// The types of this name, one of each family that has one.
     ///
     /// # Errors
-    /// A [`Failure`] where a file cannot be read.
-    ///
-    /// ```
-    /// let types = cuvee::Resolver::new("examples/shop").types()?.result.types;
-    /// assert!(types.iter().any(|entry| entry.name == "tosca.nodes.Root" && entry.place.starts_with("tosca_simple_1_3.yaml")));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    pub fn types(&self) -> Result<Answer<TypesReport>, Failure> {
-        self.ask_types(|types, sources| {
-            let mut entries: Vec<_> = types.ids().map(|id| entry(types, id, sources)).collect();
-            entries.sort_by_key(|entry| entry.family);
-            Ok(TypesReport { types: entries })
-        })
-    }
-
-    /// The types of this name, one of each family that has one, with all that they inherit.
-    ///
-    /// # Errors
-    /// `unknown-type` where there is none, and as [`Resolver::types`].
-    pub fn effective_types(&self, name: &str) -> Result<Answer<Vec<TypeReport>>, Failure> {
-        self.ask_types(|types, sources| {
-            let found: Vec<_> =
-                Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
-            if found.is_empty() {
-                let names = types.ids().map(|id| types.definition(id).name);
-                let error =
-                    Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
-                return Err(error.help_opt(did_you_mean(name, names)).into());
-            }
-            Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
-        })
-    }
-
-    fn ask_types<T>(
-        &self,
-        ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, Diagnostics>,
-    ) -> Result<Answer<T>, Failure> {
-        let ((result, warnings), sources) = with_sources(|sources| {
-            let (documents, links) = self.documents(sources)?;
-            let types = Types::linked(self.beside_profiles(&documents, sources), &links);
-            Ok((ask(&types, sources)?, types.validate()))
-        })?;
-        Ok(Answer { result, warnings: warnings.0, sources })
+    /// `unknown-type` where there is none.
+    pub(crate) fn of(
+        types: &Types<'_>,
+        name: &str,
+        sources: &SourceMap,
+    ) -> Result<Vec<Self>, Diagnostic> {
+        let found: Vec<_> =
+            Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
+        if found.is_empty() {
+            let names = types.ids().map(|id| types.definition(id).name);
+            let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
+            return Err(error.help_opt(did_you_mean(name, names)));
+        }
+        Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
     }
 }
 
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
     let parent = types.parent(id).map(|parent| types.definition(parent).name);
-    let parent = parent.or_else(|| {
-        types.primitive(super::TypeRef::Defined(id)).filter(|_| types.parent(id).is_none())
-    });
+    let parent = parent
+        .or_else(|| types.primitive(TypeRef::Defined(id)).filter(|_| types.parent(id).is_none()));
     TypeEntry {
         family: definition.family,
         name: definition.name.to_owned(),
@@ -301,7 +272,7 @@ impl<'a> Reporting<'_, 'a> {
             entry: entry(self.types, id, self.sources),
             description: text(definition.description),
             ancestors: ancestors
-                .chain(self.types.primitive(super::TypeRef::Defined(id)))
+                .chain(self.types.primitive(TypeRef::Defined(id)))
                 .map(str::to_owned)
                 .collect(),
             properties: self.all(&effective.properties, Self::property),

@@ -1,14 +1,14 @@
 //! All types by name, and what derives from what.
 
-use super::definition::{Family, TypeDefinition};
+use super::definition::TypeDefinition;
 use super::effective::{self, EffectiveType};
-use super::value::Primitive;
-use super::{grammar, profile};
+use super::family::Family;
+use super::scope::{Links, Scopes};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Document, Node};
-use crate::tosca::scope::{Links, Scopes};
-use crate::variability::graph::VARIABILITY_GROUPS;
+use crate::tosca::value::Primitive;
+use crate::tosca::{grammar, profile};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -61,12 +61,16 @@ impl<'a> Types<'a> {
     /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose
     /// parent is wrong has none.
     pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
-        Self::linked(documents, &Links::default())
+        Self::linked(documents, &Links::default(), &[])
     }
 
     /// Reads the types of these documents: profile, library, imports, template, which see what they
-    /// import.
-    pub(crate) fn linked(documents: impl IntoIterator<Item = &'a Document>, links: &Links) -> Self {
+    /// import. Group types may derive from these without that anybody defines them.
+    pub(crate) fn linked(
+        documents: impl IntoIterator<Item = &'a Document>,
+        links: &Links,
+        undefined_groups: &[&str],
+    ) -> Self {
         let mut types = Self::default();
         let mut files = Vec::new();
         for document in documents {
@@ -86,7 +90,7 @@ impl<'a> Types<'a> {
         types.scopes = Scopes::of(&files, links);
         types.unite();
         types.effective.resize_with(types.definitions.len(), OnceLock::new);
-        types.derive();
+        types.derive(undefined_groups);
         types
     }
 
@@ -148,18 +152,16 @@ impl<'a> Types<'a> {
     }
 
     /// Finds the parents, and takes away those that would make a cycle or too long a chain.
-    fn derive(&mut self) {
+    fn derive(&mut self, undefined_groups: &[&str]) {
         for index in 0..self.definitions.len() {
             let parent = self.definitions[index].derived_from;
             let family = self.definitions[index].family;
             let parent = parent.filter(|parent| {
                 !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some()
             });
-            // Groups that only carry conditions are of types that nobody defines, and that derive
-            // from nothing.
-            let is_variability =
-                |name: &str| family == Family::Group && VARIABILITY_GROUPS.contains(&name);
-            let parent = parent.filter(|parent| !parent.text().is_some_and(is_variability));
+            let may_be_undefined =
+                |name: &str| family == Family::Group && undefined_groups.contains(&name);
+            let parent = parent.filter(|parent| !parent.text().is_some_and(may_be_undefined));
             let found = parent
                 .filter(|parent| parent.text().is_some())
                 .map(|parent| self.reference(&[family], parent));

@@ -2,10 +2,11 @@
 //! refined as the specification allows.
 
 use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
-    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
+use super::family::Family;
 use super::hierarchy::{TypeId, TypeRef, Types};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};

@@ -1,0 +1,79 @@
+//! The families of types: section 3.7 defines one kind of type after the other.
+
+/// The kinds of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// `data_types`
+    Data,
+    /// `artifact_types`
+    Artifact,
+    /// `capability_types`
+    Capability,
+    /// `relationship_types`
+    Relationship,
+    /// `interface_types`
+    Interface,
+    /// `node_types`
+    Node,
+    /// `group_types`
+    Group,
+    /// `policy_types`
+    Policy,
+}
+
+impl Family {
+    /// All of them, what is used before what uses it.
+    pub const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Artifact,
+        Self::Capability,
+        Self::Relationship,
+        Self::Interface,
+        Self::Node,
+        Self::Group,
+        Self::Policy,
+    ];
+
+    /// The keyword under which types of this family are defined.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Data => "data_types",
+            Self::Artifact => "artifact_types",
+            Self::Capability => "capability_types",
+            Self::Relationship => "relationship_types",
+            Self::Interface => "interface_types",
+            Self::Node => "node_types",
+            Self::Group => "group_types",
+            Self::Policy => "policy_types",
+        }
+    }
+
+    /// What a type of this family is called.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Data => "data type",
+            Self::Artifact => "artifact type",
+            Self::Capability => "capability type",
+            Self::Relationship => "relationship type",
+            Self::Interface => "interface type",
+            Self::Node => "node type",
+            Self::Group => "group type",
+            Self::Policy => "policy type",
+        }
+    }
+
+    /// The section that defines its types.
+    pub fn section(self) -> &'static str {
+        match self {
+            Self::Data => "3.7.6",
+            Self::Artifact => "3.7.4",
+            Self::Capability => "3.7.7",
+            Self::Relationship => "3.7.10",
+            Self::Interface => "3.7.5",
+            Self::Node => "3.7.9",
+            Self::Group => "3.7.11",
+            Self::Policy => "3.7.12",
+        }
+    }
+}
