@@ -2,9 +2,9 @@
 
 use super::checker::Checker;
 use super::condition::{Entity, Subject};
-use super::schemas;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::types::schemas;
 use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId};

@@ -2,11 +2,11 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use super::schemas::definitions;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::EffectiveCapability;
 use crate::tosca::shape::Shape;
+use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::check_assignments;
 use crate::variability::graph::{ElementId, NodeElement};
 

@@ -2,11 +2,11 @@
 
 use super::finding::Finding;
 use super::function::FunctionChecks;
-use super::schemas::Schemas;
 use crate::resolver::Prepared;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
 use crate::text::yaml::{Document, Node};
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::expression::Evaluator;
@@ -22,7 +22,7 @@ pub(super) struct Checker<'c, 'a> {
     pub prepared: &'c Prepared<'c, 'a>,
     pub graph: &'c Graph<'a>,
     pub types: &'c Types<'c>,
-    pub schemas: Schemas<'c>,
+    pub schemas: Schemas<'c, 'c>,
     /// The files that were read.
     pub sources: &'c SourceMap,
     /// Library, imports and template.

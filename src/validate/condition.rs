@@ -1,9 +1,9 @@
 //! What workflows and policies are about, and the conditions (section 3.6.25) that they put on it.
 
 use super::checker::Checker;
-use super::schemas;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::Node;
+use crate::tosca::types::schemas;
 use crate::tosca::value::{Definition, check_constraint_definition};
 use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};

@@ -2,11 +2,11 @@
 //! template fulfils them.
 
 use super::checker::Checker;
-use super::schemas::definitions;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{CAPABILITY_FILTER, FILTER};
+use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{
     Clause, Definition, Reason, Schema, Undecided, check_constraint_definition, check_value,
     function,

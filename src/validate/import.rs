@@ -2,12 +2,12 @@
 //! 3.6.6 and 3.6.8). Whether imports lead anywhere is said when they are read.
 
 use super::checker::Checker;
-use super::schemas::Schemas;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node, NodeKind};
 use crate::tosca::load::is_profile;
 use crate::tosca::shape::Shape;
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Link;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
@@ -128,7 +128,7 @@ fn family(kind: Kind) -> Option<Family> {
 }
 
 struct Checking<'c, 't> {
-    schemas: &'c Schemas<'t>,
+    schemas: &'c Schemas<'t, 't>,
     diagnostics: &'c mut Diagnostics,
 }
 

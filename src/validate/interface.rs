@@ -3,10 +3,10 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use super::schemas::definition;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, Shape};
+use crate::tosca::types::schemas::definition;
 use crate::tosca::value::{Definition, check_assignment, check_definition};
 use crate::tosca::{EffectiveInterface, Family, OperationDefinition, Parts, PropertyDefinition};
 use crate::variability::graph::ElementId;

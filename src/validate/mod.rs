@@ -22,7 +22,6 @@ mod parameter;
 mod policy;
 mod property;
 mod relation;
-mod schemas;
 mod service;
 mod substitution;
 mod syntax;
@@ -41,8 +40,6 @@ use crate::variability::expression::Evaluator;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::Openness;
 use checker::Checker;
-
-pub(crate) use schemas::Schemas;
 
 /// What validation found.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use super::activity::Workflows;
 use super::checker::Checker;
-use super::schemas;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::substitution::{self, Mapping, Substitution};
+use crate::tosca::types::schemas;
 use crate::tosca::value::{Definition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
 use crate::variability::graph::{ElementId, NodeElement, Target};

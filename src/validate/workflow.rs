@@ -3,11 +3,11 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
-use super::schemas;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::tosca::Family;
+use crate::tosca::types::schemas;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
 use crate::variability::graph::Target;

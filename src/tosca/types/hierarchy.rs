@@ -1,5 +1,6 @@
 //! All types by name, and what derives from what.
 
+use super::check;
 use super::definition::TypeDefinition;
 use super::effective::{self, EffectiveType};
 use super::family::Family;
@@ -235,11 +236,12 @@ impl<'a> Types<'a> {
         &self.diagnostics
     }
 
-    /// All that is wrong, with what types refer to and how they refine as well, in the order of the
-    /// files.
+    /// All that is wrong, with what types refer to, how they refine, and which of their constraints
+    /// and defaults make no sense, in the order of the files.
     pub fn validate(&self) -> Diagnostics {
         let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
         let mut all: Vec<_> = self.diagnostics.0.iter().chain(effective).cloned().collect();
+        all.append(&mut check::definitions(self));
         all.sort_by_key(|diagnostic| diagnostic.span);
         Diagnostics(all)
     }

@@ -2,11 +2,13 @@
 //! which names ([`scope`]), how they are written ([`definition`]), and what they effectively are
 //! ([`effective`]).
 
+mod check;
 mod definition;
 mod effective;
 mod family;
 mod hierarchy;
 mod report;
+pub(crate) mod schemas;
 pub(crate) mod scope;
 
 pub use definition::{

@@ -5,8 +5,8 @@ use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
 use crate::tosca::Types;
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{Definition, check_value, function_not_map};
-use crate::validate::Schemas;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
@@ -108,7 +108,7 @@ fn entries<'d>(
 }
 
 /// What is wrong with a value.
-fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_>) -> Vec<Diagnostic> {
+fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     no_functions(value, &mut found);
     let declared = &parameter.declared;

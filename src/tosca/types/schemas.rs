@@ -1,17 +1,18 @@
 //! From definitions of the type system to what values are checked against.
 
+use super::definition::{Constraint, PropertyDefinition, SchemaDefinition};
+use super::effective::Parts;
+use super::family::Family;
+use super::hierarchy::{TypeId, TypeRef, Types};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
-use crate::tosca::{
-    Constraint, Family, Parts, PropertyDefinition, SchemaDefinition, TypeId, TypeRef, Types,
-};
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
-pub(crate) struct Schemas<'t> {
-    types: &'t Types<'t>,
-    of: Vec<OnceCell<TypeSchema<'t>>>,
+pub(crate) struct Schemas<'t, 'a> {
+    types: &'t Types<'a>,
+    of: Vec<OnceCell<TypeSchema<'a>>>,
 }
 
 /// What a type says about values.
@@ -24,14 +25,14 @@ pub(crate) struct TypeSchema<'t> {
     schema: Schema<'t>,
 }
 
-impl<'t> Schemas<'t> {
+impl<'t, 'a> Schemas<'t, 'a> {
     /// Those of these types.
-    pub fn new(types: &'t Types<'t>) -> Self {
+    pub fn new(types: &'t Types<'a>) -> Self {
         Self { types, of: types.ids().map(|_| OnceCell::new()).collect() }
     }
 
     /// What a type says about values.
-    pub fn of(&self, id: TypeId) -> &TypeSchema<'t> {
+    pub fn of(&self, id: TypeId) -> &TypeSchema<'a> {
         self.of[id.index()].get_or_init(|| {
             let effective = self.types.effective(id);
             TypeSchema {
@@ -44,12 +45,12 @@ impl<'t> Schemas<'t> {
     }
 }
 
-impl<'t> DataTypes<'t> for Schemas<'t> {
-    fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 't>> {
+impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
+    fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>> {
         self.data_type_in(None, name)
     }
 
-    fn data_type_in(&self, file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 't>> {
+    fn data_type_in(&self, file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 'a>> {
         let found = self.of(self.types.find_in(file, Family::Data, name)?);
         Some(DataTypeView {
             base: found.base,
@@ -62,13 +63,13 @@ impl<'t> DataTypes<'t> for Schemas<'t> {
 }
 
 /// What properties, attributes or parameters have to be.
-pub(super) fn definitions<'t>(parts: &Parts<'t, PropertyDefinition<'t>>) -> Vec<Definition<'t>> {
+pub(crate) fn definitions<'t>(parts: &Parts<'t, PropertyDefinition<'t>>) -> Vec<Definition<'t>> {
     parts.values().map(|part| definition(&part.definition)).collect()
 }
 
 /// What a property, an attribute or a parameter has to be; what is wrong with its definition has
 /// been reported with it.
-pub(super) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<'t> {
+pub(crate) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<'t> {
     Definition {
         name: definition.named.name,
         span: definition.named.key.span(),
@@ -79,7 +80,7 @@ pub(super) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<
     }
 }
 
-fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
+pub(super) fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
     let part = |part: &Option<Box<SchemaDefinition<'t>>>| {
         part.as_deref().map(|part| Box::new(schema(part)))
     };

@@ -1,0 +1,156 @@
+//! Whether what types define makes sense, also where nobody uses it: constraints are for the type
+//! that they constrain (section 3.6.3.3), defaults and fixed values fit (sections 3.6.10.5 and
+//! 3.6.14.2).
+//!
+//! Each definition is judged with all that it inherits, where it is written: of what a refinement
+//! takes over as it is, its ancestor says what is wrong.
+
+use super::definition::{InterfaceDefinition, OperationDefinition, PropertyDefinition};
+use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
+use super::family::Family;
+use super::hierarchy::{TypeId, Types};
+use super::schemas::{Schemas, definition, schema};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+use crate::tosca::value::{
+    Findings, Reason, Schema, Undecided, check_constraint_definition, check_definition,
+    check_schema,
+};
+
+/// All that is wrong with constraints, schemas, defaults and fixed values in types.
+pub(super) fn definitions(types: &Types<'_>) -> Vec<Diagnostic> {
+    let mut check = Check { types, schemas: Schemas::new(types), found: Vec::new() };
+    types.ids().for_each(|id| check.of_type(id, types.effective(id)));
+    check.found
+}
+
+struct Check<'t, 'a> {
+    types: &'t Types<'a>,
+    schemas: Schemas<'t, 'a>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Check<'_, 'a> {
+    fn of_type(&mut self, id: TypeId, effective: &EffectiveType<'a>) {
+        if self.types.definition(id).family == Family::Data {
+            self.data_type(id);
+        }
+        self.properties(id, &effective.properties);
+        self.properties(id, &effective.attributes);
+        for capability in own(id, &effective.capabilities) {
+            self.properties(id, &capability.definition.properties);
+            self.properties(id, &capability.definition.attributes);
+        }
+        for interface in own(id, &effective.interfaces) {
+            self.interface(id, &interface.definition);
+        }
+        self.interface(id, &effective.interface);
+        let requirements = &self.types.definition(id).requirements;
+        requirements
+            .iter()
+            .flat_map(|requirement| &requirement.interfaces)
+            .for_each(|interface| self.relationship_interface(interface));
+    }
+
+    /// The constraints of a data type are for values of that type; those of its ancestors are
+    /// judged with them.
+    fn data_type(&mut self, id: TypeId) {
+        let written = self.types.definition(id);
+        let own = schema(&written.schema);
+        let itself =
+            Schema { file: Some(written.key.document().file()), ..Schema::of(written.name) };
+        for clause in &own.constraints {
+            let findings = check_constraint_definition(clause, &itself, &self.schemas);
+            self.found.extend(all(findings));
+        }
+        for part in [&own.key_schema, &own.entry_schema].into_iter().flatten() {
+            let findings = check_schema(part, &self.schemas);
+            self.found.extend(all(findings));
+        }
+    }
+
+    fn interface(&mut self, id: TypeId, interface: &EffectiveInterface<'a>) {
+        self.properties(id, &interface.inputs);
+        let operations = own(id, &interface.operations).chain(own(id, &interface.notifications));
+        operations.for_each(|operation| self.operation(operation));
+    }
+
+    /// Inputs of an operation are all that it has, of which some may be inherited as they are.
+    fn operation(&mut self, operation: &Part<'a, OperationDefinition<'a>>) {
+        let refined = operation.refines.as_ref().map(|part| part.definition.inputs.as_slice());
+        for input in &operation.definition.inputs {
+            let before = refined
+                .and_then(|inputs| inputs.iter().find(|it| it.named.name == input.named.name));
+            if before.is_none_or(|before| !before.named.key.ptr_eq(input.named.key)) {
+                self.property(input, before);
+            }
+        }
+    }
+
+    /// What a requirement adds to the interfaces of its relationship is as it is written.
+    fn relationship_interface(&mut self, interface: &InterfaceDefinition<'a>) {
+        let of_operations = interface.operations.iter().flat_map(|operation| &operation.inputs);
+        interface.inputs.iter().chain(of_operations).for_each(|input| self.property(input, None));
+    }
+
+    fn properties(&mut self, id: TypeId, parts: &Parts<'a, PropertyDefinition<'a>>) {
+        for part in own(id, parts) {
+            let before = part.refines.as_ref().map(|refined| &refined.definition);
+            self.property(&part.definition, before);
+        }
+    }
+
+    fn property(
+        &mut self,
+        property: &PropertyDefinition<'a>,
+        before: Option<&PropertyDefinition<'a>>,
+    ) {
+        let effective = definition(property);
+        let mut found = all(check_definition(&effective, &self.schemas));
+        if let Some(before) = before.filter(|_| !found.is_empty()) {
+            let inherited = definition(before);
+            let known = all(check_definition(&inherited, &self.schemas));
+            found.retain(|one| {
+                !known.iter().any(|other| (one.span, one.code) == (other.span, other.code))
+            });
+            for one in &mut found {
+                move_to_refinement(one, property);
+            }
+        }
+        self.found.append(&mut found);
+    }
+}
+
+/// A default that is inherited is right where it stands: what makes it wrong is the refinement.
+fn move_to_refinement(diagnostic: &mut Diagnostic, property: &PropertyDefinition<'_>) {
+    let inherited = [property.default, property.value].into_iter().flatten().find(|value| {
+        let own = [property.named.value.get("default"), property.named.value.get("value")];
+        !own.into_iter().flatten().any(|own| own.ptr_eq(*value))
+            && diagnostic.span.is_some_and(|span| is_in(span, value.span()))
+    });
+    if let Some(value) = inherited {
+        let moved = diagnostic.clone().at(property.named.key.span());
+        *diagnostic = moved.label(value.span(), "the value that is inherited");
+    }
+}
+
+fn is_in(inner: Span, outer: Span) -> bool {
+    inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// The parts that this type itself writes.
+fn own<'p, 'a, T>(id: TypeId, parts: &'p Parts<'a, T>) -> impl Iterator<Item = &'p Part<'a, T>> {
+    parts.values().map(|part| &**part).filter(move |part| part.owner == id)
+}
+
+/// What is wrong, and what cannot be told for a reason that is not reported elsewhere.
+fn all(findings: Findings<'_>) -> Vec<Diagnostic> {
+    let is_news = |undecided: &&Undecided<'_>| {
+        !matches!(
+            undecided.reason,
+            Reason::Function(_) | Reason::UnknownType(_) | Reason::Definition
+        )
+    };
+    let notes = findings.undecided.iter().filter(is_news).map(Undecided::diagnostic);
+    findings.diagnostics.into_iter().chain(notes).collect()
+}
