@@ -113,10 +113,11 @@ fn tell(names: [Option<&str>; 2], found: &Found, reporter: &Reporter) {
         let told = diagnostics.iter().filter_map(|diagnostic| {
             match shared.contains(&diagnostic.one_line(sources)) {
                 true => (index == 0).then(|| diagnostic.clone()),
-                false => Some(Diagnostic {
-                    message: format!("{}: {}", label(index, names), diagnostic.message),
-                    ..diagnostic.clone()
-                }),
+                false => {
+                    let mut named = diagnostic.clone();
+                    named.message = format!("{}: {}", label(index, names), diagnostic.message);
+                    Some(named)
+                }
             }
         });
         reporter.report(&told.collect::<Vec<_>>(), sources);

@@ -7,7 +7,7 @@ use annotate_snippets::{
 };
 use anstream::{AutoStream, ColorChoice};
 use cuvee::Failure;
-use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::diagnostic::{Diagnostic, Fix, Severity};
 use cuvee::source::{FileId, SourceMap, Span};
 use memchr::{memchr, memrchr};
 use serde::Serialize;
@@ -104,7 +104,7 @@ fn level<'a>(severity: Severity) -> Level<'a> {
     match severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
-        Severity::Note => Level::NOTE,
+        _ => Level::NOTE,
     }
 }
 
@@ -112,9 +112,8 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
     let title =
         level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
     let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
-    let group = match diagnostic.section {
-        Some(section) => group
-            .element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),
+    let group = match diagnostic.rule {
+        Some(rule) => group.element(Level::NOTE.message(rule.to_string())),
         None => group,
     };
     match &diagnostic.help {
@@ -223,6 +222,25 @@ struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<JsonFix>,
+}
+
+/// What to replace, in bytes of the file, and with what.
+#[derive(Serialize)]
+struct JsonFix {
+    #[serde(flatten)]
+    place: JsonPlace,
+    start: u32,
+    end: u32,
+    replacement: String,
+}
+
+impl JsonFix {
+    fn new(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> Self {
+        let place = JsonPlace::new(span, sources);
+        Self { place, start: span.start, end: span.end, replacement }
+    }
 }
 
 impl JsonPlace {
@@ -251,7 +269,8 @@ pub fn json(found: &[Found<'_>]) -> String {
             place: diagnostic.span.map(|span| JsonPlace::new(span, sources)).unwrap_or_default(),
             labels: labels.collect(),
             help: diagnostic.help.as_deref(),
-            section: diagnostic.section,
+            section: diagnostic.rule.map(|rule| rule.section),
+            fix: diagnostic.fix(sources).map(|fix| JsonFix::new(fix, sources)),
         };
         // Texts and numbers always serialise.
         serde_json::to_string(&object).unwrap_or_default() + "\n"

@@ -97,9 +97,7 @@ impl Resolver {
         self.explore_around(|space, currents, sources| {
             let graph = space.graph();
             let id = graph.by_identifier(identifier).ok_or_else(|| {
-                let guess = graph
-                    .closest_identifier(identifier)
-                    .map(|close| format!("did you mean `{close}`?"));
+                let guess = graph.closest_identifier(identifier);
                 let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
                 Diagnostic::error(
                     Code::UnknownElement,

@@ -3,8 +3,8 @@
 use super::assignment::Typed;
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::normalize;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::load::normalize;
 use crate::tosca::shape::ARTIFACT;
 use crate::tosca::value::function;
 use crate::tosca::{Family, TypeId};

@@ -3,7 +3,7 @@
 use super::assignment::Typed;
 use super::capability::is_selected;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Family;
 use crate::tosca::shape::Shape;
@@ -130,7 +130,8 @@ impl<'a> Checker<'_, 'a> {
                 Some((_, None)) => continue,
                 Some((_, Some(new))) => {
                     let message = format!("the directive `{text}` is deprecated");
-                    Diagnostic::warning(Code::Deprecated, message).help(format!("write `{new}`"))
+                    let advice = Advice::from(format!("write `{new}`")).instead(text, *new);
+                    Diagnostic::warning(Code::Deprecated, message).help(advice)
                 }
                 None => {
                     let error = Diagnostic::error(

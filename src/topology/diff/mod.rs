@@ -91,7 +91,7 @@ pub enum Edit {
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, parse};
 ///
-/// let read = |text: &str| parse(FileId(0), text.into(), &Limits::default()).map(|document| document.root().to_value());
+/// let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default()).map(|document| document.root().to_value());
 /// let from = read("topology_template: {node_templates: {shop: {type: Shop, requirements: [{host: engine}, {cache: cache}]}}}")?;
 /// let to = read("topology_template: {node_templates: {shop: {requirements: [{cache: {node: cache}}, {host: box}], type: Shop}}}")?;
 /// let diff = diff(&from, &to);

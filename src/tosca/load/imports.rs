@@ -5,9 +5,9 @@
 //! else resolving leaves it to an orchestrator, and validating says so.
 
 use super::mapping::{Mapping, below, file_url, is_profile, is_url};
-use super::{Opened, is_yaml, normalize, parse_all, read_text};
+use super::{Opened, is_yaml, parse_all, read_text};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
-use crate::text::source::{FileId, FileSystem, SourceMap};
+use crate::text::source::{FileId, FileSystem, SourceMap, normalize};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::types::scope::{Link, Links};
 use crate::variability::template::ImportDefinition;

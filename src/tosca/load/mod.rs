@@ -14,7 +14,7 @@ use crate::text::source::{FileId, FileSystem, SourceMap};
 use crate::text::yaml::{self, Document, Job, Keep, Limits};
 use crate::tosca::names as types;
 use memchr::memmem;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The names under which a directory's template is found, the first one first.
@@ -181,23 +181,6 @@ fn parse_all(
     };
     let jobs: Vec<_> = jobs.iter().enumerate().map(job).collect();
     yaml::parse_all(&jobs, &Limits::default())
-}
-
-/// Without `.` and `..`, so that one file has one name.
-pub fn normalize(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir
-                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
-            {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 /// Reads the optional file of the first of these names that exists.

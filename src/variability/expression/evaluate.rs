@@ -297,10 +297,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     fn no_condition(&self, node: Node<'_>, written: &str) -> Diagnostic {
-        let guess = self
-            .graph
-            .closest_identifier(written)
-            .map(|identifier| format!("did you mean `{identifier}`?"));
+        let guess = self.graph.closest_identifier(written);
         let help = "a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or an identifier such as `node.shop`";
         let error =
             Diagnostic::error(Code::InvalidExpression, format!("`{written}` is not a condition"))

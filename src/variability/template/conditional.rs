@@ -1,6 +1,6 @@
 //! What every conditional element may declare, whatever its kind.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::variability::options::{Kind, Part, parse_mode};
@@ -240,7 +240,7 @@ pub(super) fn unknown(
     } else if let Some(meant) = closest(text, known.iter().copied().chain(COMMON).chain(OTHER)) {
         diagnostics.push(
             error(format!("`{text}` is not a keyword of {what}"))
-                .help(format!("did you mean `{meant}`?")),
+                .help(Advice::did_you_mean(text, meant)),
         );
     }
 }
@@ -253,7 +253,7 @@ pub(super) fn unknown_in_closed(
     diagnostics: &mut Diagnostics,
 ) {
     let text = key.text().unwrap_or_default();
-    let help = closest(text, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+    let help = did_you_mean(text, known.iter().copied());
     let error =
         Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyword of {what}"))
             .at(key.span());

@@ -218,7 +218,7 @@ fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
     }
     let known: Vec<_> = options::versions().collect();
     let help = did_you_mean(version, known.iter().copied())
-        .unwrap_or_else(|| format!("it can be {}", known.join(", ")));
+        .unwrap_or_else(|| format!("it can be {}", known.join(", ")).into());
     Err(error(format!("the definitions version `{version}` cannot be resolved"))
         .at(node.span())
         .help(help))
