@@ -9,7 +9,7 @@ use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, Out};
 use crate::tosca::csar::{self, Package};
 use crate::tosca::load::{self, Importing, Mapping, Opened};
-use crate::tosca::names::TypeHierarchy;
+use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
 use crate::tosca::{Types, profile};
 use crate::variability::check;
@@ -578,7 +578,7 @@ impl Resolver {
         })?;
 
         progress.phase("building");
-        let types = TypeHierarchy::of(
+        let types = TypeHierarchy::resolving(
             std::iter::once(&opened.template).chain(&imported).chain(&opened.library),
             &links,
         );

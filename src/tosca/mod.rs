@@ -23,7 +23,6 @@ pub mod csar;
 pub(crate) mod function;
 mod grammar;
 pub(crate) mod load;
-pub(crate) mod names;
 pub mod profile;
 pub(crate) mod shape;
 pub(crate) mod substitution;

@@ -1,8 +1,10 @@
 //! The profiles that are built in: the normative types, and the non-normative ones for those who
 //! ask for them.
 
-use super::types::Family;
+use super::grammar;
+use super::types::{Family, TypeDefinition};
 use super::value::Primitive;
+use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{BuiltInFile, FileId};
 use crate::text::yaml::{self, Document, Limits, Node};
 use std::sync::{Arc, OnceLock};
@@ -51,6 +53,17 @@ pub fn normative() -> &'static Document {
     NORMATIVE.document()
 }
 
+/// The file of the normative types.
+pub(super) fn normative_file() -> FileId {
+    NORMATIVE.file.id()
+}
+
+/// The definitions of the normative types, in the order of the file.
+pub(super) fn definitions() -> &'static [TypeDefinition<'static>] {
+    static DEFINITIONS: OnceLock<Vec<TypeDefinition<'static>>> = OnceLock::new();
+    DEFINITIONS.get_or_init(|| grammar::definitions(normative(), &mut Diagnostics::default()))
+}
+
 /// The types of chapter 9, which only examples use.
 pub fn non_normative() -> &'static Document {
     NON_NORMATIVE.document()
@@ -71,15 +84,6 @@ pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
     let copied =
         [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|profile| profile.file.text() == text)?;
     Some(copied.document())
-}
-
-/// Whether a normative type goes by this name.
-pub(crate) fn has(family: Family, name: &str) -> bool {
-    let types = normative().root().get(family.keyword());
-    let mut types = types.into_iter().flat_map(Node::entries);
-    types.any(|(key, definition)| {
-        key.text() == Some(name) || other_names(definition).any(|other| other == name)
-    })
 }
 
 /// Whether a file is one of the profiles.

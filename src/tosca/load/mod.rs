@@ -12,7 +12,7 @@ pub use mapping::{Mapping, is_profile};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, FileSystem, SourceMap};
 use crate::text::yaml::{self, Document, Job, Keep, Limits};
-use crate::tosca::names as types;
+use crate::tosca::types;
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

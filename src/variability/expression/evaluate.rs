@@ -9,7 +9,7 @@ use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::names::TypeHierarchy;
+use crate::tosca::types::TypeHierarchy;
 use crate::variability::clock::Clock;
 use crate::variability::graph::index::Index;
 use crate::variability::graph::{ElementId, Graph};
