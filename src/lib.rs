@@ -70,6 +70,8 @@ mod variability;
 pub use explore::{matrix, outline};
 pub use resolver::{Failure, Resolution, Resolver};
 pub use sat::{count, formula, progress, solve};
+#[cfg(feature = "render")]
+pub use text::render;
 pub use text::{diagnostic, source, value, yaml};
 pub use topology::diff;
 pub use tosca::csar;

@@ -5,6 +5,7 @@
 //! shown, any will do. `exit-1` behind the language says how the commands exit. A block of the
 //! language `yaml` with a name behind it is a file of that name.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

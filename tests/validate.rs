@@ -1,5 +1,6 @@
 //! `cuvee validate`, as a user types it.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

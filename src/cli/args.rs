@@ -175,6 +175,7 @@ pub enum ResultFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
+    #[cfg(feature = "varisat")]
     Varisat,
     Batsat,
 }
@@ -182,6 +183,7 @@ pub enum Solver {
 impl From<Solver> for SolverKind {
     fn from(solver: Solver) -> Self {
         match solver {
+            #[cfg(feature = "varisat")]
             Solver::Varisat => Self::Varisat,
             Solver::Batsat => Self::Batsat,
         }

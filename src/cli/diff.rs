@@ -2,7 +2,7 @@
 
 use super::args::{DiffArgs, ListFormat, SelectArgs};
 use super::progress::Spinner;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};

@@ -4,7 +4,7 @@
 //! Only the objects that are written are here; the names of their fields are those of the format.
 
 use super::explain_code::parts;
-use super::render::Found;
+use super::reporter::Found;
 use cuvee::diagnostic::{Code, Diagnostic, Fix, Label, Severity};
 use cuvee::source::{FileId, SourceMap, Span};
 use cuvee::tosca::profile;

@@ -5,6 +5,8 @@
 
 pub mod decimal;
 pub mod diagnostic;
+#[cfg(feature = "render")]
+pub mod render;
 pub mod source;
 pub mod value;
 pub mod yaml;
