@@ -22,6 +22,7 @@
 pub mod csar;
 pub(crate) mod function;
 mod grammar;
+pub(crate) mod import;
 pub(crate) mod load;
 pub mod profile;
 pub(crate) mod shape;

@@ -77,7 +77,7 @@ impl Family {
     }
 
     /// The section that defines its types.
-    pub fn section(self) -> &'static str {
+    pub const fn section(self) -> &'static str {
         match self {
             Self::Data => "3.7.6",
             Self::Artifact => "3.7.4",
