@@ -83,7 +83,7 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     builder.unique_names()?;
     builder.chosen();
     builder.rules();
-    let mut logic = Logic::new(declarations, &builder.domains, &template.variability.expressions);
+    let mut logic = Logic::new(declarations, &builder.domains, prepared.graph);
     for &constraint in constraints {
         match logic.proposition(constraint) {
             Some(proposition) => builder.model.constrain(proposition),
