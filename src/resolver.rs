@@ -254,8 +254,8 @@ impl Resolver {
         self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)))
     }
 
-    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no
-    /// types of profiles.
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well, where types are
+    /// judged; resolving knows the normative ones only.
     pub fn non_normative_types(mut self) -> Self {
         self.non_normative = true;
         self
