@@ -12,7 +12,9 @@ mod families;
 mod modular;
 
 use cuvee::formula::{Cnf, Lit, Var};
-use cuvee::solve::{Limit, Objective, Problem, Settings, SolverKind, Technique, Unsolved, solve};
+use cuvee::solve::{
+    Limit, Objective, Problem, SolverKind, SolverSettings, Technique, Unsolved, solve,
+};
 use encode::Encoded;
 use std::fmt::Write;
 use std::fs;
@@ -43,7 +45,7 @@ fn main() -> anyhow::Result<()> {
         } else {
             println!(
                 "{argument:<32} {}",
-                prove(&read(&fs::read_to_string(argument)?)?, &Settings::default())
+                prove(&read(&fs::read_to_string(argument)?)?, &SolverSettings::default())
             );
         }
     }
@@ -91,15 +93,17 @@ fn techniques() {
     print!("\n{:<24}", "times as long");
     problems.iter().for_each(|(name, _)| print!(" {name:>18}"));
     for technique in Technique::ALL {
-        let techniques = Settings::default().techniques.toggled(technique);
+        let techniques = SolverSettings::default().techniques.toggled(technique);
         let direction = if techniques.has(technique) { "with" } else { "without" };
         print!("\n{:<24}", format!("{direction} {technique:?}"));
         for (_, problem) in &problems {
             // By turns, so that both meet the same noise.
             let (mut usual, mut other) = (Some(Duration::MAX), Some(Duration::MAX));
             for _ in 0..RUNS {
-                usual = usual.min(run(problem, &Settings::default()).1);
-                other = other.min(run(problem, &Settings { techniques, ..Settings::default() }).1);
+                usual = usual.min(run(problem, &SolverSettings::default()).1);
+                other = other.min(
+                    run(problem, &SolverSettings { techniques, ..SolverSettings::default() }).1,
+                );
             }
             let ratio = other
                 .zip(usual)
@@ -111,7 +115,7 @@ fn techniques() {
 }
 
 /// What a run came to.
-fn prove(problem: &Encoded, settings: &Settings) -> String {
+fn prove(problem: &Encoded, settings: &SolverSettings) -> String {
     match run(problem, settings) {
         (result, None) => result,
         (result, Some(first)) => {
@@ -123,9 +127,9 @@ fn prove(problem: &Encoded, settings: &Settings) -> String {
 }
 
 /// The optimum or what became of it, and the time that took where it was found out.
-fn run(problem: &Encoded, settings: &Settings) -> (String, Option<Duration>) {
+fn run(problem: &Encoded, settings: &SolverSettings) -> (String, Option<Duration>) {
     let Encoded { cnf, objective, preference } = problem;
-    let settings = Settings { limit: Limit::after(PATIENCE), ..settings.clone() };
+    let settings = SolverSettings { limit: Limit::after(PATIENCE), ..settings.clone() };
     let start = Instant::now();
     match solve(
         &Problem { cnf, objectives: std::slice::from_ref(objective), preference },

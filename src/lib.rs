@@ -69,7 +69,7 @@ mod variability;
 
 pub use explore::{matrix, outline};
 pub use resolver::{Failure, Resolution, Resolver};
-pub use sat::{count, formula, progress, solve};
+pub use sat::{count, dimacs, formula, progress, solve};
 #[cfg(feature = "render")]
 pub use text::render;
 pub use text::{diagnostic, source, value, yaml};

@@ -2,7 +2,7 @@
 
 use crate::sat::formula::Formula;
 use crate::sat::progress::Progress;
-use crate::sat::solve::{Limit, Settings, SolverKind};
+use crate::sat::solve::{Limit, SolverKind, SolverSettings};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, FileSystem, OsFiles, SourceMap};
 use crate::text::value::Value;
@@ -837,7 +837,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         enrich::validate(evaluator, self.type_specific, self.options)?;
         let assertions = enrich::enrich(evaluator, self.inputs, self.type_specific, self.options)?;
         let objectives = objectives::objectives(evaluator, self.options)?;
-        let settings = Settings { limit, ..self.solver.into() };
+        let settings = SolverSettings { limit, ..self.solver.into() };
         Ok(find::find(evaluator, &assertions, &objectives, self.options, &settings, progress)?)
     }
 }

@@ -13,7 +13,7 @@ use cuvee::diagnostic::Code;
 use cuvee::formula::Atom;
 use cuvee::progress::Progress;
 use cuvee::solve::{
-    Bounds as Proven, Conflict, Problem, Settings, Solution, SolverKind, Unsolved, solve,
+    Bounds as Proven, Conflict, Problem, Solution, SolverKind, SolverSettings, Unsolved, solve,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -92,7 +92,7 @@ fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
         let objectives = std::slice::from_ref(&encoded.objective);
         match solve(
             &Problem { cnf: &encoded.cnf, objectives, preference: &[] },
-            &Settings::default(),
+            &SolverSettings::default(),
             &mut (),
         ) {
             Ok(solution) => {

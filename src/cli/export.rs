@@ -2,6 +2,7 @@
 
 use super::args::{ExportArgs, ExportFormat};
 use super::{Outcome, output, rejected, select};
+use cuvee::diagnostic::Diagnostic;
 use std::process::ExitCode;
 
 /// Writes the formula or the feature model.
@@ -10,9 +11,11 @@ pub fn run(args: &ExportArgs) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     let text = match args.format {
         ExportFormat::Dimacs => resolver.variants_formula()?.dimacs().to_string(),
-        ExportFormat::Wcnf => {
-            resolver.optimization_formula()?.wcnf().map_err(rejected)?.to_string()
-        }
+        ExportFormat::Wcnf => resolver
+            .optimization_formula()?
+            .wcnf()
+            .map_err(|error| rejected(Diagnostic::from(error)))?
+            .to_string(),
         ExportFormat::Uvl => resolver.feature_model()?.to_uvl(),
         ExportFormat::Featureide => resolver.feature_model()?.to_feature_ide(),
     };

@@ -68,10 +68,10 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
         return Err(diagnostics);
     }
     let declarations = &prepared.inputs.declarations;
-    let mut builder = Builder {
+    let mut builder = FeatureModelBuilder {
         declarations,
         values: &prepared.inputs.values,
-        tree: Tree::of(declarations),
+        tree: FeatureTree::of(declarations),
         model: FeatureModel::new(Feature {
             is_abstract: true,
             ..Feature::new(root_name(declarations))
@@ -107,7 +107,7 @@ fn root_name(declarations: &Declarations<'_>) -> String {
 }
 
 /// Which inputs are features, and which of them is below which.
-struct Tree {
+struct FeatureTree {
     features: Vec<bool>,
     /// Of each input: its parent, and in what kind of group of it.
     parents: Vec<Option<(InputId, GroupKind)>>,
@@ -117,7 +117,7 @@ struct Tree {
     said: FxHashSet<(InputId, usize)>,
 }
 
-impl Tree {
+impl FeatureTree {
     fn of(declarations: &Declarations<'_>) -> Self {
         let count = declarations.len();
         let mut tree = Self {
@@ -235,16 +235,16 @@ fn valid_values(declaration: &Declaration<'_>) -> Option<Vec<Value>> {
     Some(valid)
 }
 
-struct Builder<'b, 'a> {
+struct FeatureModelBuilder<'b, 'a> {
     declarations: &'b Declarations<'a>,
     values: &'b InputValues<'a>,
-    tree: Tree,
+    tree: FeatureTree,
     model: FeatureModel,
     domains: Vec<Domain>,
     notes: Vec<Note>,
 }
 
-impl<'b> Builder<'b, '_> {
+impl<'b> FeatureModelBuilder<'b, '_> {
     /// Adds the features: those without parent below the root, each followed by what is below it.
     fn features(&mut self) {
         let root = self.model.root();

@@ -142,7 +142,7 @@ fn parsed(text: &str) -> Option<Document> {
     yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).ok()
 }
 
-type Entries<'o> = Vec<(OutKey<'o>, Out<'o>)>;
+type OutEntries<'o> = Vec<(OutKey<'o>, Out<'o>)>;
 
 struct Imported<'m> {
     model: &'m FeatureModel,
@@ -155,7 +155,7 @@ impl Imported<'_> {
         // Lists and conditions stand in one line, as in these.
         let style = parsed("[{ a: b }]");
         let style = style.as_ref().map(Document::root);
-        let style = Style { list: style, map: style.and_then(|list| list.items().next()) };
+        let style = ListStyle { list: style, map: style.and_then(|list| list.items().next()) };
         let mut inputs = Vec::new();
         let mut selected = vec![false; self.roles.len()];
         for (id, feature) in self.model.features() {
@@ -197,7 +197,7 @@ impl Imported<'_> {
         id: FeatureId,
         feature: &Feature,
         always: bool,
-        style: &Style<'o>,
+        style: &ListStyle<'o>,
     ) -> Option<(OutKey<'o>, Out<'o>)> {
         let (name, original, kind) = match &self.roles[id.index()] {
             Role::Always => {
@@ -217,7 +217,7 @@ impl Imported<'_> {
                 Some(feature.value_type.as_deref().unwrap_or(feature.kind.value_type())),
             ),
         };
-        let mut body: Entries<'o> = Vec::new();
+        let mut body: OutEntries<'o> = Vec::new();
         body.extend(kind.map(|kind| entry("type", Out::String(kind.to_owned().into()))));
         let renamed = (name != original).then_some(original);
         let description = match (renamed, feature.description.as_deref()) {
@@ -262,8 +262,8 @@ impl Imported<'_> {
         &mut self,
         id: FeatureId,
         feature: &Feature,
-        body: &mut Entries<'o>,
-        style: &Style<'o>,
+        body: &mut OutEntries<'o>,
+        style: &ListStyle<'o>,
     ) {
         let is_input = matches!(self.roles[id.index()], Role::Input(_));
         let (mut mandatory, mut optional) = (Vec::new(), Vec::new());
@@ -321,7 +321,7 @@ impl Imported<'_> {
         })
     }
 
-    fn condition<'o>(&self, proposition: &Proposition, style: &Style<'o>) -> Out<'o> {
+    fn condition<'o>(&self, proposition: &Proposition, style: &ListStyle<'o>) -> Out<'o> {
         let all = |operands: &[Proposition]| {
             let items =
                 operands.iter().map(|operand| (None, self.condition(operand, style))).collect();
@@ -358,12 +358,12 @@ impl Imported<'_> {
 }
 
 /// Collections whose style others take.
-struct Style<'o> {
+struct ListStyle<'o> {
     list: Option<Node<'o>>,
     map: Option<Node<'o>>,
 }
 
-fn block<'o>(entries: Entries<'o>) -> Out<'o> {
+fn block<'o>(entries: OutEntries<'o>) -> Out<'o> {
     Out::Map { entries, like: None }
 }
 
@@ -372,7 +372,7 @@ fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {
 }
 
 /// A value in one line.
-fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
+fn flow<'o>(value: &Value, style: &ListStyle<'o>) -> Out<'o> {
     match value {
         Value::List(items) => Out::Seq {
             items: items.iter().map(|item| (None, flow(item, style))).collect(),
@@ -383,7 +383,7 @@ fn flow<'o>(value: &Value, style: &Style<'o>) -> Out<'o> {
 }
 
 /// A constraint clause, its operand in one line.
-fn clause<'o>(clause: &Value, style: &Style<'o>) -> Out<'o> {
+fn clause<'o>(clause: &Value, style: &ListStyle<'o>) -> Out<'o> {
     match clause {
         Value::Map(entries) => block(
             entries

@@ -7,7 +7,7 @@ use crate::variability::graph::Graph;
 use crate::variability::inputs::{Declarations, InputType};
 use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{
-    Connective, ExpressionId, Operation, Operator, Reading, Syntax, Term,
+    Application, Connective, ExpressionId, ExpressionOperator, ReadAs, Syntax, Term,
 };
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,7 @@ pub(super) enum Domain {
 }
 
 /// What an expression means.
-enum Meaning {
+enum ExpressionMeaning {
     /// A truth.
     Logic(Proposition),
     /// Values, each in the cases that a proposition describes; exactly one of these holds.
@@ -71,8 +71,8 @@ impl<'l, 'a> Logic<'l, 'a> {
             return None;
         }
         match self.meaning(id)? {
-            Meaning::Logic(proposition) => Some(proposition),
-            Meaning::Cases(cases) => {
+            ExpressionMeaning::Logic(proposition) => Some(proposition),
+            ExpressionMeaning::Cases(cases) => {
                 let holds = |(value, case): (Value, Proposition)| match value {
                     Value::Bool(truth) => Some((truth, case)),
                     Value::Number(number) => Some((number.as_f64() > 0.0, case)),
@@ -96,15 +96,15 @@ impl<'l, 'a> Logic<'l, 'a> {
 
     fn cases(&mut self, id: ExpressionId) -> Option<Vec<(Value, Proposition)>> {
         match self.meaning(id)? {
-            Meaning::Cases(cases) => Some(cases),
-            Meaning::Logic(proposition) => {
+            ExpressionMeaning::Cases(cases) => Some(cases),
+            ExpressionMeaning::Logic(proposition) => {
                 let copy = self.copy(&proposition)?;
                 Some(vec![(true.into(), copy), (false.into(), !proposition)])
             }
         }
     }
 
-    fn meaning(&mut self, id: ExpressionId) -> Option<Meaning> {
+    fn meaning(&mut self, id: ExpressionId) -> Option<ExpressionMeaning> {
         self.budget = self.budget.checked_sub(1)?;
         self.nested += 1;
         let meaning = if self.nested > MAX_DEPTH { None } else { self.meaning_here(id) };
@@ -112,29 +112,32 @@ impl<'l, 'a> Logic<'l, 'a> {
         meaning
     }
 
-    fn meaning_here(&mut self, id: ExpressionId) -> Option<Meaning> {
-        let Operation { operator, operand, .. } = match self.syntax.get(id).term {
+    fn meaning_here(&mut self, id: ExpressionId) -> Option<ExpressionMeaning> {
+        let Application { operator, operand, .. } = match self.syntax.get(id).term {
             Term::Scalar(node) => {
-                return Some(Meaning::Cases(vec![(node.to_value(), Proposition::Constant(true))]));
+                return Some(ExpressionMeaning::Cases(vec![(
+                    node.to_value(),
+                    Proposition::Constant(true),
+                )]));
             }
-            Term::Operation(operation) => operation,
+            Term::Application(operation) => operation,
             Term::List(_) | Term::Broken(..) => return None,
         };
         let proposition = match operator {
-            Operator::Input => return self.input(operand),
-            Operator::Named(Reading::Value) => {
+            ExpressionOperator::Input => return self.input(operand),
+            ExpressionOperator::Named(ReadAs::Value) => {
                 let body = self.named(operand)?;
                 return self.meaning(body);
             }
-            Operator::Named(Reading::Logic) => {
+            ExpressionOperator::Named(ReadAs::Logic) => {
                 let body = self.named(operand)?;
                 self.condition(body)?
             }
-            Operator::Logical(connective) => self.logical(connective, operand)?,
-            Operator::Value(ValueOperator::Equal) => self.equal(operand)?,
-            Operator::Value(_) | Operator::Presence(_) => return None,
+            ExpressionOperator::Logical(connective) => self.logical(connective, operand)?,
+            ExpressionOperator::Value(ValueOperator::Equal) => self.equal(operand)?,
+            ExpressionOperator::Value(_) | ExpressionOperator::Presence(_) => return None,
         };
-        Some(Meaning::Logic(proposition))
+        Some(ExpressionMeaning::Logic(proposition))
     }
 
     fn named(&self, operand: ExpressionId) -> Option<ExpressionId> {
@@ -156,19 +159,19 @@ impl<'l, 'a> Logic<'l, 'a> {
         })
     }
 
-    fn input(&mut self, operand: ExpressionId) -> Option<Meaning> {
+    fn input(&mut self, operand: ExpressionId) -> Option<ExpressionMeaning> {
         let id = self.declarations.id(self.syntax.get(operand).text()?)?;
         match self.domains.get(id.index())? {
             // Of an input without type, the feature says whether it counts as true, not what it is.
             Domain::Feature(feature) if self.declarations.get(id)?.kind == InputType::Boolean => {
-                Some(Meaning::Logic(Proposition::Feature(*feature)))
+                Some(ExpressionMeaning::Logic(Proposition::Feature(*feature)))
             }
             Domain::Values(cases) => {
                 self.budget = self.budget.checked_sub(cases.len())?;
                 let case = |(value, feature): &(Value, FeatureId)| {
                     (value.clone(), Proposition::Feature(*feature))
                 };
-                Some(Meaning::Cases(cases.iter().map(case).collect()))
+                Some(ExpressionMeaning::Cases(cases.iter().map(case).collect()))
             }
             Domain::Feature(_) | Domain::Other => None,
         }

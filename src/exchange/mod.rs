@@ -25,7 +25,6 @@ mod names;
 mod uvl;
 
 pub use feature_ide::read as read_feature_ide;
-pub use formula::Formula;
 pub use imported::import;
 pub use model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
 pub use uvl::read as read_uvl;

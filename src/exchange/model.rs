@@ -369,14 +369,14 @@ impl FeatureModel {
 
     /// Walks the tree in the order in which it is written; without recursion, so its depth does not
     /// matter.
-    pub(super) fn walk(&self, mut visit: impl FnMut(Step<'_>)) {
+    pub(super) fn walk(&self, mut visit: impl FnMut(FeatureStep<'_>)) {
         let mut open = vec![Visit::Feature(self.root(), None)];
         let mut depth = 0;
         while let Some(next) = open.pop() {
             match next {
                 Visit::Feature(id, group) => {
                     let Some(feature) = self.feature(id) else { continue };
-                    visit(Step::Feature { feature, depth, group });
+                    visit(FeatureStep::Feature { feature, depth, group });
                     open.push(Visit::End(id));
                     for group in feature.groups.iter().rev() {
                         open.extend(
@@ -390,11 +390,11 @@ impl FeatureModel {
                     }
                     depth += 1;
                 }
-                Visit::Group(kind) => visit(Step::Group { kind, depth }),
+                Visit::Group(kind) => visit(FeatureStep::Group { kind, depth }),
                 Visit::End(id) => {
                     depth -= 1;
                     if let Some(feature) = self.feature(id) {
-                        visit(Step::End { feature, depth });
+                        visit(FeatureStep::End { feature, depth });
                     }
                 }
             }
@@ -409,7 +409,7 @@ enum Visit {
 }
 
 /// A step of [`FeatureModel::walk`].
-pub(super) enum Step<'m> {
+pub(super) enum FeatureStep<'m> {
     /// A feature begins: the group that it belongs to, if it has a parent, and how many features
     /// are above it.
     Feature { feature: &'m Feature, depth: usize, group: Option<GroupKind> },

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 
 /// The features by name.
 #[derive(Default)]
-pub(super) struct Names(FxHashMap<String, FeatureId>);
+pub(super) struct FeatureNames(FxHashMap<String, FeatureId>);
 
-impl Names {
+impl FeatureNames {
     /// Takes note of a feature.
     ///
     /// # Errors

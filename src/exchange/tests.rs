@@ -6,6 +6,7 @@ mod oracle;
 use super::formula::solved;
 use super::*;
 use crate::Resolver;
+use crate::sat::dimacs::DimacsFormula;
 use crate::sat::solve::SolverKind;
 use crate::text::source::{FileId, MemoryFiles};
 use proptest::prelude::*;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 const FILE: FileId = FileId(0);
 
 /// The names of the selected features.
-type Configuration = BTreeSet<String>;
+type SelectedFeatures = BTreeSet<String>;
 
 /// Whether a selection, a bit for each feature, is a configuration: read off the tree and the
 /// propositions.
@@ -59,7 +60,7 @@ fn truth(proposition: &Proposition, selected: &dyn Fn(FeatureId) -> bool) -> boo
 fn configurations(
     model: &FeatureModel,
     counts: impl Fn(&Feature) -> bool,
-) -> BTreeSet<Configuration> {
+) -> BTreeSet<SelectedFeatures> {
     let named = |selection: u32| {
         let selected = model
             .features()
@@ -79,7 +80,7 @@ const KEYWORDS: [&str; 6] =
 
 /// Boolean inputs `A` to `D`, an input `size` with valid values, rules and constraints.
 #[derive(Clone, Debug)]
-struct Declared {
+struct DeclaredInput {
     /// Of each input: keyword and listed inputs.
     rules: Vec<(usize, usize, Vec<usize>)>,
     constraints: Vec<Condition>,
@@ -138,7 +139,7 @@ fn name(input: usize) -> char {
     ['A', 'B', 'C', 'D'][input]
 }
 
-impl Declared {
+impl DeclaredInput {
     fn template(&self) -> String {
         let mut text = String::from(
             "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n",
@@ -183,7 +184,7 @@ impl Declared {
     }
 
     /// The names of what is selected, where this is admitted.
-    fn configurations(&self) -> BTreeSet<Configuration> {
+    fn configurations(&self) -> BTreeSet<SelectedFeatures> {
         let named = |(inputs, size): (u32, usize)| {
             let selected = (0..INPUTS)
                 .filter(|input| inputs >> input & 1 == 1)
@@ -209,14 +210,14 @@ fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-fn declared() -> impl Strategy<Value = Declared> {
+fn declared() -> impl Strategy<Value = DeclaredInput> {
     let rule = (0..INPUTS, 0..KEYWORDS.len(), proptest::collection::vec(0..INPUTS, 1..4));
     (proptest::collection::vec(rule, 0..8), proptest::collection::vec(condition(), 0..3)).prop_map(
         |(mut rules, constraints)| {
             // Of each keyword an input has one.
             let mut met = BTreeSet::new();
             rules.retain(|(owner, keyword, _)| met.insert((*owner, *keyword)));
-            Declared { rules, constraints }
+            DeclaredInput { rules, constraints }
         },
     )
 }
@@ -247,7 +248,7 @@ proptest! {
         let model = Resolver::from_text("t.yaml", declared.template()).feature_model().unwrap();
         let imported = read(&model.to_uvl()).to_inputs().unwrap();
         let template = format!("tosca_definitions_version: tosca_variability_1_0\n{imported}");
-        for (inputs, size) in Declared::choices() {
+        for (inputs, size) in DeclaredInput::choices() {
             let accepts = |template: &str, lower: bool| {
                 let mut resolver = Resolver::from_text("t.yaml", template).input_text("size", VALUES[size]);
                 for input in 0..INPUTS {
@@ -489,10 +490,10 @@ fn comments_and_line_ends_do_not_matter() {
 
 #[test]
 fn weights_combine_exactly_or_not_at_all() {
-    let formula = |objectives: &[&[(u64, i32)]]| Formula {
+    let formula = |objectives: &[&[(u64, i32)]]| DimacsFormula {
         vars: 2,
         objectives: objectives.iter().map(|terms| terms.to_vec()).collect(),
-        ..Formula::default()
+        ..DimacsFormula::default()
     };
     let text =
         formula(&[&[(2, 1), (3, -2), (1, 1)], &[], &[(0, 1), (5, 2)]]).wcnf().unwrap().to_string();
@@ -517,8 +518,11 @@ fn weights_combine_exactly_or_not_at_all() {
 
 #[test]
 fn names_stay_in_their_comment() {
-    let formula =
-        Formula { vars: 1, names: vec![(1, "node.a\n-1 0 é".into())], ..Formula::default() };
+    let formula = DimacsFormula {
+        vars: 1,
+        names: vec![(1, "node.a\n-1 0 é".into())],
+        ..DimacsFormula::default()
+    };
     assert_eq!(formula.dimacs().to_string(), "c 1 node.a\\n-1 0 é\nc p show 0\np cnf 1 0\n");
 }
 

@@ -332,7 +332,7 @@ impl Space<'_, '_> {
             .best_clauses()
             .chain([violations.as_slice()])
             .chain(passed.iter().map(Vec::as_slice));
-        compile(self.settled.vars, clauses, &projection, EFFORT)
+        compile(self.determinised.vars, clauses, &projection, EFFORT)
             .map(|compiled| compiled.count().to_string())
     }
 }

@@ -133,7 +133,7 @@ impl Space<'_, '_> {
 
     fn explained_clauses(&self, sources: &SourceMap) -> Clauses {
         let (mut reasons, of_origin) = self.telling_reasons(sources);
-        let mut found = Clauses { vars: self.settled.vars, ..Clauses::default() };
+        let mut found = Clauses { vars: self.determinised.vars, ..Clauses::default() };
         let mut add = |clause: &[Lit], origin: Option<usize>| {
             found.clauses.push(clause.iter().map(|&literal| literal.to_dimacs()).collect());
             found.origins.push(origin);
@@ -141,7 +141,7 @@ impl Space<'_, '_> {
         for clause in self.cnf.clauses() {
             add(clause.literals, clause.origin.and_then(|origin| of_origin.get(&origin).copied()));
         }
-        for lemma in &self.settled.lemmas {
+        for lemma in &self.determinised.lemmas {
             add(
                 lemma,
                 Some(

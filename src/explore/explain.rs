@@ -224,7 +224,7 @@ impl<'a> Space<'_, 'a> {
             .collect();
         let mut terms = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
-            let changed = Var((self.settled.vars + terms.len()) as u32).positive();
+            let changed = Var((self.determinised.vars + terms.len()) as u32).positive();
             terms.push((changed, 1));
             if open.cases.len() == 1 {
                 // No condition tells its values apart, so that none of them changes anything.
@@ -245,7 +245,7 @@ impl<'a> Space<'_, 'a> {
         }
         let mut preference: Vec<Atom> =
             terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
-        let mut vars = self.settled.vars + terms.len();
+        let mut vars = self.determinised.vars + terms.len();
         // Of what an input can be changed to, the first that will do: as long as they can be, later
         // cases are absent.
         for &case in self.cases.iter().flat_map(|cases| cases.iter().skip(1).rev()) {

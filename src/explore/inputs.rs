@@ -182,7 +182,7 @@ pub(super) struct Pairs {
 impl Pairs {
     pub fn new(space: &Space<'_, '_>) -> Self {
         let mut models = space.best_models();
-        let vars = space.settled.vars;
+        let vars = space.determinised.vars;
         (0..vars).for_each(|_| {
             models.new_var();
         });

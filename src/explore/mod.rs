@@ -19,6 +19,7 @@
 
 mod analyze;
 mod configure;
+mod dimacs;
 mod explain;
 mod flags;
 mod inputs;
@@ -30,6 +31,7 @@ mod variants;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
 pub use configure::{Clauses, Configurable, Configuration};
+pub(crate) use dimacs::dimacs;
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use flags::{flag, flags};
 pub use inputs::{CaseReport, InputReport, InputsReport};

@@ -5,7 +5,7 @@ use crate::resolver::Prepared;
 use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
-use crate::sat::solve::{self, Models, Objective, Problem, Question, Settled};
+use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::variability::check::{self, Demand};
@@ -21,8 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// So many surroundings of choices are settled; beyond that, inputs have to be assigned.
-const MAX_SURROUNDINGS: usize = 20_000;
+/// So many contexts of choices are looked at; beyond that, inputs have to be assigned.
+const MAX_CONTEXTS: usize = 20_000;
 
 /// What decides an open input that nobody assigns.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(crate) struct Space<'s, 'a> {
     /// What has to hold before the best is chosen, each clause with its origin.
     pub(super) cnf: Cnf,
     /// The same, with one model for each assignment of inputs.
-    pub(super) settled: Settled,
+    pub(super) determinised: Determinised,
     /// Literals that every valid variant fulfils, and why.
     pub(super) requirements: Vec<(Lit, Requirement)>,
     /// The constraints of the author and the rules between inputs, each with the literal that it
@@ -85,7 +85,7 @@ pub(crate) struct Opened<'s, 'a> {
     /// What was asked for besides.
     wanted: Vec<Formula>,
     /// What the template optimises.
-    pub(crate) objectives: Vec<objectives::Objective>,
+    pub(crate) objectives: Vec<objectives::WeightedSum>,
 }
 
 impl<'s, 'a> Opened<'s, 'a> {
@@ -155,7 +155,7 @@ pub(super) fn named<T: Copy>(
 }
 
 impl<'s, 'a> Space<'s, 'a> {
-    /// Settles what is best for each assignment of inputs.
+    /// Determinises what is best for each assignment of inputs.
     ///
     /// # Errors
     /// `open-input` where that depends on inputs in too many ways.
@@ -182,12 +182,12 @@ impl<'s, 'a> Space<'s, 'a> {
             .iter()
             .map(|when| when.iter().map(|&case| encoder.literal(case)).collect())
             .collect();
-        progress.phase("settling what is best");
+        progress.phase("determinising what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let unique = variant::uniqueness(prepared.graph, prepared.options);
-        let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
+        let mut determinised = determinise(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
-        encoder.reserve(settled.vars);
+        encoder.reserve(determinised.vars);
         let mut requirements: Vec<_> =
             wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
         requirements.extend(checks.iter().map(|(formula, rule)| {
@@ -197,7 +197,7 @@ impl<'s, 'a> Space<'s, 'a> {
             )
         }));
         requirements.extend(
-            settled
+            determinised
                 .ambiguous
                 .iter()
                 .map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))),
@@ -215,7 +215,7 @@ impl<'s, 'a> Space<'s, 'a> {
         let technologies = variant::objective(&mut encoder, &technologies);
         let weight = (variant::objective(&mut encoder, &weight), weight.measure);
         let cnf = encoder.finish();
-        settled.vars = settled.vars.max(cnf.vars());
+        determinised.vars = determinised.vars.max(cnf.vars());
         Ok(Self {
             prepared,
             evaluator,
@@ -224,7 +224,7 @@ impl<'s, 'a> Space<'s, 'a> {
             cases,
             defaults,
             cnf,
-            settled,
+            determinised,
             requirements,
             constraints,
             technologies,
@@ -247,12 +247,12 @@ impl<'s, 'a> Space<'s, 'a> {
         self.cnf
             .clauses()
             .map(|clause| clause.literals)
-            .chain(self.settled.lemmas.iter().map(Vec::as_slice))
+            .chain(self.determinised.lemmas.iter().map(Vec::as_slice))
     }
 
     /// The best variant of each assignment, whether it is valid or not.
     pub(super) fn best_models(&self) -> Models {
-        Models::new(self.settled.vars, self.best_clauses(), self.prepared.solver)
+        Models::new(self.determinised.vars, self.best_clauses(), self.prepared.solver)
     }
 
     /// The valid variants.
@@ -434,21 +434,21 @@ impl Examples<'_, '_, '_> {
     }
 }
 
-fn settle(
+fn determinise(
     prepared: &Prepared<'_, '_>,
     cnf: &Cnf,
     inputs: &[Var],
     objectives: &[Objective],
     unique: &[(Code, Vec<ElementId>)],
-) -> Result<Settled, Diagnostics> {
+) -> Result<Determinised, Diagnostics> {
     let unique: Vec<Vec<Atom>> =
         unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
     let preference = variant::preference(prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
-    solve::settle(&question, prepared.solver, MAX_SURROUNDINGS).ok_or_else(|| {
+    solve::determinise(&question, prepared.solver, MAX_CONTEXTS).ok_or_else(|| {
         let message =
-            format!("the best variant depends on inputs in more than {MAX_SURROUNDINGS} ways");
+            format!("the best variant depends on inputs in more than {MAX_CONTEXTS} ways");
         Diagnostic::error(Code::OpenInput, message)
             .help("assign some inputs with `--input` or a preset")
             .into()

@@ -2,11 +2,12 @@
 //! inputs that gives it.
 
 use super::Answer;
+use super::dimacs;
 use super::space::{Projection, Space, literal, named};
 use crate::Failure;
 use crate::Resolver;
-use crate::exchange::Formula;
 use crate::sat::count::{Compiled, compile};
+use crate::sat::dimacs::DimacsFormula;
 use crate::sat::formula::{Atom, Cnf, Lit};
 use crate::sat::solve::backbone::{backbone, equivalences};
 use crate::sat::solve::covering::covering;
@@ -233,7 +234,7 @@ impl Space<'_, '_> {
 
     fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
         let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
-        compile(self.settled.vars, self.valid_clauses(), &projection, effort)
+        compile(self.determinised.vars, self.valid_clauses(), &projection, effort)
     }
 
     pub(super) fn count(&self, query: &Query) -> Count {
@@ -312,7 +313,7 @@ impl Space<'_, '_> {
             },
             Goal::Technologies => self.technologies.clone(),
         };
-        let cnf = Cnf::of(self.settled.vars, self.valid_clauses().map(<[Lit]>::to_vec));
+        let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
         let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
         let problem = Problem {
             cnf: &cnf,
@@ -334,17 +335,10 @@ impl Space<'_, '_> {
     }
 
     /// The formula whose models, projected to the elements, are the variants.
-    pub(crate) fn formula(&self) -> Formula {
+    pub(crate) fn formula(&self) -> DimacsFormula {
         let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
         let projection = Projection::All.elements(self.graph());
-        Formula::new(
-            self.graph(),
-            self.settled.vars,
-            self.valid_clauses(),
-            &projection,
-            &cases,
-            &[],
-        )
+        dimacs(self.graph(), self.determinised.vars, self.valid_clauses(), &projection, &cases, &[])
     }
 
     /// The variant of a model.

@@ -3,13 +3,13 @@
 use crate::sat::formula::{Atom, Encoder, OriginId};
 use crate::sat::progress::Progress;
 use crate::sat::solve::{
-    self, Bounds, Conflict, Interrupted, Problem, Settings, Solution, Unsolved,
+    self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unsolved,
 };
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::objectives::{Measure, Objective};
+use crate::variability::objectives::{Measure, WeightedSum};
 use crate::variability::options::{Flag, Kind, Options};
 use crate::variability::presence::Presence;
 
@@ -63,9 +63,9 @@ impl Optimum {
 pub fn find(
     evaluator: &Evaluator<'_, '_>,
     assertions: &Assertions,
-    objectives: &[Objective],
+    objectives: &[WeightedSum],
     options: &Options,
-    settings: &Settings,
+    settings: &SolverSettings,
     progress: &mut dyn Progress,
 ) -> Result<Variant, Diagnostic> {
     let graph = evaluator.graph;
@@ -176,7 +176,7 @@ pub fn encoder<'f>(evaluator: &'f Evaluator<'_, '_>, assertions: &Assertions) ->
 }
 
 /// A weighted sum of formulas as one of literals.
-pub fn objective(encoder: &mut Encoder<'_>, sum: &Objective) -> solve::Objective {
+pub fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::Objective {
     solve::Objective {
         terms: sum
             .terms

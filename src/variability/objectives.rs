@@ -9,7 +9,7 @@ use crate::variability::options::{Optimization, Options, TechnologiesMode, Topol
 
 /// A weighted sum of formulas, to minimise.
 #[derive(Default)]
-pub struct Objective {
+pub struct WeightedSum {
     /// What each costs.
     pub terms: Vec<(Formula, u64)>,
     /// What the sum means.
@@ -47,7 +47,7 @@ impl Measure {
 pub fn objectives(
     evaluator: &mut Evaluator<'_, '_>,
     options: &Options,
-) -> Result<Vec<Objective>, Diagnostic> {
+) -> Result<Vec<WeightedSum>, Diagnostic> {
     let graph = evaluator.graph;
     let mut objectives = Vec::new();
     if options.topology() != Optimization::Off {
@@ -88,7 +88,7 @@ pub fn topology(
     evaluator: &mut Evaluator<'_, '_>,
     mode: TopologyMode,
     direction: Optimization,
-) -> Result<Objective, Diagnostic> {
+) -> Result<WeightedSum, Diagnostic> {
     let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
     let nodes: Vec<_> =
         evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
@@ -110,7 +110,7 @@ fn weighted(
     what: &'static str,
     elements: &[(ElementId, Decimal)],
     direction: Optimization,
-) -> Result<Objective, Diagnostic> {
+) -> Result<WeightedSum, Diagnostic> {
     let scale = elements.iter().map(|(_, weight)| weight.scale()).max().unwrap_or_default();
     let mut sum = 0u64;
     let mut terms = Vec::with_capacity(elements.len());
@@ -122,7 +122,7 @@ fn weighted(
         terms.push((directed(evaluator.atom(id), direction), units));
     }
     let total = (direction == Optimization::Max).then_some(sum);
-    Ok(Objective { terms, measure: Measure { what, scale, total } })
+    Ok(WeightedSum { terms, measure: Measure { what, scale, total } })
 }
 
 fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
@@ -136,7 +136,7 @@ fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
 }
 
 /// The number of different technologies in use.
-pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Objective {
+pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> WeightedSum {
     let graph = evaluator.graph;
     let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> =
         indexmap::IndexMap::default();
@@ -146,5 +146,5 @@ pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Obje
     let terms: Vec<_> =
         by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect();
     let total = (direction == Optimization::Max).then_some(terms.len() as u64);
-    Objective { terms, measure: Measure { what: "the number of technologies", scale: 0, total } }
+    WeightedSum { terms, measure: Measure { what: "the number of technologies", scale: 0, total } }
 }

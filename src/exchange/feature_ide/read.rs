@@ -1,7 +1,7 @@
 //! Reads feature models.
 
 use super::super::model::{Feature, FeatureId, FeatureModel, GroupKind, MAX_DEPTH, Proposition};
-use super::super::names::{Names, syntax, too_deep, unsupported};
+use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::{FileId, Span};
 use quick_xml::XmlVersion;
@@ -18,7 +18,7 @@ use quick_xml::reader::Reader;
 /// name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
     let mut reader = Reader::from_str(text);
-    let mut model = Builder::default();
+    let mut model = FeatureIdeBuilder::default();
     loop {
         let start = reader.buffer_position();
         let event = reader.read_event();
@@ -86,16 +86,16 @@ enum Open {
 }
 
 #[derive(Default)]
-struct Builder {
+struct FeatureIdeBuilder {
     model: Option<FeatureModel>,
-    names: Names,
+    names: FeatureNames,
     open: Vec<Open>,
     /// How many operators are open.
     nested: usize,
     rooted: bool,
 }
 
-impl Builder {
+impl FeatureIdeBuilder {
     fn start(&mut self, element: &BytesStart<'_>, span: Span) -> Result<(), Diagnostic> {
         let name = element.name();
         let name: &str = name.as_ref();

@@ -1,7 +1,7 @@
 //! Writes feature models.
 
 use super::super::model::{
-    Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition, Step,
+    Feature, FeatureId, FeatureModel, FeatureStep, FeatureType, Group, GroupKind, Proposition,
 };
 use std::fmt::Write;
 
@@ -22,11 +22,11 @@ impl FeatureModel {
         }
         out.push_str("<featureModel>\n\t<struct>\n");
         self.walk(|step| match step {
-            Step::Feature { feature, depth, group } => {
+            FeatureStep::Feature { feature, depth, group } => {
                 self.push_start(&mut out, feature, depth, group)
             }
-            Step::Group { .. } => {}
-            Step::End { feature, depth } => self.push_end(&mut out, feature, depth),
+            FeatureStep::Group { .. } => {}
+            FeatureStep::End { feature, depth } => self.push_end(&mut out, feature, depth),
         });
         out.push_str("\t</struct>\n");
         let mut rules: Vec<Proposition> = Vec::new();

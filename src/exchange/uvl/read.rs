@@ -3,7 +3,7 @@
 use super::super::model::{
     Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition,
 };
-use super::super::names::{Names, syntax, too_deep, unsupported};
+use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
 use super::KEYWORDS;
 use super::lexer::{Token, tokens};
 use crate::text::diagnostic::{Diagnostic, did_you_mean};
@@ -17,7 +17,7 @@ use crate::variability::inputs::InputType;
 /// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses
 /// what no variability input can express, and `duplicate` where two features share a name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
-    let mut reader = Reader { tokens: tokens(text, file)?, at: 0, inner: Vec::new() };
+    let mut reader = UvlReader { tokens: tokens(text, file)?, at: 0, inner: Vec::new() };
     reader.preamble()?;
     let mut tree = reader.tree()?;
     for start in std::mem::take(&mut reader.inner) {
@@ -29,7 +29,7 @@ pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
     Ok(tree.model)
 }
 
-struct Reader<'t> {
+struct UvlReader<'t> {
     tokens: Vec<(Token<'t>, Span)>,
     at: usize,
     /// Where constraints among attributes start: they may name features that are still to come.
@@ -37,28 +37,28 @@ struct Reader<'t> {
 }
 
 /// What is read so far.
-struct Tree {
+struct UvlTree {
     model: FeatureModel,
-    names: Names,
+    names: FeatureNames,
 }
 
 /// What the lines at one level of indentation are.
-enum Frame {
+enum UvlFrame {
     /// The groups of a feature.
     Groups(FeatureId),
     /// The features of a group: its parent, its position there, and the bounds that stand for its
     /// kind.
-    Members(FeatureId, usize, Option<Bounds>),
+    Members(FeatureId, usize, Option<GroupBounds>),
 }
 
 /// How many members of a group may be selected.
-struct Bounds {
+struct GroupBounds {
     least: u64,
     most: Option<u64>,
     span: Span,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> UvlReader<'t> {
     fn peek(&self) -> &Token<'t> {
         self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
     }
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `features` and what is indented below it.
-    fn tree(&mut self) -> Result<Tree, Diagnostic> {
+    fn tree(&mut self) -> Result<UvlTree, Diagnostic> {
         self.at += 1;
         self.expect(&Token::Newline, "the end of the line behind `features`")?;
         self.expect(&Token::Indent, "an indented root feature")?;
@@ -142,22 +142,22 @@ impl<'t> Reader<'t> {
         if root.kind != FeatureType::Boolean {
             return Err(not_always_there(&root, self.span()));
         }
-        let mut tree = Tree { model: FeatureModel::new(root), names: Names::default() };
+        let mut tree = UvlTree { model: FeatureModel::new(root), names: FeatureNames::default() };
         tree.names.declare(&tree.model, tree.model.root())?;
         let mut open = Vec::new();
         if self.accept(&Token::Indent) {
-            open.push(Frame::Groups(tree.model.root()));
+            open.push(UvlFrame::Groups(tree.model.root()));
         }
         while let Some(frame) = open.last() {
             if self.accept(&Token::Dedent) {
-                if let Some(Frame::Members(parent, group, Some(bounds))) = open.pop() {
+                if let Some(UvlFrame::Members(parent, group, Some(bounds))) = open.pop() {
                     tree.settle(parent, group, &bounds)?;
                 }
                 continue;
             }
             let below = match *frame {
-                Frame::Groups(parent) => Some(self.group(&mut tree, parent)?),
-                Frame::Members(parent, group, _) => self.member(&mut tree, parent, group)?,
+                UvlFrame::Groups(parent) => Some(self.group(&mut tree, parent)?),
+                UvlFrame::Members(parent, group, _) => self.member(&mut tree, parent, group)?,
             };
             open.extend(below);
         }
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A line that begins a group.
-    fn group(&mut self, tree: &mut Tree, parent: FeatureId) -> Result<Frame, Diagnostic> {
+    fn group(&mut self, tree: &mut UvlTree, parent: FeatureId) -> Result<UvlFrame, Diagnostic> {
         let mut bounds = None;
         let kind = match self.peek() {
             Token::Word("mandatory") => GroupKind::Mandatory,
@@ -182,11 +182,11 @@ impl<'t> Reader<'t> {
         self.at += 1;
         self.expect(&Token::Newline, "the end of the line")?;
         self.expect(&Token::Indent, "an indented feature of the group")?;
-        Ok(Frame::Members(parent, tree.model.add_group(parent, kind), bounds))
+        Ok(UvlFrame::Members(parent, tree.model.add_group(parent, kind), bounds))
     }
 
     /// `[1..*]` up to its last bracket.
-    fn bounds(&mut self) -> Result<Bounds, Diagnostic> {
+    fn bounds(&mut self) -> Result<GroupBounds, Diagnostic> {
         let span = self.span();
         self.at += 1;
         let least = self.number()?;
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
         };
         match self.peek() {
             Token::Mark("]") => {
-                Ok(Bounds { least, most, span: Span { end: self.span().end, ..span } })
+                Ok(GroupBounds { least, most, span: Span { end: self.span().end, ..span } })
             }
             _ => Err(self.unexpected("`]`")),
         }
@@ -215,10 +215,10 @@ impl<'t> Reader<'t> {
     /// A line with a feature of a group; what is below it where something is.
     fn member(
         &mut self,
-        tree: &mut Tree,
+        tree: &mut UvlTree,
         parent: FeatureId,
         group: usize,
-    ) -> Result<Option<Frame>, Diagnostic> {
+    ) -> Result<Option<UvlFrame>, Diagnostic> {
         let feature = self.feature()?;
         let model = &mut tree.model;
         let mandatory =
@@ -229,7 +229,7 @@ impl<'t> Reader<'t> {
         }
         let id = model.add_to(parent, group, feature);
         tree.names.declare(&tree.model, id)?;
-        Ok(self.accept(&Token::Indent).then_some(Frame::Groups(id)))
+        Ok(self.accept(&Token::Indent).then_some(UvlFrame::Groups(id)))
     }
 
     /// A line with a feature.
@@ -364,7 +364,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The constraints among attributes that were left for later: one, or a list of them.
-    fn attribute_constraints(&mut self, tree: &mut Tree) -> Result<(), Diagnostic> {
+    fn attribute_constraints(&mut self, tree: &mut UvlTree) -> Result<(), Diagnostic> {
         let list = self.accept(&Token::Mark("["));
         loop {
             let constraint = self.constraint(tree)?;
@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The section of constraints, if there is one, and the end.
-    fn constraints(&mut self, tree: &mut Tree) -> Result<(), Diagnostic> {
+    fn constraints(&mut self, tree: &mut UvlTree) -> Result<(), Diagnostic> {
         if self.accept(&Token::Word("constraints")) {
             self.expect(&Token::Newline, "the end of the line behind `constraints`")?;
             let indented = self.accept(&Token::Indent);
@@ -394,7 +394,7 @@ impl<'t> Reader<'t> {
         self.expect(&Token::End, "`constraints` or the end of the file")
     }
 
-    fn constraint(&mut self, tree: &Tree) -> Result<Proposition, Diagnostic> {
+    fn constraint(&mut self, tree: &UvlTree) -> Result<Proposition, Diagnostic> {
         let span = self.span();
         let constraint = self.binary(tree, 0, 0)?;
         if constraint.depth() > MAX_DEPTH { Err(too_deep(span)) } else { Ok(constraint) }
@@ -404,7 +404,7 @@ impl<'t> Reader<'t> {
     /// left.
     fn binary(
         &mut self,
-        tree: &Tree,
+        tree: &UvlTree,
         rank: usize,
         nested: usize,
     ) -> Result<Proposition, Diagnostic> {
@@ -425,7 +425,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn unary(&mut self, tree: &Tree, nested: usize) -> Result<Proposition, Diagnostic> {
+    fn unary(&mut self, tree: &UvlTree, nested: usize) -> Result<Proposition, Diagnostic> {
         if nested > MAX_DEPTH {
             return Err(too_deep(self.span()));
         }
@@ -454,13 +454,13 @@ impl<'t> Reader<'t> {
     }
 }
 
-impl Tree {
+impl UvlTree {
     /// Turns bounds into the kind of group that says the same.
     fn settle(
         &mut self,
         parent: FeatureId,
         group: usize,
-        bounds: &Bounds,
+        bounds: &GroupBounds,
     ) -> Result<(), Diagnostic> {
         let Some(group) = self.model.group_mut(parent, group) else { return Ok(()) };
         let members = group.members.len() as u64;

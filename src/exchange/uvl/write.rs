@@ -1,6 +1,8 @@
 //! Writes feature models.
 
-use super::super::model::{Feature, FeatureModel, FeatureType, GroupKind, Proposition, Step};
+use super::super::model::{
+    Feature, FeatureModel, FeatureStep, FeatureType, GroupKind, Proposition,
+};
 use super::{ESCAPED, KEYWORDS};
 use crate::text::value::{Number, Value};
 use std::fmt::Write;
@@ -15,11 +17,11 @@ impl FeatureModel {
         }
         out.push_str("features\n");
         self.walk(|step| match step {
-            Step::Feature { feature, depth, .. } => {
+            FeatureStep::Feature { feature, depth, .. } => {
                 indent(&mut out, 2 * depth + 1);
                 push_feature(&mut out, feature);
             }
-            Step::Group { kind, depth } => {
+            FeatureStep::Group { kind, depth } => {
                 indent(&mut out, 2 * depth);
                 let keyword = match kind {
                     GroupKind::Mandatory => "mandatory\n",
@@ -29,7 +31,7 @@ impl FeatureModel {
                 };
                 out.push_str(keyword);
             }
-            Step::End { .. } => {}
+            FeatureStep::End { .. } => {}
         });
         if !self.constraints.is_empty() {
             out.push_str("constraints\n");

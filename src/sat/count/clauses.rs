@@ -1,15 +1,15 @@
-//! Clauses one after the other in memory.
+//! ClauseList one after the other in memory.
 
 use crate::sat::formula::Lit;
 
 #[derive(Default)]
-pub(super) struct Clauses {
+pub(super) struct ClauseList {
     literals: Vec<Lit>,
     /// Where each clause ends.
     ends: Vec<u32>,
 }
 
-impl Clauses {
+impl ClauseList {
     pub fn push(&mut self, clause: &[Lit]) {
         self.literals.extend_from_slice(clause);
         self.ends.push(self.literals.len() as u32);
@@ -37,7 +37,7 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    pub fn of(clauses: &Clauses, vars: usize) -> Self {
+    pub fn of(clauses: &ClauseList, vars: usize) -> Self {
         let mut starts = vec![0; 2 * vars + 1];
         for literal in &clauses.literals {
             starts[literal.index() + 1] += 1;

@@ -1,6 +1,11 @@
-//! The models of clauses, written down: each node is one of its products, the products of a node
-//! have no model in common, and the children of a product have no variable in common. So numbers
-//! add up and multiply.
+//! The models of clauses, written down: each node is one of its products, the products of a node have no
+//! model in common, and the children of a product have no variable in common. So numbers add up and
+//! multiply.
+//!
+//! # References
+//!
+//! - Adnan Darwiche, Pierre Marquis. "A Knowledge Compilation Map." JAIR 2002: what can be asked of such
+//!   a form, d-DNNF, in one pass.
 
 use num_bigint::BigUint;
 

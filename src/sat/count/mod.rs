@@ -1,9 +1,30 @@
 //! Counts, lists and draws the models of clauses, told apart by some of their variables.
 //!
-//! The clauses are compiled once: variables are decided one after the other, what is left falls
-//! apart into parts that share no variable, and a part that was met before is not decided again.
-//! What that writes down is a deterministic, decomposable negation normal form, in which every
-//! question takes one pass.
+//! The clauses are compiled once: variables are decided one after the other, what is left falls apart
+//! into residuals that share no variable, and a residual that was met before is not decided again. What
+//! that writes down is a deterministic, decomposable negation normal form (d-DNNF), in which every
+//! question takes one pass: the two values of a decision have no model in common, so that their numbers
+//! add up, and residuals have no variable in common, so that theirs multiply.
+//!
+//! Models are told apart by the variables of a *projection*; the others are hidden, and count as long as
+//! they have some value. So the variables of the projection are decided first, and of a residual
+//! without any of them it matters only whether it has a model, which a SAT solver says.
+//!
+//! 1. `simplify` makes the clauses smaller, without changing the projected models.
+//! 2. `order` finds an order of decisions in which clauses fall apart early.
+//! 3. `search` decides, splits and remembers.
+//! 4. `dag` is what came out.
+//!
+//! # References
+//!
+//! - Adnan Darwiche. "On the Tractable Counting of Theory Models and its Application to Truth
+//!   Maintenance and Belief Revision." Journal of Applied Non-Classical Logics 2001: the normal form.
+//! - Jinbo Huang, Adnan Darwiche. "The Language of Search." JAIR 2007: it is the trace of an exhaustive
+//!   search.
+//! - Rehan Abdul Aziz, Geoffrey Chu, Christian Muise, Peter Stuckey. "#∃SAT: Projected Model Counting."
+//!   SAT 2015: deciding the projection first.
+//! - Shubham Sharma, Rahul Gupta, Subhajit Roy, Kuldeep S. Meel. "Knowledge Compilation meets Uniform
+//!   Sampling." LPAR 2018: drawing each model with the same probability.
 
 mod clauses;
 mod dag;
@@ -170,8 +191,8 @@ impl Compiled {
     /// of the projection in its order. `None` where there is no model.
     pub fn sample(&self, random: &mut impl FnMut() -> u64) -> Option<Vec<bool>> {
         self.walk(&mut |choice| match choice {
-            Choice::Value => random() >> 63 == 1,
-            Choice::Product(first) => {
+            WalkChoice::Value => random() >> 63 == 1,
+            WalkChoice::Product(first) => {
                 let count = &self.counts[first];
                 below(&(count + &self.counts[first + 1]), random) >= *count
             }
@@ -208,19 +229,19 @@ impl Compiled {
     }
 
     /// The model that some choices lead to.
-    fn walk(&self, choose: &mut impl FnMut(Choice) -> bool) -> Option<Vec<bool>> {
+    fn walk(&self, choose: &mut impl FnMut(WalkChoice) -> bool) -> Option<Vec<bool>> {
         let mut values = vec![false; self.vars];
         let mut nodes = vec![self.dag.root?];
         while let Some(node) = nodes.pop() {
             let products = self.dag.products_of(node);
-            let second = products.len() > 1 && choose(Choice::Product(products.start));
+            let second = products.len() > 1 && choose(WalkChoice::Product(products.start));
             let product = products.start + usize::from(second);
             for factor in self.dag.factors_of(product) {
                 match factor {
                     Factor::Literal(literal) => {
                         values[literal.var().index()] = !literal.is_negative()
                     }
-                    Factor::Free(var) => values[var.index()] = choose(Choice::Value),
+                    Factor::Free(var) => values[var.index()] = choose(WalkChoice::Value),
                 }
             }
             nodes.extend_from_slice(self.dag.children_of(product));
@@ -234,7 +255,7 @@ impl Compiled {
 }
 
 /// What is to be chosen on the way to a model.
-enum Choice {
+enum WalkChoice {
     /// Whether the second of two products is taken, given the first.
     Product(usize),
     /// The value of a variable that is free.

@@ -1,21 +1,28 @@
 //! In which order to decide variables so that what is left falls apart early.
 //!
-//! Variables that share a clause are neighbours. Taking a variable out makes its neighbours
-//! neighbours of each other; whoever takes out next the variable for which that adds the fewest
-//! pairs takes out last what separates the rest. Deciding backwards, each part that is left depends
-//! on few of the decisions before it, and is met again under the others.
+//! Variables that share a clause are neighbours. Taking a variable out makes its neighbours neighbours
+//! of each other; whoever takes out next the variable for which that adds the fewest pairs takes out
+//! last what separates the rest. Deciding backwards, each part that is left depends on few of the
+//! decisions before it, and is met again under the others.
+//!
+//! # References
+//!
+//! - Uffe Kjærulff. "Triangulation of Graphs: Algorithms Giving Small Total State Space." Aalborg
+//!   University 1990: the order of elimination, *min-fill*, among others.
+//! - Adnan Darwiche. "Decomposable Negation Normal Form." Journal of the ACM 2001: a form that is
+//!   small where such an order is.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
 
-use super::clauses::Clauses;
+use super::clauses::ClauseList;
 
 /// The rank of each variable: of those that are left, the one of the least rank is to be decided.
 /// All that may be decided come before the others.
-pub(super) fn ranks(clauses: &Clauses, decidable: &[bool]) -> Vec<u32> {
-    let mut graph = Graph::of(clauses, decidable.len());
+pub(super) fn ranks(clauses: &ClauseList, decidable: &[bool]) -> Vec<u32> {
+    let mut graph = PrimalGraph::of(clauses, decidable.len());
     let mut heap: BinaryHeap<_> =
         (0..decidable.len() as u32).map(|var| Reverse(graph.price(var, decidable))).collect();
     let mut ranks = vec![0; decidable.len()];
@@ -49,7 +56,7 @@ struct Price {
     var: u32,
 }
 
-struct Graph {
+struct PrimalGraph {
     neighbours: Vec<FxHashSet<u32>>,
     gone: Vec<bool>,
     /// How many pairs may still be looked at before the order is good enough.
@@ -65,8 +72,8 @@ const WIDE: usize = 64;
 const EFFORT: usize = 20_000_000;
 const EFFORT_PER_VAR: usize = 200;
 
-impl Graph {
-    fn of(clauses: &Clauses, vars: usize) -> Self {
+impl PrimalGraph {
+    fn of(clauses: &ClauseList, vars: usize) -> Self {
         let mut neighbours = vec![FxHashSet::default(); vars];
         for clause in clauses.iter() {
             let reach = if clause.len() > LONG { 1 } else { clause.len() };

@@ -1,9 +1,41 @@
 //! Decides variables until nothing is left, and writes down how: each decision is a node, and a
-//! part that is met again is the node it already has.
+//! residual that is met again is the node it already has.
+//!
+//! The search goes through all assignments, so it must not do anything twice. After each decision unit
+//! propagation sets what follows, and what is left of the clauses is split into *residuals*: sets of
+//! variables that are connected by clauses that do not hold yet. Each residual is searched alone.
+//!
+//! **What is remembered.** A residual is the clauses that do not hold yet, each without its false
+//! literals. Its key is a sum over these clauses of the scrambled sum of random numbers for the literals
+//! that are left: sums are kept up to date literal by literal, so that the key of a residual takes one
+//! look at its clauses and no memory. Two different residuals with one key are as unlikely as a
+//! collision of 128 random bits. Hidden residuals are remembered with whether they have a model at all.
+//!
+//! **What is on the stacks.** The search is a loop and not a recursion, as templates decide how deep it
+//! goes. A frame is a residual in work, with the lengths that the stacks had when it was begun:
+//! assignments (`trail`), variables of residuals (`members`), residuals that wait (`residuals`) and
+//! branches that are written but not yet part of a node (`drafts`). Taking a branch back is cutting the
+//! stacks to these lengths. A branch is one value of the decision: the literals that it sets are its
+//! factors, the nodes of its residuals its children. If one of these turns out to be impossible, the
+//! branch is dropped and the others need not be looked at; so hidden and small ones come first.
+//!
+//! There is no learning of clauses as in a SAT solver: what conditions of a template contradict is
+//! found by propagation mostly, and residuals that have no model are remembered as such.
+//!
+//! # References
+//!
+//! - Roberto J. Bayardo Jr., Joseph Daniel Pehoushek. "Counting Models using Connected Components." AAAI
+//!   2000: splitting.
+//! - Tian Sang, Fahiem Bacchus, Paul Beame, Henry Kautz, Toniann Pitassi. "Combining Component Caching
+//!   and Clause Learning for Effective Model Counting." SAT 2004: remembering residuals.
+//! - Marc Thurley. "sharpSAT: Counting Models with Advanced Component Caching and Implicit BCP." SAT
+//!   2006: keys of residuals that take little memory; with keys of random bits only, as in Shubham
+//!   Sharma, Subhajit Roy, Mate Soos, Kuldeep S. Meel. "GANAK: A Scalable Probabilistic Exact Model
+//!   Counter." IJCAI 2019.
 
 use rustc_hash::FxHashMap;
 
-use super::clauses::{Clauses, Occurrences};
+use super::clauses::{ClauseList, Occurrences};
 use super::dag::{Dag, Factor};
 use crate::sat::formula::{Lit, Var};
 use crate::sat::solve::SolverKind;
@@ -12,7 +44,7 @@ use crate::sat::solve::random::Random;
 /// What to search.
 pub(super) struct Searched<'s> {
     /// Each with two literals or more.
-    pub clauses: &'s Clauses,
+    pub clauses: &'s ClauseList,
     /// What the models are told apart by.
     pub shown: &'s [bool],
     /// The shown variables, and such as follow from them.
@@ -22,7 +54,7 @@ pub(super) struct Searched<'s> {
 
 /// Compiles clauses; `None` where that takes more than the effort.
 pub(super) fn search(searched: &Searched<'_>, effort: u64) -> Option<Dag> {
-    Search::new(searched, effort).run()
+    Compiler::new(searched, effort).run()
 }
 
 /// A step is one decision, or a look at so many literals.
@@ -30,7 +62,7 @@ const LOOKS: u64 = 64;
 
 /// Variables that are connected by clauses, and with no others.
 #[derive(Clone, Copy)]
-struct Part {
+struct Residual {
     /// Where its variables are among the members.
     start: usize,
     end: usize,
@@ -43,28 +75,28 @@ struct Part {
     decision: u32,
 }
 
-/// What is known about a part.
+/// What is known about a residual.
 #[derive(Clone, Copy)]
-enum Known {
+enum Cached {
     Impossible,
     /// It has a model, and no shown variable.
     Possible,
     Node(u32),
 }
 
-/// A part in work. Whatever is on the stacks beyond the lengths that it remembers belongs to the
+/// A residual in work. Whatever is on the stacks beyond the lengths that it remembers belongs to the
 /// branch in work.
-struct Frame {
-    part: Part,
+struct DecisionFrame {
+    residual: Residual,
     /// How many values of its decision have been tried.
     tried: u8,
     trail: usize,
     members: usize,
-    parts: usize,
+    residuals: usize,
     drafts: usize,
 }
 
-struct Search<'s> {
+struct Compiler<'s> {
     searched: &'s Searched<'s>,
     occurrences: Occurrences,
     values: Vec<Option<bool>>,
@@ -75,25 +107,25 @@ struct Search<'s> {
     open: Vec<u32>,
     sums: Vec<u128>,
     keys: Vec<u128>,
-    /// In which look at the parts each variable and clause was met last.
+    /// In which look at the residuals each variable and clause was met last.
     met_vars: Vec<u32>,
     met_clauses: Vec<u32>,
     look: u32,
     members: Vec<u32>,
-    parts: Vec<Part>,
-    frames: Vec<Frame>,
+    residuals: Vec<Residual>,
+    frames: Vec<DecisionFrame>,
     /// Branches that are written but not yet part of a node: where their factors and children
     /// start.
     drafts: Vec<(usize, usize)>,
     factors: Vec<u32>,
     children: Vec<u32>,
-    known: FxHashMap<u128, Known>,
+    known: FxHashMap<u128, Cached>,
     dag: Dag,
     /// How many literals may still be looked at.
     left: u64,
 }
 
-impl<'s> Search<'s> {
+impl<'s> Compiler<'s> {
     fn new(searched: &'s Searched<'s>, effort: u64) -> Self {
         let (clauses, vars) = (searched.clauses, searched.shown.len());
         let mut random = Random::new(0);
@@ -116,7 +148,7 @@ impl<'s> Search<'s> {
             met_clauses: vec![0; clauses.len()],
             look: 0,
             members: (0..vars as u32).collect(),
-            parts: Vec::new(),
+            residuals: Vec::new(),
             frames: Vec::new(),
             drafts: Vec::new(),
             factors: Vec::new(),
@@ -129,24 +161,24 @@ impl<'s> Search<'s> {
 
     fn run(mut self) -> Option<Dag> {
         // All there is, as the one branch of a root that has nothing to decide.
-        let all = Part { start: 0, end: self.members.len(), key: 0, shown: true, decision: 0 };
+        let all = Residual { start: 0, end: self.members.len(), key: 0, shown: true, decision: 0 };
         self.push(all, 2);
         self.open_branch(all);
         while let Some(frame) = self.frames.last() {
-            if self.parts.len() == frame.parts {
+            if self.residuals.len() == frame.residuals {
                 self.advance()?;
                 continue;
             }
-            let part = self.parts.pop()?;
-            match self.known(&part)? {
-                Some(Known::Possible) => {}
-                Some(Known::Node(node)) => self.children.push(node),
-                Some(Known::Impossible) => {
+            let residual = self.residuals.pop()?;
+            match self.known(&residual)? {
+                Some(Cached::Possible) => {}
+                Some(Cached::Node(node)) => self.children.push(node),
+                Some(Cached::Impossible) => {
                     self.discard_branch();
                     self.advance()?;
                 }
                 None => {
-                    self.push(part, 0);
+                    self.push(residual, 0);
                     self.advance()?;
                 }
             }
@@ -156,13 +188,13 @@ impl<'s> Search<'s> {
         Some(self.dag)
     }
 
-    fn push(&mut self, part: Part, tried: u8) {
-        self.frames.push(Frame {
-            part,
+    fn push(&mut self, residual: Residual, tried: u8) {
+        self.frames.push(DecisionFrame {
+            residual,
             tried,
             trail: self.trail.len(),
             members: self.members.len(),
-            parts: self.parts.len(),
+            residuals: self.residuals.len(),
             drafts: self.drafts.len(),
         });
     }
@@ -171,26 +203,26 @@ impl<'s> Search<'s> {
     /// where it has no more, of those above it.
     fn advance(&mut self) -> Option<()> {
         while let Some(frame) = self.frames.last_mut() {
-            let (part, tried, trail) = (frame.part, frame.tried, frame.trail);
+            let (residual, tried, trail) = (frame.residual, frame.tried, frame.trail);
             frame.tried += 1;
             self.members.truncate(frame.members);
-            self.parts.truncate(frame.parts);
+            self.residuals.truncate(frame.residuals);
             self.undo(trail);
             if tried < 2 {
                 self.pay(LOOKS)?;
-                if self.assume(Var(part.decision).negative().negate_if(tried == 1)) {
-                    self.open_branch(part);
+                if self.assume(Var(residual.decision).negative().negate_if(tried == 1)) {
+                    self.open_branch(residual);
                     return self.pay(0);
                 }
                 continue;
             }
             let Some(frame) = self.frames.pop() else { break };
             if let Some(node) = self.close(frame.drafts)? {
-                self.known.insert(part.key, Known::Node(node));
+                self.known.insert(residual.key, Cached::Node(node));
                 self.children.push(node);
                 break;
             }
-            self.known.insert(part.key, Known::Impossible);
+            self.known.insert(residual.key, Cached::Impossible);
             self.discard_branch();
         }
         Some(())
@@ -224,24 +256,24 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Writes down what the branch in work decided of a part, and splits the rest of the part.
-    fn open_branch(&mut self, part: Part) {
+    /// Writes down what the branch in work decided of a residual, and splits the rest of the residual.
+    fn open_branch(&mut self, residual: Residual) {
         self.drafts.push((self.factors.len(), self.children.len()));
         let Some(frame) = self.frames.last() else { return };
         let shown = self.searched.shown;
         let decided =
             self.trail[frame.trail..].iter().filter(|literal| shown[literal.var().index()]);
         self.factors.extend(decided.map(|&literal| Factor::Literal(literal).to_word()));
-        let first = self.parts.len();
+        let first = self.residuals.len();
         self.look += 1;
-        for position in part.start..part.end {
+        for position in residual.start..residual.end {
             let var = self.members[position];
             if self.values[var as usize].is_some() || self.met_vars[var as usize] == self.look {
                 continue;
             }
             let connected = self.connected(var);
             if connected.end - connected.start > 1 {
-                self.parts.push(connected);
+                self.residuals.push(connected);
                 continue;
             }
             self.members.truncate(connected.start);
@@ -250,25 +282,26 @@ impl<'s> Search<'s> {
             }
         }
         // The last ones come first: those that may turn out to be impossible with the least work.
-        self.parts[first..].sort_by_key(|part| (part.shown, part.end - part.start));
-        self.parts[first..].reverse();
+        self.residuals[first..]
+            .sort_by_key(|residual| (residual.shown, residual.end - residual.start));
+        self.residuals[first..].reverse();
     }
 
-    /// The part that a variable belongs to; it is alone where no clause is left of it.
-    fn connected(&mut self, var: u32) -> Part {
+    /// The residual that a variable belongs to; it is alone where no clause is left of it.
+    fn connected(&mut self, var: u32) -> Residual {
         let Searched { clauses, shown, decidable, ranks } = *self.searched;
         let start = self.members.len();
-        let mut part = Part { start, end: start, key: 0, shown: false, decision: var };
+        let mut residual = Residual { start, end: start, key: 0, shown: false, decision: var };
         self.members.push(var);
         self.met_vars[var as usize] = self.look;
         let mut looks = 0;
-        while let Some(&var) = self.members.get(part.end) {
-            part.end += 1;
+        while let Some(&var) = self.members.get(residual.end) {
+            residual.end += 1;
             let index = var as usize;
-            part.shown |= shown[index];
-            let best = part.decision as usize;
+            residual.shown |= shown[index];
+            let best = residual.decision as usize;
             if decidable[index] && (ranks[index] < ranks[best] || !decidable[best]) {
-                part.decision = var;
+                residual.decision = var;
             }
             for position in self.occurrences.of_var(var) {
                 let clause = self.occurrences.at(position);
@@ -277,7 +310,7 @@ impl<'s> Search<'s> {
                     continue;
                 }
                 self.met_clauses[clause] = self.look;
-                part.key = part.key.wrapping_add(scramble(self.sums[clause]));
+                residual.key = residual.key.wrapping_add(scramble(self.sums[clause]));
                 for literal in clauses.get(clause) {
                     looks += 1;
                     let index = literal.var().index();
@@ -289,31 +322,31 @@ impl<'s> Search<'s> {
             }
         }
         self.left = self.left.saturating_sub(looks);
-        part
+        residual
     }
 
-    /// What is known about a part without deciding anything.
-    fn known(&mut self, part: &Part) -> Option<Option<Known>> {
-        if let Some(&known) = self.known.get(&part.key) {
+    /// What is known about a residual without deciding anything.
+    fn known(&mut self, residual: &Residual) -> Option<Option<Cached>> {
+        if let Some(&known) = self.known.get(&residual.key) {
             return Some(Some(known));
         }
-        if part.shown {
+        if residual.shown {
             return Some(None);
         }
-        let known = if self.is_possible(part)? { Known::Possible } else { Known::Impossible };
-        self.known.insert(part.key, known);
+        let known = if self.is_possible(residual)? { Cached::Possible } else { Cached::Impossible };
+        self.known.insert(residual.key, known);
         Some(Some(known))
     }
 
-    /// Whether what is left of a part has a model.
-    fn is_possible(&mut self, part: &Part) -> Option<bool> {
+    /// Whether what is left of a residual has a model.
+    fn is_possible(&mut self, residual: &Residual) -> Option<bool> {
         let mut solver = SolverKind::default().start();
         let mut inner = FxHashMap::default();
-        for &var in &self.members[part.start..part.end] {
+        for &var in &self.members[residual.start..residual.end] {
             inner.insert(var, solver.new_var());
         }
         self.look += 1;
-        for &var in &self.members[part.start..part.end] {
+        for &var in &self.members[residual.start..residual.end] {
             for position in self.occurrences.of_var(var) {
                 let clause = self.occurrences.at(position);
                 if self.satisfied[clause] > 0

@@ -2,20 +2,28 @@
 //!
 //! - A unit clause gives its variable a value.
 //! - Literals that imply each other in a circle are one: `a ⇒ b ⇒ … ⇒ a`.
-//! - A hidden variable `h` goes where that needs no more clauses than it had: `∃h: (h ∨ A) ∧ (¬h ∨
-//!   B)` is `A ∨ B`.
+//! - A hidden variable `h` goes where that needs no more clauses than it had: `∃h: (h ∨ A) ∧ (¬h ∨ B)`
+//!   is `A ∨ B`.
+//!
+//! # References
+//!
+//! - Niklas Eén, Armin Biere. "Effective Preprocessing in SAT through Variable and Clause Elimination."
+//!   SAT 2005: eliminating variables as long as clauses do not become more.
+//! - Jean-Marie Lagniez, Emmanuel Lonca, Pierre Marquis. "Improving Model Counting by Leveraging
+//!   Definability." IJCAI 2016: what follows from the rest needs no decision of its own. Here only such
+//!   as are defined by a conjunction.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
-use super::clauses::Clauses;
+use super::clauses::ClauseList;
 use crate::sat::formula::{Lit, Var};
 
 /// What is left.
 pub(super) struct Simplified {
-    /// Clauses of at least two literals. Their variables have no value and represent themselves.
-    pub clauses: Clauses,
+    /// ClauseList of at least two literals. Their variables have no value and represent themselves.
+    pub clauses: ClauseList,
     /// The literal that stands for each variable.
     pub representatives: Vec<Lit>,
     /// Of variables that represent themselves.
@@ -244,7 +252,7 @@ impl Simplifier {
     fn finish(self) -> Simplified {
         let vars = 0..self.shown.len() as u32;
         let representatives = vars.map(|var| self.representative(Var(var).positive())).collect();
-        let mut clauses = Clauses::default();
+        let mut clauses = ClauseList::default();
         self.clauses
             .iter()
             .filter(|clause| !clause.is_empty())
@@ -255,7 +263,7 @@ impl Simplifier {
 
 /// Marks, besides the shown variables, those that are defined by marked ones: `v ⇔ a₁ ∧ … ∧ aₙ`.
 /// Once the shown ones are decided they have no choice, so whoever counts may decide them as well.
-pub(super) fn determined(clauses: &Clauses, shown: &[bool]) -> Vec<bool> {
+pub(super) fn determined(clauses: &ClauseList, shown: &[bool]) -> Vec<bool> {
     let definitions = definitions(clauses, shown);
     let mut determined = shown.to_vec();
     let mut missing: Vec<usize> = Vec::with_capacity(definitions.len());
@@ -288,7 +296,7 @@ pub(super) fn determined(clauses: &Clauses, shown: &[bool]) -> Vec<bool> {
 
 /// Hidden variables, each with a clause `v ∨ ¬a₁ ∨ … ∨ ¬aₙ` for which there are the clauses `¬v ∨
 /// aᵢ` as well.
-fn definitions(clauses: &Clauses, shown: &[bool]) -> Vec<(Var, usize)> {
+fn definitions(clauses: &ClauseList, shown: &[bool]) -> Vec<(Var, usize)> {
     let pair = |a: Lit, b: Lit| (a.min(b), a.max(b));
     let pairs: FxHashSet<_> = clauses
         .iter()

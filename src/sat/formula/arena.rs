@@ -1,5 +1,11 @@
 //! An and-inverter graph with n-ary conjunctions: `a ∨ b` is `¬(¬a ∧ ¬b)`, so that equal formulas
 //! are one.
+//!
+//! # References
+//!
+//! - Andreas Kuehlmann, Viresh Paruthi, Florian Krohm, Malay K. Ganai. "Robust Boolean Reasoning for
+//!   Equivalence Checking and Functional Property Verification." IEEE TCAD 2002: graphs of
+//!   conjunctions and negations, in which equal structures are shared.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -38,7 +44,7 @@ impl std::ops::Not for Formula {
 
 /// What a node is; its sign is in the [`Formula`] that refers to it.
 #[derive(Clone, Copy, Debug)]
-enum Node {
+enum FormulaNode {
     True,
     Atom(Atom),
     /// A range of [`Arena::operands`].
@@ -66,7 +72,7 @@ enum Node {
 /// ```
 #[derive(Debug)]
 pub struct Arena {
-    nodes: Vec<Node>,
+    nodes: Vec<FormulaNode>,
     operands: Vec<Formula>,
     /// The node of each atom that has one.
     atoms: Vec<Option<Formula>>,
@@ -78,7 +84,7 @@ pub struct Arena {
 impl Default for Arena {
     fn default() -> Self {
         Self {
-            nodes: vec![Node::True],
+            nodes: vec![FormulaNode::True],
             operands: Vec::new(),
             atoms: Vec::new(),
             conjunctions: HashTable::new(),
@@ -130,7 +136,7 @@ impl Arena {
             atoms: Vec::with_capacity(atoms),
             ..Self::default()
         };
-        arena.nodes.push(Node::True);
+        arena.nodes.push(FormulaNode::True);
         arena
     }
 
@@ -143,7 +149,7 @@ impl Arena {
         if let Some(formula) = self.atoms[index] {
             return formula;
         }
-        let formula = push_node(&mut self.nodes, Node::Atom(atom));
+        let formula = push_node(&mut self.nodes, FormulaNode::Atom(atom));
         self.atoms[index] = Some(formula);
         formula
     }
@@ -178,7 +184,7 @@ impl Arena {
         }
         let start = pool.len() as u32;
         pool.extend_from_slice(operands);
-        let formula = push_node(nodes, Node::And { start, end: pool.len() as u32 });
+        let formula = push_node(nodes, FormulaNode::And { start, end: pool.len() as u32 });
         conjunctions.insert_unique(hash(operands), formula.0 >> 1, |&node| {
             hash(&pool[range(nodes[node as usize])])
         });
@@ -293,10 +299,10 @@ impl Arena {
     pub fn view(&self, formula: Formula) -> View<'_> {
         let negated = formula.is_negated();
         match self.nodes[formula.node()] {
-            Node::True => View::Constant(!negated),
-            Node::Atom(atom) => View::Literal(atom, !negated),
-            node @ Node::And { .. } if negated => View::NotAnd(&self.operands[range(node)]),
-            node @ Node::And { .. } => View::And(&self.operands[range(node)]),
+            FormulaNode::True => View::Constant(!negated),
+            FormulaNode::Atom(atom) => View::Literal(atom, !negated),
+            node @ FormulaNode::And { .. } if negated => View::NotAnd(&self.operands[range(node)]),
+            node @ FormulaNode::And { .. } => View::And(&self.operands[range(node)]),
         }
     }
 
@@ -312,20 +318,20 @@ impl Arena {
     }
 
     /// Evaluates many formulas over the same atoms: what they share is evaluated once.
-    pub fn evaluator<'a>(&'a self, present: &'a dyn Fn(Atom) -> bool) -> Evaluator<'a> {
-        Evaluator { arena: self, present, values: rustc_hash::FxHashMap::default() }
+    pub fn evaluator<'a>(&'a self, present: &'a dyn Fn(Atom) -> bool) -> FormulaEvaluator<'a> {
+        FormulaEvaluator { arena: self, present, values: rustc_hash::FxHashMap::default() }
     }
 }
 
 /// Evaluates formulas of an [`Arena`]; see [`Arena::evaluator`].
-pub struct Evaluator<'a> {
+pub struct FormulaEvaluator<'a> {
     arena: &'a Arena,
     present: &'a dyn Fn(Atom) -> bool,
     /// The truth of the conjunctions met so far, by node.
     values: rustc_hash::FxHashMap<usize, bool>,
 }
 
-impl Evaluator<'_> {
+impl FormulaEvaluator<'_> {
     /// The truth of a formula.
     pub fn eval(&mut self, formula: Formula) -> bool {
         // A conjunction under evaluation, and how many of its operands are known to hold.
@@ -361,16 +367,16 @@ impl Evaluator<'_> {
     }
 }
 
-fn push_node(nodes: &mut Vec<Node>, node: Node) -> Formula {
+fn push_node(nodes: &mut Vec<FormulaNode>, node: FormulaNode) -> Formula {
     nodes.push(node);
     Formula((nodes.len() as u32 - 1) << 1)
 }
 
 /// Where the operands of a conjunction are; other nodes have none.
-fn range(node: Node) -> Range<usize> {
+fn range(node: FormulaNode) -> Range<usize> {
     match node {
-        Node::And { start, end } => start as usize..end as usize,
-        Node::True | Node::Atom(_) => 0..0,
+        FormulaNode::And { start, end } => start as usize..end as usize,
+        FormulaNode::True | FormulaNode::Atom(_) => 0..0,
     }
 }
 

@@ -3,6 +3,10 @@
 //! `v ⇔ a₁ ∧ … ∧ aₙ` becomes `(¬v ∨ aᵢ)` for each `i` and `(v ∨ ¬a₁ ∨ … ∨ ¬aₙ)`: both directions,
 //! so that each model of the atoms is exactly one model of the clauses. Definitions exclude no
 //! model and are nobody's fault; they carry no origin.
+//!
+//! # References
+//!
+//! - G. S. Tseitin. "On the Complexity of Derivation in Propositional Calculus." 1968.
 
 use std::fmt;
 use std::ops::Not;

@@ -4,5 +4,5 @@
 mod arena;
 mod encode;
 
-pub use arena::{Arena, Atom, Evaluator, Formula, View};
+pub use arena::{Arena, Atom, Formula, FormulaEvaluator, View};
 pub use encode::{Clause, Cnf, Encoder, Lit, OriginId, Var};

@@ -1,5 +1,17 @@
-//! What all models have in common: literals that are always true or never, and literals that are
-//! always equal.
+//! What all models have in common: literals that are always true or never, and literals that are always
+//! equal.
+//!
+//! Both start from a few models that are as unlike each other as may be, which show most of what can
+//! differ. Then the solver is asked for a model in which *anything* that is left differs: either it
+//! shows something new, or all of the rest is proven in one answer.
+//!
+//! # References
+//!
+//! - João Marques-Silva, Mikoláš Janota, Inês Lynce. "On Computing Backbones of Propositional Theories."
+//!   ECAI 2010: candidates that models rule out, and one clause that asks for all that are left.
+//! - Andreas Kuehlmann, Viresh Paruthi, Florian Krohm, Malay K. Ganai. "Robust Boolean Reasoning for
+//!   Equivalence Checking and Functional Property Verification." IEEE TCAD 2002: classes of what is
+//!   equal in all models seen so far, split until a solver proves them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,7 +65,7 @@ pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
 /// The literals that are true in no model, given that there is a model.
 ///
 /// Propagation guesses a model in which as many as possible are true, so that few models show all
-/// that can be; one question settles the rest.
+/// that can be; one question proves the rest.
 fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     while !open.is_empty() {
         models.solve_toward(&open);

@@ -9,7 +9,7 @@ use petgraph::unionfind::UnionFind;
 
 /// Where the value of a variable comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum VarPlace {
     /// Propagation fixed it.
     Fixed,
     /// No clause is left that mentions it.
@@ -28,7 +28,7 @@ pub(super) struct Component {
 }
 
 pub(super) struct Components {
-    pub places: Vec<Place>,
+    pub places: Vec<VarPlace>,
     pub components: Vec<Component>,
 }
 
@@ -51,12 +51,12 @@ impl Components {
             }
             residual.push((index, first.var()));
         }
-        let mut found = Self { places: vec![Place::Fixed; cnf.vars()], components: Vec::new() };
+        let mut found = Self { places: vec![VarPlace::Fixed; cnf.vars()], components: Vec::new() };
         let equivalences = Equivalences::of(cnf, fixed, techniques.has(Technique::Equivalences));
         let small = if techniques.has(Technique::Components) { SMALL } else { usize::MAX };
         found.place_vars(fixed, &equivalences, &mut sets, &mentioned, small);
         for (index, var) in residual {
-            if let Place::Component(component, _) = found.places[var.index()] {
+            if let VarPlace::Component(component, _) = found.places[var.index()] {
                 found.components[component as usize].clauses.push(index);
             }
         }
@@ -81,15 +81,15 @@ impl Components {
                 continue;
             }
             if !mentioned[var.index()] {
-                self.places[var.index()] = Place::Free;
+                self.places[var.index()] = VarPlace::Free;
                 continue;
             }
             let same = equivalences.of_var(var);
             if same.var() != var {
                 // Of those that are equal the first has a place already.
-                if let Place::Component(component, inner) = self.places[same.var().index()] {
+                if let VarPlace::Component(component, inner) = self.places[same.var().index()] {
                     self.places[var.index()] =
-                        Place::Component(component, inner.negate_if(same.is_negative()));
+                        VarPlace::Component(component, inner.negate_if(same.is_negative()));
                 }
                 continue;
             }
@@ -111,7 +111,7 @@ impl Components {
                 component
             });
             let vars = &mut self.components[component as usize].vars;
-            self.places[var.index()] = Place::Component(component, Var(*vars).positive());
+            self.places[var.index()] = VarPlace::Component(component, Var(*vars).positive());
             *vars += 1;
         }
     }
@@ -119,8 +119,8 @@ impl Components {
     /// A literal of a component as it is there.
     pub fn inner(&self, literal: Lit) -> Option<Lit> {
         match self.places[literal.var().index()] {
-            Place::Component(_, inner) => Some(inner.negate_if(literal.is_negative())),
-            Place::Fixed | Place::Free => None,
+            VarPlace::Component(_, inner) => Some(inner.negate_if(literal.is_negative())),
+            VarPlace::Fixed | VarPlace::Free => None,
         }
     }
 }

@@ -1,9 +1,38 @@
-//! Small sets of models in which everything that can meet, meets: each choice of `t` cases of
-//! different factors that is in any model is in one of them.
+//! Small sets of models in which everything that can meet, meets: each choice of `t` cases of different
+//! factors that is in any model is in one of them; a *constrained covering array* of strength `t`.
 //!
-//! Models are made one at a time. Each starts with a choice that was in none so far, and takes on,
-//! case by case, whatever makes most of the open choices meet; unit propagation sees what is
-//! excluded thereby. The solver completes the model, or says which cases cannot be together.
+//! It is the greedy one-row-at-a-time construction. The smallest array is hard to find, and nobody needs
+//! it; rows that each cover as much as they can give few more.
+//!
+//! 1. All choices of `t` cases that are open are kept as bits: for each choice of `t - 1` cases, the
+//!    cases that it has not met. What propagation shows to be impossible is taken out at once, so that
+//!    no row aims at it.
+//! 2. A row starts with the first open choice that is in a model at all, which the solver says. That it
+//!    is in none is an answer as well, and the choice is counted as infeasible. So each row covers
+//!    something new, and the search ends.
+//! 3. The other factors follow, those with most open choices first. Each takes the case that makes most
+//!    of the open choices meet: surely with the cases that are decided, and on average with those of
+//!    factors that are not. Propagation sees after each step which cases are excluded by then.
+//! 4. The solver completes the row. Where propagation had not seen that the cases cannot be together,
+//!    it names those that conflict: they are remembered as a clause, the row goes back to before the
+//!    last of them, and goes on from there.
+//! 5. What the completed model covers is no longer open.
+//!
+//! Early rows are chosen with little knowledge, and later ones may cover all that was theirs. So in the
+//! end every row goes that the others do not need.
+//!
+//! There is no chance in it, so that the same template has the same rows everywhere.
+//!
+//! # References
+//!
+//! - David M. Cohen, Siddhartha R. Dalal, Michael L. Fredman, Gardner C. Patton. "The AETG System: An
+//!   Approach to Testing Based on Combinatorial Design." IEEE TSE 1997: one row at a time, greedily. AETG
+//!   draws several candidates for each row and keeps the best; here is one, without chance.
+//! - Renée C. Bryce, Charles J. Colbourn. "The Density Algorithm for Pairwise Interaction Testing."
+//!   Software Testing, Verification and Reliability 2007: what is undecided counts by its average.
+//! - Myra B. Cohen, Matthew B. Dwyer, Jiangfan Shi. "Constructing Interaction Test Suites for
+//!   Highly-Configurable Systems in the Presence of Constraints: A Greedy Approach." IEEE TSE 2008: with
+//!   a SAT solver for the constraints.
 
 use rustc_hash::FxHashMap;
 
@@ -331,12 +360,12 @@ struct Greedy<'c> {
     root: usize,
     /// What may be in a model and is in none so far.
     open: Choices,
-    row: Row,
+    row: RowDraft,
 }
 
 /// The model in work.
 #[derive(Default)]
-struct Row {
+struct RowDraft {
     decisions: Vec<Lit>,
     /// How much of the trail is taken account of.
     seen: usize,
@@ -357,7 +386,7 @@ impl<'c> Greedy<'c> {
             .for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
         let propagator = models.propagator();
         let root = propagator.trail().len();
-        Self { models, cases, by_literal, propagator, root, open, row: Row::default() }
+        Self { models, cases, by_literal, propagator, root, open, row: RowDraft::default() }
     }
 
     /// A choice that is in a model and in none so far. What turns out to be in no model is counted.
@@ -490,7 +519,8 @@ impl<'c> Greedy<'c> {
         self.propagator.undo(self.root);
         let words = self.open.words;
         let all: Vec<_> = (0..self.cases.literals.len() as u32).collect();
-        self.row = Row { mask: vec![0; words], undecided: mask(&all, words), ..Row::default() };
+        self.row =
+            RowDraft { mask: vec![0; words], undecided: mask(&all, words), ..RowDraft::default() };
     }
 
     /// Decides for literals as long as they are possible; whether all are.

@@ -1,5 +1,15 @@
 //! Variables that are equal, or opposite, in every model: conditions that go both ways make many of
 //! them, and one of them is enough to search for.
+//!
+//! A clause of two literals is two implications; literals that imply each other in a circle are a
+//! strongly connected component of the graph of implications.
+//!
+//! # References
+//!
+//! - Bengt Aspvall, Michael F. Plass, Robert E. Tarjan. "A Linear-Time Algorithm for Testing the Truth
+//!   of Certain Quantified Boolean Formulas." Information Processing Letters 1979: the graph.
+//! - Micha Sharir. "A Strong-Connectivity Algorithm and its Applications in Data Flow Analysis."
+//!   Computers & Mathematics with Applications 1981: its components, as `petgraph` finds them.
 
 use super::propagate::Propagation;
 use crate::sat::formula::{Cnf, Lit, Var};

@@ -1,4 +1,9 @@
 //! Costs that exclude each other, as far as propagation sees it.
+//!
+//! # References
+//!
+//! - Armin Biere, Daniel Le Berre, Emmanuel Lonca, Norbert Manthey. "Detecting Cardinality Constraints
+//!   in CNF." SAT 2014: groups that grow by what the propagation of each of their literals excludes.
 
 use super::propagator::Propagator;
 use super::solver::Recorded;

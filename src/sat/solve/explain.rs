@@ -1,4 +1,19 @@
 //! Why nothing satisfies the clauses: a minimal set of origins whose clauses conflict.
+//!
+//! Each origin is behind a selector, a literal that is assumed where the origin is to count. The solver
+//! names selectors that it needs, again and again as long as these become fewer. Then each origin is
+//! left out for a trial: if the rest still conflicts, it goes for good, with all that the solver did
+//! not need this time; if not, it is needed, and the model of the rest shows by small changes that
+//! others are needed as well, without asking.
+//!
+//! # References
+//!
+//! - John W. Chinneck, Erik W. Dravnieks. "Locating Minimal Infeasible Constraint Sets in Linear
+//!   Programs." ORSA Journal on Computing 1991: leaving out one after the other.
+//! - Nachum Dershowitz, Ziyad Hanna, Alexander Nadel. "A Scalable Algorithm for Minimal Unsatisfiable
+//!   Core Extraction." SAT 2006: going on with the core of each trial.
+//! - João Marques-Silva, Inês Lynce. "On Improving MUS Extraction Algorithms." SAT 2011: model rotation,
+//!   here with several clauses to an origin.
 
 use std::ops::Range;
 
@@ -19,13 +34,13 @@ pub(super) fn explain(
     clauses: &[usize],
     kind: SolverKind,
 ) -> Conflict {
-    let index = Index::of(cnf);
+    let index = ClauseIndex::of(cnf);
     let cone = fixed.cone(cnf, clauses.iter().copied());
     let mut origins: Vec<_> =
         cone.into_iter().filter_map(|clause| cnf.clause(clause).origin).collect();
     origins.sort_unstable();
     origins.dedup();
-    let mut question = Question::new(&index, &origins, kind);
+    let mut question = ConflictSearch::new(&index, &origins, kind);
     while question.fails(&origins) {
         let core = question.core();
         let is_smaller = core.len() < origins.len();
@@ -38,7 +53,7 @@ pub(super) fn explain(
 }
 
 /// Leaves out whatever is not needed.
-fn minimize(mut origins: Vec<OriginId>, question: &mut Question) -> Vec<OriginId> {
+fn minimize(mut origins: Vec<OriginId>, question: &mut ConflictSearch) -> Vec<OriginId> {
     let mut needed = FxHashSet::default();
     let mut next = 0;
     while let Some(&origin) = origins.get(next) {
@@ -59,13 +74,13 @@ fn minimize(mut origins: Vec<OriginId>, question: &mut Question) -> Vec<OriginId
 }
 
 /// Finds clauses by origin and by the variable that they define.
-struct Index<'c> {
+struct ClauseIndex<'c> {
     cnf: &'c Cnf,
     by_origin: Vec<(OriginId, usize)>,
     by_definition: Vec<(Var, usize)>,
 }
 
-impl<'c> Index<'c> {
+impl<'c> ClauseIndex<'c> {
     fn of(cnf: &'c Cnf) -> Self {
         let (mut by_origin, mut by_definition) = (Vec::new(), Vec::new());
         for (index, clause) in cnf.clauses().enumerate() {
@@ -88,7 +103,7 @@ fn find<K: Ord + Copy>(list: &[(K, usize)], key: K) -> impl Iterator<Item = usiz
 }
 
 /// The clauses of some origins, each origin behind a selector, and the definitions that they use.
-struct Question {
+struct ConflictSearch {
     solver: Box<dyn SatSolver>,
     selectors: FxHashMap<OriginId, Lit>,
     origins: FxHashMap<Lit, OriginId>,
@@ -101,8 +116,8 @@ struct Question {
     occurrences: FxHashMap<Lit, Vec<usize>>,
 }
 
-impl Question {
-    fn new(index: &Index<'_>, origins: &[OriginId], kind: SolverKind) -> Self {
+impl ConflictSearch {
+    fn new(index: &ClauseIndex<'_>, origins: &[OriginId], kind: SolverKind) -> Self {
         let mut question = Self {
             solver: kind.start(),
             selectors: FxHashMap::default(),

@@ -2,20 +2,20 @@
 //! explains what conflicts.
 
 pub mod backbone;
+mod component;
 mod components;
 pub mod covering;
+mod determinise;
 mod equivalence;
 mod exclusion;
 mod explain;
-mod least;
+mod lexicographic;
 mod models;
 mod optimize;
-mod part;
 mod propagate;
 mod propagator;
 pub mod random;
 mod settings;
-mod settle;
 pub(in crate::sat) mod solver;
 mod totalizer;
 #[cfg(feature = "varisat")]
@@ -23,12 +23,12 @@ mod varisat;
 
 use std::collections::BTreeMap;
 
-use self::components::{Components, Place};
+use self::component::ComponentSolver;
+use self::components::{Components, VarPlace};
+pub use self::determinise::{Determinised, Question, determinise};
 pub use self::models::Models;
-use self::part::Part;
 use self::propagate::Propagation;
-pub use self::settings::{Limit, Settings, Technique, Techniques};
-pub use self::settle::{Question, Settled, settle};
+pub use self::settings::{Limit, SolverSettings, Technique, Techniques};
 use crate::sat::formula::{Atom, Cnf, Lit, OriginId};
 use crate::sat::progress::Progress;
 
@@ -77,7 +77,7 @@ pub struct Problem<'p> {
 /// The best model that was found, and the solvers that found it, to ask for others.
 pub struct Solution {
     components: Components,
-    parts: Vec<Part>,
+    parts: Vec<ComponentSolver>,
     /// The truth of each variable; of one that is free and does not matter, `None`.
     values: Vec<Option<bool>>,
     bounds: Vec<Bounds>,
@@ -129,7 +129,7 @@ pub struct Conflict {
 /// # Examples
 /// ```
 /// use cuvee::formula::{Arena, Atom, Encoder, OriginId};
-/// use cuvee::solve::{Objective, Problem, Settings, solve};
+/// use cuvee::solve::{Objective, Problem, SolverSettings, solve};
 ///
 /// let mut arena = Arena::default();
 /// let [a, b] = [0, 1].map(|atom| arena.atom(Atom(atom)));
@@ -138,7 +138,7 @@ pub struct Conflict {
 /// let objective = Objective { terms: vec![(encoder.literal(a), 2), (encoder.literal(b), 3)] };
 ///
 /// let problem = Problem { cnf: &encoder.finish(), objectives: &[objective], preference: &[Atom(0), Atom(1)] };
-/// let mut solution = solve(&problem, &Settings::default(), &mut ())?;
+/// let mut solution = solve(&problem, &SolverSettings::default(), &mut ())?;
 /// assert!(solution.is_true(Atom(0)) && !solution.is_true(Atom(1)));
 /// assert!(solution.costs().eq([2]) && solution.is_proven());
 /// assert_eq!(solution.another(&[Atom(0), Atom(1)]), Ok(None));
@@ -146,7 +146,7 @@ pub struct Conflict {
 /// ```
 pub fn solve(
     problem: &Problem<'_>,
-    settings: &Settings,
+    settings: &SolverSettings,
     progress: &mut dyn Progress,
 ) -> Result<Solution, Unsolved> {
     let cnf = problem.cnf;
@@ -164,7 +164,7 @@ pub fn solve(
     let components = Components::of(cnf, &propagation, settings.techniques);
     let mut parts = Vec::with_capacity(components.components.len());
     for component in &components.components {
-        match Part::start(cnf, &components, &propagation, component, settings) {
+        match ComponentSolver::start(cnf, &components, &propagation, component, settings) {
             Ok(Some(part)) => parts.push(part),
             Ok(None) => return Err(conflict(&propagation, &component.clauses)),
             Err(Interrupted) => return Err(Unsolved::Interrupted),
@@ -231,7 +231,8 @@ impl Solution {
 
     /// Whether the model is proven to be optimal, and is the preferred one of those that are.
     pub fn is_proven(&self) -> bool {
-        self.bounds.iter().all(|bounds| bounds.meet()) && self.parts.iter().all(Part::is_settled)
+        self.bounds.iter().all(|bounds| bounds.meet())
+            && self.parts.iter().all(ComponentSolver::is_finished)
     }
 
     /// Another model of the same costs in which at least one of these atoms differs: its true atoms
@@ -241,7 +242,7 @@ impl Solution {
     /// Where the limit is reached before that is known.
     pub fn another(&mut self, over: &[Atom]) -> Result<Option<Vec<Atom>>, Interrupted> {
         let is_free = |atom: &&Atom| {
-            self.components.places.get(atom.0 as usize) == Some(&Place::Free)
+            self.components.places.get(atom.0 as usize) == Some(&VarPlace::Free)
                 && self.values[atom.0 as usize].is_none()
         };
         if let Some(&free) = over.iter().find(is_free) {
@@ -275,8 +276,8 @@ impl Solution {
     /// The component of an atom, and its literal there.
     fn place(&self, atom: Atom) -> Option<(usize, Lit)> {
         match *self.components.places.get(atom.0 as usize)? {
-            Place::Component(part, literal) => Some((part as usize, literal)),
-            Place::Fixed | Place::Free => None,
+            VarPlace::Component(part, literal) => Some((part as usize, literal)),
+            VarPlace::Fixed | VarPlace::Free => None,
         }
     }
 
@@ -309,14 +310,16 @@ impl Solution {
             match (self.values[index], self.components.places[index]) {
                 (Some(value), _) if value != literal.is_negative() => constant += weight,
                 (Some(_), _) => {}
-                (None, Place::Component(part, inner)) => {
+                (None, VarPlace::Component(part, inner)) => {
                     *by_part
                         .entry(part)
                         .or_default()
                         .entry(inner.negate_if(literal.is_negative()))
                         .or_default() += weight;
                 }
-                (None, Place::Fixed | Place::Free) => *free.entry(literal).or_default() += weight,
+                (None, VarPlace::Fixed | VarPlace::Free) => {
+                    *free.entry(literal).or_default() += weight
+                }
             }
         }
         let (certain, left) = cancel(&free);

@@ -1,7 +1,7 @@
 //! A solver that answers one question after the other about the same clauses.
 
 use super::SolverKind;
-use super::least::least;
+use super::lexicographic::lexicographic_minimum;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
 use crate::sat::formula::{Cnf, Lit, Var};
@@ -94,7 +94,10 @@ impl Models {
     /// Given that there is a model, finds one in which the first literal is true if it can be, then
     /// the second, ...
     pub(super) fn solve_toward(&mut self, literals: &[Lit]) {
-        least(&literals.iter().map(|&literal| !literal).collect::<Vec<_>>(), &mut self.solver);
+        lexicographic_minimum(
+            &literals.iter().map(|&literal| !literal).collect::<Vec<_>>(),
+            &mut self.solver,
+        );
     }
 
     pub(super) fn propagator(&self) -> Propagator {

@@ -1,11 +1,50 @@
 //! Minimises a weighted sum, guided by unsatisfiable cores.
 //!
-//! The cost of a model is written as `lower + Σ wᵢ·xᵢ`. All `xᵢ` are assumed false. Where that
-//! fails, the core `{x₁, …, xₙ}` says that at least one of them is true: with `w` the least weight
-//! in it, `Σ w·xᵢ = w + Σₖ₌₂ w·[at least k of them]`, so `lower` rises by `w`, and the sum gets new
-//! terms, one at a time. Once all terms can be false, `lower` is the optimum.
+//! The cost of a model is written as `lower + Σ wᵢ·xᵢ`, in which every `xᵢ` is a literal that costs. At
+//! first `lower` is 0, and the terms are those of the objective. All `xᵢ` are assumed false. If the
+//! solver finds a model, it costs `lower`, and nothing costs less. If it does not, it names a *core*
+//! `{x₁, …, xₙ}`, of which at least one is true in every model. With `w` the least weight in it, each of
+//! its literals gives up `w`, and since `Σ xᵢ` is the number of them that are true,
 //!
-//! What makes this fast is named by [`Technique`].
+//! ```text
+//! Σ w·xᵢ = w + Σₖ₌₂ w·[at least k of x₁, …, xₙ are true]
+//! ```
+//!
+//! so `lower` rises by `w`, and the sum gets new terms. That is the same cost for every model, written
+//! differently; only, what is bound to be paid is now in `lower`. The count "at least 2" becomes a
+//! literal that costs `w`, and "at least 3" one once "at least 2" was in a core itself, so that sums
+//! grow as far as they are needed. Each core raises `lower`, so that the search ends.
+//!
+//! Any model found on the way is an upper bound, `upper`. Where both meet, or the limit is reached, the
+//! search ends with what is proven by then. Afterwards everything that still costs is made false for
+//! good: the models that are left are the best ones, and the next objective chooses among those.
+//!
+//! What makes this fast is named by [`Technique`], each of which can be measured on and off:
+//!
+//! - *Held-back cores*: sums are built once the terms as they are have no core left. So cores share few
+//!   literals, and there are fewer sums of sums.
+//! - *Minimisation*: a short core raises `lower` by as much, and costs a smaller sum.
+//! - *Exclusive cores*: where at most one literal of a core can be true, the sum ends at `w`.
+//! - *At most one*: of costs of which all but one are bound to arise, such as those of alternatives that
+//!   exclude each other when as much as possible is wanted, all but one are in `lower` before any core
+//!   was looked for. Without that, each pair of them is a core.
+//! - *Hardening*: what costs more than the gap between the bounds is false in every model that is as
+//!   good as the best one found.
+//! - *Locality*: cores among few costs that stand close together are found first, and faster.
+//!
+//! # References
+//!
+//! - António Morgado, Carmine Dodaro, João Marques-Silva. "Core-Guided MaxSAT with Soft Cardinality
+//!   Constraints." CP 2014: this algorithm, OLL, for MaxSAT; after Benjamin Andres, Benjamin Kaufmann,
+//!   Oliver Matheis, Torsten Schaub. "Unsatisfiability-based optimization in clasp." ICLP 2012.
+//! - Ruben Martins, Saurabh Joshi, Vasco Manquinho, Inês Lynce. "Incremental Cardinality Constraints for
+//!   MaxSAT." CP 2014: sums that grow.
+//! - Jeremias Berg, Matti Järvisalo. "Weight-Aware Core Extraction in SAT-Based MaxSAT Solving." CP
+//!   2017: cores held back.
+//! - Carlos Ansótegui, María Luisa Bonet, Joel Gabàs, Jordi Levy. "Improving SAT-Based Weighted MaxSAT
+//!   Solvers." CP 2012: hardening.
+//! - Alexey Ignatiev, António Morgado, João Marques-Silva. "RC2: an Efficient MaxSAT Solver." JSAT 2019:
+//!   costs of which all but one arise. Here they may have different weights.
 
 use super::exclusion::Exclusions;
 use super::solver::{Recorded, SatSolver};
@@ -27,7 +66,7 @@ pub(super) fn minimize(
     techniques: Techniques,
     observer: &mut Observer<'_>,
 ) -> (u128, u128) {
-    let mut search = Search::new(terms, start, solver, techniques, observer);
+    let mut search = CoreGuided::new(terms, start, solver, techniques, observer);
     search.run();
     search.restrict();
     (search.lower, search.upper)
@@ -42,7 +81,7 @@ const GROUP: usize = 8;
 
 /// Which count of which sum a literal stands for.
 #[derive(Clone, Copy)]
-struct Output {
+struct SumOutput {
     sum: usize,
     count: usize,
 }
@@ -52,7 +91,7 @@ struct Sum {
     weight: u128,
 }
 
-struct Search<'s> {
+struct CoreGuided<'s> {
     solver: &'s mut Recorded,
     techniques: Techniques,
     exclusions: Exclusions,
@@ -64,13 +103,13 @@ struct Search<'s> {
     weights: Vec<u128>,
     /// The literals that ever had a weight.
     costly: Vec<Lit>,
-    outputs: Vec<Option<Output>>,
+    outputs: Vec<Option<SumOutput>>,
     sums: Vec<Sum>,
     /// Cores whose sums are not built yet, each with its weight.
     cores: Vec<(Vec<Lit>, u128)>,
 }
 
-impl<'s> Search<'s> {
+impl<'s> CoreGuided<'s> {
     fn new(
         terms: &'s [(Lit, u128)],
         start: u128,
@@ -106,7 +145,7 @@ impl<'s> Search<'s> {
             self.relax_groups();
         }
         while self.lower < self.upper {
-            self.forget_settled();
+            self.forget_paid();
             match self.solver.search(&self.assumptions(&self.costly)) {
                 None => return,
                 Some(true) => {
@@ -155,7 +194,7 @@ impl<'s> Search<'s> {
     }
 
     /// Lets a literal cost something.
-    fn charge(&mut self, literal: Lit, weight: u128, output: Option<Output>) {
+    fn charge(&mut self, literal: Lit, weight: u128, output: Option<SumOutput>) {
         if literal.index() >= self.weights.len() {
             self.weights.resize(literal.index() + 1, 0);
             self.outputs.resize(literal.index() + 1, None);
@@ -181,13 +220,13 @@ impl<'s> Search<'s> {
             }
             self.count_cores();
             self.harden();
-            self.forget_settled();
+            self.forget_paid();
             size *= GROUP;
         }
     }
 
     /// What costs nothing any more is of no interest.
-    fn forget_settled(&mut self) {
+    fn forget_paid(&mut self) {
         let weights = &self.weights;
         self.costly.retain(|literal| weights[literal.index()] > 0);
     }
@@ -279,7 +318,7 @@ impl<'s> Search<'s> {
         let Sum { totalizer, weight } = &mut self.sums[sum];
         let weight = *weight;
         if let Some(literal) = totalizer.at_least(count, self.solver) {
-            self.charge(literal, weight, Some(Output { sum, count }));
+            self.charge(literal, weight, Some(SumOutput { sum, count }));
         }
     }
 

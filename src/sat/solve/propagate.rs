@@ -1,5 +1,10 @@
-//! What unit clauses decide, found in time linear in the clauses; most of a template is decided
-//! here.
+//! What unit clauses decide, found in time linear in the clauses; most of a template is decided here.
+//!
+//! # References
+//!
+//! - William F. Dowling, Jean H. Gallier. "Linear-Time Algorithms for Testing the Satisfiability of
+//!   Propositional Horn Formulae." Journal of Logic Programming 1984: how many literals are left of each
+//!   clause is counted.
 
 use crate::sat::formula::{Cnf, Lit, Var};
 
@@ -20,7 +25,7 @@ impl Propagation {
     }
 
     pub fn of(cnf: &Cnf) -> Self {
-        let occurrences = Occurrences::of(cnf);
+        let occurrences = ClauseLists::of(cnf);
         let mut left: Vec<u32> = cnf.clauses().map(|clause| clause.literals.len() as u32).collect();
         let mut found = Self::none(cnf);
         let mut queue = Vec::new();
@@ -100,13 +105,13 @@ impl Propagation {
 }
 
 /// The clauses of each literal.
-struct Occurrences {
+struct ClauseLists {
     /// Where the clauses of each literal start.
     starts: Vec<u32>,
     clauses: Vec<u32>,
 }
 
-impl Occurrences {
+impl ClauseLists {
     fn of(cnf: &Cnf) -> Self {
         let mut starts = vec![0; 2 * cnf.vars() + 1];
         for literal in cnf.clauses().flat_map(|clause| clause.literals) {

@@ -1,4 +1,11 @@
 //! Unit propagation, as a cheap guess at what a solver would answer.
+//!
+//! # References
+//!
+//! - Matthew W. Moskewicz, Conor F. Madigan, Ying Zhao, Lintao Zhang, Sharad Malik. "Chaff: Engineering
+//!   an Efficient SAT Solver." DAC 2001: two literals of each clause are watched.
+//! - Ian P. Gent. "Optimal Implementation of Watched Literals and More General Techniques." JAIR 2013:
+//!   looking on from where the last one was found.
 
 use super::solver::Recorded;
 use crate::sat::formula::Lit;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How to solve. A [`SolverKind`] alone stands for itself with all that pays, for as long as it
 /// takes.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct SolverSettings {
     /// Which solver does the work.
     pub solver: SolverKind,
     /// What the search does to be fast.
@@ -17,7 +17,7 @@ pub struct Settings {
     pub limit: Limit,
 }
 
-impl From<SolverKind> for Settings {
+impl From<SolverKind> for SolverSettings {
     fn from(solver: SolverKind) -> Self {
         Self { solver, ..Self::default() }
     }
@@ -84,7 +84,7 @@ pub enum Technique {
     Greedy,
     /// Cores among costs that stand close together first.
     Locality,
-    /// What costs more than the gap between the bounds is settled.
+    /// What costs more than the gap between the bounds is ruled out.
     Hardening,
     /// Sums are built once there are no cores without them.
     HeldBackCores,

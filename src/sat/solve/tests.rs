@@ -82,9 +82,9 @@ fn problem() -> impl Strategy<Value = (Vec<Origined>, Vec<Objective>, Vec<Atom>)
 
 /// Collects the bounds that it is told, and checks that they only improve.
 #[derive(Default)]
-struct Bounds(Vec<(u64, u64)>);
+struct ReportedBounds(Vec<(u64, u64)>);
 
-impl Progress for Bounds {
+impl Progress for ReportedBounds {
     fn bounds(&mut self, objective: usize, lower: u64, upper: u64) {
         assert!(lower <= upper);
         if let Some(&(low, high)) = self.0.get(objective) {
@@ -118,8 +118,8 @@ proptest! {
         let preferred = |model: u32| preference.iter().map(|&atom| is_present(atom, model)).collect::<Vec<_>>();
         let best = models().min_by_key(|&model| (costs(model), preferred(model)));
         for &kind in KINDS {
-            let mut bounds = Bounds::default();
-            let settings = Settings { techniques, ..kind.into() };
+            let mut bounds = ReportedBounds::default();
+            let settings = SolverSettings { techniques, ..kind.into() };
             let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &settings, &mut bounds);
             let Some(best) = best else {
                 let Some(Unsolved::Conflict(Conflict { origins })) = found.err() else { panic!("it was interrupted") };
@@ -241,7 +241,7 @@ proptest! {
         for &kind in KINDS {
             let mut progress = Stopping { stop_after, ..Stopping::default() };
             progress.stop.store(stop_after == 0, std::sync::atomic::Ordering::Relaxed);
-            let settings = Settings { limit: Limit::default().or_when(progress.stop.clone()), ..kind.into() };
+            let settings = SolverSettings { limit: Limit::default().or_when(progress.stop.clone()), ..kind.into() };
             let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
             let mut solution = match solve(&problem, &settings, &mut progress) {
                 Ok(solution) => solution,

@@ -1,7 +1,14 @@
 //! Counts true literals: a tree of unary sums that grows only as far as somebody asks.
 //!
-//! `at_least(k)` is implied where `k` of the literals are true. The other direction is left out:
-//! nobody needs a count to be large.
+//! `at_least(k)` is implied where `k` of the literals are true. The other direction is left out: nobody
+//! needs a count to be large.
+//!
+//! # References
+//!
+//! - Olivier Bailleux, Yacine Boufkhad. "Efficient CNF Encoding of Boolean Cardinality Constraints." CP
+//!   2003: the tree.
+//! - Ruben Martins, Saurabh Joshi, Vasco Manquinho, Inês Lynce. "Incremental Cardinality Constraints for
+//!   MaxSAT." CP 2014: letting it grow.
 
 use super::solver::SatSolver;
 use crate::sat::formula::Lit;
@@ -9,10 +16,10 @@ use crate::sat::formula::Lit;
 /// A sum of literals.
 pub(super) struct Totalizer {
     /// Inner nodes after their children; the root is the last.
-    nodes: Vec<Node>,
+    nodes: Vec<TotalizerNode>,
 }
 
-struct Node {
+struct TotalizerNode {
     /// How many literals it counts.
     size: usize,
     children: Option<(usize, usize)>,
@@ -25,14 +32,18 @@ impl Totalizer {
     pub fn new(literals: &[Lit]) -> Self {
         let mut nodes: Vec<_> = literals
             .iter()
-            .map(|&literal| Node { size: 1, children: None, outputs: vec![literal] })
+            .map(|&literal| TotalizerNode { size: 1, children: None, outputs: vec![literal] })
             .collect();
         // The nodes are their own queue: joining the first two that have no parent keeps the tree
         // balanced.
         let mut left = 0;
         while left + 1 < nodes.len() {
             let size = nodes[left].size + nodes[left + 1].size;
-            nodes.push(Node { size, children: Some((left, left + 1)), outputs: Vec::new() });
+            nodes.push(TotalizerNode {
+                size,
+                children: Some((left, left + 1)),
+                outputs: Vec::new(),
+            });
             left += 2;
         }
         Self { nodes }

@@ -135,6 +135,11 @@ impl Document {
         Node { document: self, id: 0 }
     }
 
+    /// The node at a position that [`Node::position`] said.
+    pub(crate) fn at(&self, position: u32) -> Node<'_> {
+        Node { document: self, id: position }
+    }
+
     /// The file this is the document of.
     pub fn file(&self) -> FileId {
         self.file
@@ -207,6 +212,11 @@ impl<'a> Node<'a> {
     /// what it stands for.
     pub fn identity(self) -> NodeIdentity {
         NodeIdentity(std::ptr::from_ref(self.document).addr(), self.target())
+    }
+
+    /// Its position in its document, for [`Document::at`].
+    pub(crate) fn position(self) -> u32 {
+        self.id
     }
 
     /// Whether it is an alias of another node.

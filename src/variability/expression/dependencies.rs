@@ -5,7 +5,7 @@ use super::evaluate::{Evaluator, MAX_DEPTH};
 use crate::text::yaml::Node;
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::operators::ValueOperator;
-use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
+use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,12 +29,12 @@ pub(super) struct Dependencies {
 pub(super) struct DependencyMemo {
     /// Operations by their operands, which an alias shares with what it stands for.
     operations: RefCell<FxHashMap<ExpressionId, Rc<Dependencies>>>,
-    named: RefCell<FxHashMap<(usize, Reading), Rc<Dependencies>>>,
+    named: RefCell<FxHashMap<(usize, ReadAs), Rc<Dependencies>>>,
 }
 
 impl<'a> Evaluator<'_, 'a> {
     /// What an operation depends on.
-    pub(super) fn dependencies_of(&self, operation: Operation) -> Rc<Dependencies> {
+    pub(super) fn dependencies_of(&self, operation: Application<'_>) -> Rc<Dependencies> {
         self.operation_dependencies(operation, 0)
     }
 
@@ -56,63 +56,65 @@ impl<'a> Evaluator<'_, 'a> {
     /// What an expression that is no condition depends on.
     fn expression_dependencies(&self, id: ExpressionId) -> Dependencies {
         let mut found = Dependencies::default();
-        self.gather(id, Reading::Value, 0, &mut found);
+        self.gather(id, ReadAs::Value, 0, &mut found);
         found.sort();
         found
     }
 
-    fn gather(&self, id: ExpressionId, reading: Reading, depth: usize, into: &mut Dependencies) {
+    fn gather(&self, id: ExpressionId, reading: ReadAs, depth: usize, into: &mut Dependencies) {
         match self.expression(id).term {
             // Where a condition is asked for, a string is the identifier of an element.
             Term::Scalar(node) => {
-                into.presence |= reading == Reading::Logic && node.as_str().is_some();
+                into.presence |= reading == ReadAs::Logic && node.as_str().is_some();
             }
             Term::List(items) => {
                 items.iter().for_each(|item| self.gather(item, reading, depth, into))
             }
-            Term::Operation(operation) => {
+            Term::Application(operation) => {
                 into.add(&self.operation_dependencies(operation, depth));
             }
             Term::Broken(_, parts) => {
-                parts.iter().for_each(|part| self.gather(part, Reading::Value, depth, into))
+                parts.iter().for_each(|part| self.gather(part, ReadAs::Value, depth, into))
             }
         }
     }
 
-    fn operation_dependencies(&self, operation: Operation, depth: usize) -> Rc<Dependencies> {
-        let Operation { operator, operand, .. } = operation;
+    fn operation_dependencies(&self, operation: Application<'_>, depth: usize) -> Rc<Dependencies> {
+        let Application { operator, operand, .. } = operation;
         if let Some(known) = self.dependencies.operations.borrow().get(&operand) {
             return known.clone();
         }
         let mut found = Dependencies::default();
         match operator {
-            Operator::Input => found.inputs.extend(self.input_id(operand).ok()),
-            Operator::Named(reading) => {
+            ExpressionOperator::Input => found.inputs.extend(self.input_id(operand).ok()),
+            ExpressionOperator::Named(reading) => {
                 if let Ok(index) = self.expression_index(operand) {
                     found.add(&self.named_dependencies(index, reading, depth));
                 }
             }
-            Operator::Presence(_) => found.presence = true,
-            Operator::Logical(_) => self.gather(operand, Reading::Logic, depth, &mut found),
-            Operator::Value(_) => self.gather(operand, Reading::Value, depth, &mut found),
+            ExpressionOperator::Presence(_) => found.presence = true,
+            ExpressionOperator::Logical(_) => {
+                self.gather(operand, ReadAs::Logic, depth, &mut found)
+            }
+            ExpressionOperator::Value(_) => self.gather(operand, ReadAs::Value, depth, &mut found),
         }
         let is_open =
             |input: &&InputId| matches!(self.known.inputs.values.get(**input), InputValue::Open);
         found.open.extend(found.inputs.iter().filter(is_open));
         found.sort();
         found.by_value = match operator {
-            Operator::Logical(_) | Operator::Named(Reading::Logic) => false,
-            Operator::Presence(_)
-            | Operator::Named(Reading::Value)
-            | Operator::Value(ValueOperator::Equal) => !found.presence,
-            Operator::Input | Operator::Value(_) => true,
+            ExpressionOperator::Logical(_) | ExpressionOperator::Named(ReadAs::Logic) => false,
+            ExpressionOperator::Presence(_)
+            | ExpressionOperator::Named(ReadAs::Value)
+            | ExpressionOperator::Value(ValueOperator::Equal) => !found.presence,
+            ExpressionOperator::Input | ExpressionOperator::Value(_) => true,
         };
         let found = Rc::new(found);
         self.dependencies.operations.borrow_mut().insert(operand, found.clone());
         found
     }
 
-    fn named_dependencies(&self, index: usize, reading: Reading, depth: usize) -> Rc<Dependencies> {
+    fn named_dependencies(&self, index: usize, reading: ReadAs, depth: usize) -> Rc<Dependencies> {
         if let Some(known) = self.dependencies.named.borrow().get(&(index, reading)) {
             return known.clone();
         }

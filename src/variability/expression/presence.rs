@@ -17,7 +17,7 @@ impl<'a> Evaluator<'_, 'a> {
     /// Without a context it is not known what SELF and the like mean, so they are not judged.
     pub(super) fn validate_presence(
         &mut self,
-        operator: &PresenceOperator,
+        operator: PresenceOperator,
         operand: ExpressionId,
         context: Option<ElementId>,
     ) -> Result<(), Diagnostic> {
@@ -32,28 +32,28 @@ impl<'a> Evaluator<'_, 'a> {
     /// Follows the operands from the outermost element to the one that is asked about.
     pub(super) fn operand_element(
         &mut self,
-        operator: &PresenceOperator,
+        operator: PresenceOperator,
         operand: ExpressionId,
         context: Option<ElementId>,
     ) -> Result<ElementId, Diagnostic> {
         let graph = self.graph;
         let mut operands = graph.syntax.each(operand).iter().map(|id| name(graph.syntax.get(id)));
         let wrong = || {
-            let kinds: Vec<_> = operator.path.iter().map(|kind| kind.as_str()).collect();
+            let kinds: Vec<_> = operator.path().iter().map(|kind| kind.as_str()).collect();
             let takes =
                 if kinds.is_empty() { "SELF or CONTAINER".into() } else { kinds.join(", ") };
-            let message = format!("`{}` takes {takes}", operator.keyword);
-            Diagnostic::error(Code::InvalidExpression, message).at(graph.syntax.get(operand).span)
+            let message = format!("`{}` takes {takes}", operator.keyword());
+            Diagnostic::error(Code::InvalidExpression, message).at(graph.syntax.get(operand).span())
         };
         let first = operands.next().flatten().ok_or_else(wrong)?;
         let (mut element, mut path) = match self.keyword_element(first, context)? {
             // Inside of the operands' path a keyword stands for everything up to its own kind.
             Some(id) => {
                 let element = graph.element(id);
-                match operator.path.iter().position(|&kind| kind == element.kind) {
-                    Some(at) => (id, &operator.path[at + 1..]),
-                    None if operator.path.is_empty() && element.container.is_some() => {
-                        (id, operator.path)
+                match operator.path().iter().position(|&kind| kind == element.kind) {
+                    Some(at) => (id, &operator.path()[at + 1..]),
+                    None if operator.path().is_empty() && element.container.is_some() => {
+                        (id, operator.path())
                     }
                     None => {
                         let (keyword, is) = (first.text().unwrap_or_default(), graph.display(id));
@@ -62,7 +62,7 @@ impl<'a> Evaluator<'_, 'a> {
                 }
             }
             None => {
-                let (&kind, path) = operator.path.split_first().ok_or_else(wrong)?;
+                let (&kind, path) = operator.path().split_first().ok_or_else(wrong)?;
                 (graph.find(Step::Root(kind), first)?, path)
             }
         };

@@ -7,7 +7,7 @@ use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputValue;
-use crate::variability::syntax::{ExpressionId, Operation, Operator, Term};
+use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
@@ -35,13 +35,15 @@ impl<'a> Evaluator<'_, 'a> {
             Term::List(items) => {
                 items.iter().for_each(|item| self.validate_expression(item, context, diagnostics))
             }
-            Term::Operation(Operation { operator, operand, .. }) => match operator {
-                Operator::Input => diagnostics.0.extend(self.input_id(operand).err()),
-                Operator::Named(_) => diagnostics.0.extend(self.expression_index(operand).err()),
-                Operator::Presence(operator) => {
+            Term::Application(Application { operator, operand, .. }) => match operator {
+                ExpressionOperator::Input => diagnostics.0.extend(self.input_id(operand).err()),
+                ExpressionOperator::Named(_) => {
+                    diagnostics.0.extend(self.expression_index(operand).err())
+                }
+                ExpressionOperator::Presence(operator) => {
                     diagnostics.0.extend(self.validate_presence(operator, operand, context).err());
                 }
-                Operator::Logical(_) | Operator::Value(_) => {
+                ExpressionOperator::Logical(_) | ExpressionOperator::Value(_) => {
                     self.validate_expression(operand, context, diagnostics)
                 }
             },
@@ -74,7 +76,7 @@ impl<'a> Evaluator<'_, 'a> {
         for (user, &(_, _, body)) in bodies.iter().enumerate() {
             syntax.each_reference(body, &mut |operator, operand| {
                 let used = match operator {
-                    Operator::Input => {
+                    ExpressionOperator::Input => {
                         let name = self.expression(operand).text();
                         name.and_then(|name| input_at.get(name).copied())
                     }

@@ -7,7 +7,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
 use crate::variability::operators::quote;
-use crate::variability::syntax::Operator;
+use crate::variability::syntax::ExpressionOperator;
 use rustc_hash::FxHashMap;
 
 /// A declared input, by its position.
@@ -319,8 +319,8 @@ pub(super) fn is_expression(node: Node<'_>) -> bool {
     let mut entries = node.entries();
     match entries.next() {
         Some((key, _)) if entries.len() == 0 => {
-            let operator = key.as_str().and_then(Operator::from_keyword);
-            operator.is_some_and(|operator| !matches!(operator, Operator::Presence(_)))
+            let operator = key.as_str().and_then(ExpressionOperator::from_keyword);
+            operator.is_some_and(|operator| !matches!(operator, ExpressionOperator::Presence(_)))
         }
         _ => false,
     }

@@ -3,12 +3,12 @@
 //! A regression rounds its coefficients to two decimals before it predicts, so that the prediction
 //! is the one of the equation as one would print it.
 
-use super::{Operands, OperatorError, Outcome, arithmetic};
+use super::{Operands, OperatorError, OperatorResult, arithmetic};
 use crate::text::value::{Number, Value};
 use std::cmp::Ordering;
 
 /// The sum, exact for integers, else rounded; 0 for none.
-pub(super) fn sum(operands: &Operands<'_>) -> Outcome {
+pub(super) fn sum(operands: &Operands<'_>) -> OperatorResult {
     let total = arithmetic::total(operands, &operands.numbers()?)?;
     if total.as_int().is_some() {
         Ok(Value::Number(total))
@@ -18,25 +18,25 @@ pub(super) fn sum(operands: &Operands<'_>) -> Outcome {
 }
 
 /// How many items there are, of whatever type.
-pub(super) fn count(operands: &Operands<'_>) -> Outcome {
+pub(super) fn count(operands: &Operands<'_>) -> OperatorResult {
     Ok(Value::Number(Number::int(operands.list()?.len() as i64)))
 }
 
-pub(super) fn min(operands: &Operands<'_>) -> Outcome {
+pub(super) fn min(operands: &Operands<'_>) -> OperatorResult {
     extreme(operands, Ordering::Less)
 }
 
-pub(super) fn max(operands: &Operands<'_>) -> Outcome {
+pub(super) fn max(operands: &Operands<'_>) -> OperatorResult {
     extreme(operands, Ordering::Greater)
 }
 
-pub(super) fn mean(operands: &Operands<'_>) -> Outcome {
+pub(super) fn mean(operands: &Operands<'_>) -> OperatorResult {
     let numbers = some_numbers(operands)?;
     rounded(operands, average(operands, &numbers)?)
 }
 
 /// The middle of the sorted numbers; the mean of the two middle ones where there are two.
-pub(super) fn median(operands: &Operands<'_>) -> Outcome {
+pub(super) fn median(operands: &Operands<'_>) -> OperatorResult {
     let mut numbers = some_numbers(operands)?;
     numbers.sort_by(|a, b| order(a, b));
     let middle = numbers.len() / 2;
@@ -50,22 +50,22 @@ pub(super) fn median(operands: &Operands<'_>) -> Outcome {
     }
 }
 
-pub(super) fn variance(operands: &Operands<'_>) -> Outcome {
+pub(super) fn variance(operands: &Operands<'_>) -> OperatorResult {
     rounded(operands, spread(operands)?)
 }
 
-pub(super) fn standard_deviation(operands: &Operands<'_>) -> Outcome {
+pub(super) fn standard_deviation(operands: &Operands<'_>) -> OperatorResult {
     rounded(operands, spread(operands)?.sqrt())
 }
 
 /// `y = a + b x`, least squares.
-pub(super) fn linear_regression(operands: &Operands<'_>) -> Outcome {
+pub(super) fn linear_regression(operands: &Operands<'_>) -> OperatorResult {
     let [points, x] = operands.exactly("a list of points and a number")?;
     on_line(operands, &points_of(operands, points)?, coordinate(operands, x)?)
 }
 
 /// `y = a + b ln x`, least squares.
-pub(super) fn logarithmic_regression(operands: &Operands<'_>) -> Outcome {
+pub(super) fn logarithmic_regression(operands: &Operands<'_>) -> OperatorResult {
     let [points, x] = operands.exactly("a list of points and a number")?;
     let ln = |x: f64| {
         if x > 0.0 {
@@ -82,7 +82,7 @@ pub(super) fn logarithmic_regression(operands: &Operands<'_>) -> Outcome {
 }
 
 /// `y = a + b x + c x² + …` up to an order, least squares.
-pub(super) fn polynomial_regression(operands: &Operands<'_>) -> Outcome {
+pub(super) fn polynomial_regression(operands: &Operands<'_>) -> OperatorResult {
     // Beyond this no real data determine a polynomial, and the cost grows with its square.
     const MAX_ORDER: usize = 32;
     let [points, order, x] = operands.exactly("a list of points, an order and a number")?;
@@ -105,7 +105,7 @@ pub(super) fn polynomial_regression(operands: &Operands<'_>) -> Outcome {
 
 /// `y = a e^(b x)`, least squares on `ln y`; weighted by `y`, so that the small values do not
 /// outweigh the large.
-pub(super) fn exponential_regression(operands: &Operands<'_>) -> Outcome {
+pub(super) fn exponential_regression(operands: &Operands<'_>) -> OperatorResult {
     let [points, x] = operands.exactly("a list of points and a number")?;
     let (mut points, x) = (points_of(operands, points)?, coordinate(operands, x)?);
     for point in &mut points {
@@ -119,7 +119,7 @@ pub(super) fn exponential_regression(operands: &Operands<'_>) -> Outcome {
     rounded(operands, a.rounded(operands)? * (b.rounded(operands)? * x).exp())
 }
 
-fn rounded(operands: &Operands<'_>, value: f64) -> Outcome {
+fn rounded(operands: &Operands<'_>, value: f64) -> OperatorResult {
     Ok(Value::Number(operands.finite(two_decimals(value))?))
 }
 
@@ -146,7 +146,7 @@ fn order(a: &Number, b: &Number) -> Ordering {
 }
 
 /// The first number that is nowhere beaten, as it was written.
-fn extreme(operands: &Operands<'_>, better: Ordering) -> Outcome {
+fn extreme(operands: &Operands<'_>, better: Ordering) -> OperatorResult {
     let numbers = some_numbers(operands)?;
     let best = numbers
         .into_iter()
@@ -167,7 +167,7 @@ fn spread(operands: &Operands<'_>) -> Result<f64, OperatorError> {
         / numbers.len() as f64)
 }
 
-struct Point {
+struct DataPoint {
     x: f64,
     y: f64,
     weight: f64,
@@ -188,7 +188,7 @@ impl Estimate {
     }
 }
 
-fn points_of(operands: &Operands<'_>, points: &Value) -> Result<Vec<Point>, OperatorError> {
+fn points_of(operands: &Operands<'_>, points: &Value) -> Result<Vec<DataPoint>, OperatorError> {
     const EXPECTED: &str = "points, each a list of two numbers";
     let items = match points {
         Value::List(items) => items.iter(),
@@ -196,9 +196,11 @@ fn points_of(operands: &Operands<'_>, points: &Value) -> Result<Vec<Point>, Oper
     };
     let point = |item: &Value| match item {
         Value::List(pair) => match &**pair {
-            [x, y] => {
-                Ok(Point { x: coordinate(operands, x)?, y: coordinate(operands, y)?, weight: 1.0 })
-            }
+            [x, y] => Ok(DataPoint {
+                x: coordinate(operands, x)?,
+                y: coordinate(operands, y)?,
+                weight: 1.0,
+            }),
             _ => {
                 Err(operands.error(format!("expects {EXPECTED}, but got a list of {}", pair.len())))
             }
@@ -220,17 +222,18 @@ fn ill_conditioned(operands: &Operands<'_>) -> OperatorError {
 }
 
 /// The least squares line at `x`; its intercept belongs to the rounded slope.
-fn on_line(operands: &Operands<'_>, points: &[Point], x: f64) -> Outcome {
+fn on_line(operands: &Operands<'_>, points: &[DataPoint], x: f64) -> OperatorResult {
     let [_, slope] = fit_line(operands, points)?;
     let slope = slope.rounded(operands)?;
-    let mean = |term: fn(&Point) -> f64| points.iter().map(term).sum::<f64>() / points.len() as f64;
+    let mean =
+        |term: fn(&DataPoint) -> f64| points.iter().map(term).sum::<f64>() / points.len() as f64;
     let (mean_x, mean_y) = (mean(|point| point.x), mean(|point| point.y));
     let error = points.len() as f64 * f64::EPSILON * (mean_y.abs() + (slope * mean_x).abs());
     let intercept = Estimate { value: mean_y - slope * mean_x, error }.rounded(operands)?;
     rounded(operands, intercept + slope * x)
 }
 
-fn fit_line(operands: &Operands<'_>, points: &[Point]) -> Result<[Estimate; 2], OperatorError> {
+fn fit_line(operands: &Operands<'_>, points: &[DataPoint]) -> Result<[Estimate; 2], OperatorError> {
     fit(operands, points, 1)?.try_into().map_err(|_| ill_conditioned(operands))
 }
 
@@ -241,7 +244,7 @@ fn fit_line(operands: &Operands<'_>, points: &[Point]) -> Result<[Estimate; 2], 
 /// Vandermonde matrix without ever forming that matrix, whose columns are nearly parallel.
 fn fit(
     operands: &Operands<'_>,
-    points: &[Point],
+    points: &[DataPoint],
     degree: usize,
 ) -> Result<Vec<Estimate>, OperatorError> {
     let (low, high) = points
@@ -258,10 +261,11 @@ fn fit(
     let weights: Vec<f64> = points.iter().map(|point| (point.weight / heaviest).sqrt()).collect();
     let y: Vec<f64> = points.iter().zip(&weights).map(|(point, weight)| point.y * weight).collect();
 
-    let mut basis: Vec<Column> = Vec::with_capacity(degree + 1);
+    let mut basis: Vec<BasisPolynomial> = Vec::with_capacity(degree + 1);
     for _ in 0..=degree {
-        let next =
-            basis.last().map_or_else(|| Column::constant(&weights, degree), |last| last.times(&t));
+        let next = basis
+            .last()
+            .map_or_else(|| BasisPolynomial::constant(&weights, degree), |last| last.times(&t));
         basis.push(next.orthonormal_to(&basis).ok_or_else(|| ill_conditioned(operands))?);
     }
     let unit = 4.0 * f64::EPSILON * (degree + 1) as f64;
@@ -301,12 +305,12 @@ fn in_x(in_t: &[Estimate], shift: f64, half: f64, unit: f64) -> Vec<Estimate> {
 
 /// A polynomial in `t`: its (weighted) values at the points, and its coefficients, the constant
 /// first.
-struct Column {
+struct BasisPolynomial {
     at_points: Vec<f64>,
     coefficients: Vec<f64>,
 }
 
-impl Column {
+impl BasisPolynomial {
     fn constant(weights: &[f64], degree: usize) -> Self {
         let mut coefficients = vec![0.0; degree + 1];
         coefficients.iter_mut().take(1).for_each(|constant| *constant = 1.0);

@@ -1,32 +1,32 @@
 //! `add`, `sub`, `mul`, `div`, `mod`: exact on integers as long as 64 bits hold the result, on
 //! doubles from there.
 
-use super::{Operands, OperatorError, Outcome};
+use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::{Number, Value};
 
 /// The sum of all operands; 0 for none.
-pub(super) fn add(operands: &Operands<'_>) -> Outcome {
+pub(super) fn add(operands: &Operands<'_>) -> OperatorResult {
     Ok(Value::Number(total(operands, &operands.numbers()?)?))
 }
 
 /// The first operand less the others.
-pub(super) fn sub(operands: &Operands<'_>) -> Outcome {
+pub(super) fn sub(operands: &Operands<'_>) -> OperatorResult {
     from_first(operands, |a, b| step(operands, a, b, i64::checked_sub, |a, b| a - b))
 }
 
 /// The product of all operands; 1 for none.
-pub(super) fn mul(operands: &Operands<'_>) -> Outcome {
+pub(super) fn mul(operands: &Operands<'_>) -> OperatorResult {
     let product = |a: Number, b: &Number| step(operands, &a, b, i64::checked_mul, |a, b| a * b);
     Ok(Value::Number(operands.numbers()?.into_iter().try_fold(Number::int(1), product)?))
 }
 
 /// The first operand divided by the others, one after the other.
-pub(super) fn div(operands: &Operands<'_>) -> Outcome {
+pub(super) fn div(operands: &Operands<'_>) -> OperatorResult {
     from_first(operands, |a, b| quotient(operands, a, b))
 }
 
 /// The remainder of the first operand divided by the second; it has the sign of the first.
-pub(super) fn modulo(operands: &Operands<'_>) -> Outcome {
+pub(super) fn modulo(operands: &Operands<'_>) -> OperatorResult {
     let [a, b] = operands.exactly("two numbers")?;
     let (a, b) = (operands.number(a, "two numbers")?, operands.number(b, "two numbers")?);
     not_zero(operands, b)?;
@@ -57,7 +57,7 @@ fn not_zero(operands: &Operands<'_>, divisor: &Number) -> Result<(), OperatorErr
 fn from_first(
     operands: &Operands<'_>,
     step: impl Fn(&Number, &Number) -> Result<Number, OperatorError>,
-) -> Outcome {
+) -> OperatorResult {
     let numbers = operands.numbers()?;
     let Some((&first, others)) = numbers.split_first() else {
         return Err(operands.error("expects at least one number, but got an empty list"));

@@ -1,33 +1,33 @@
 //! `equal`, `greater`, …, `in_range`, `valid_values`, `length`, `min_length`, `max_length`.
 
-use super::{Operands, OperatorError, Outcome};
+use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
 use std::cmp::Ordering;
 
 /// Whether every operand equals the first, strictly on type.
-pub(super) fn equal(operands: &Operands<'_>) -> Outcome {
+pub(super) fn equal(operands: &Operands<'_>) -> OperatorResult {
     let values = operands.list()?;
     Ok(Value::Bool(values.iter().skip(1).all(|value| values.first() == Some(value))))
 }
 
-pub(super) fn greater(operands: &Operands<'_>) -> Outcome {
+pub(super) fn greater(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_gt)
 }
 
-pub(super) fn greater_or_equal(operands: &Operands<'_>) -> Outcome {
+pub(super) fn greater_or_equal(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_ge)
 }
 
-pub(super) fn less(operands: &Operands<'_>) -> Outcome {
+pub(super) fn less(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_lt)
 }
 
-pub(super) fn less_or_equal(operands: &Operands<'_>) -> Outcome {
+pub(super) fn less_or_equal(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_le)
 }
 
 /// Whether a value is in a range, both ends of which belong to it.
-pub(super) fn in_range(operands: &Operands<'_>) -> Outcome {
+pub(super) fn in_range(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a value and a range of two values";
     let [value, range] = operands.exactly(EXPECTED)?;
     let [low, high] = operands.tuple(range, EXPECTED)?;
@@ -36,25 +36,25 @@ pub(super) fn in_range(operands: &Operands<'_>) -> Outcome {
 }
 
 /// Whether a value is in a list.
-pub(super) fn valid_values(operands: &Operands<'_>) -> Outcome {
+pub(super) fn valid_values(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a value and a list of values";
     let [value, valid] = operands.exactly(EXPECTED)?;
     Ok(Value::Bool(operands.list_of(valid, EXPECTED)?.contains(value)))
 }
 
-pub(super) fn length(operands: &Operands<'_>) -> Outcome {
+pub(super) fn length(operands: &Operands<'_>) -> OperatorResult {
     sized(operands, Ordering::is_eq)
 }
 
-pub(super) fn min_length(operands: &Operands<'_>) -> Outcome {
+pub(super) fn min_length(operands: &Operands<'_>) -> OperatorResult {
     sized(operands, Ordering::is_ge)
 }
 
-pub(super) fn max_length(operands: &Operands<'_>) -> Outcome {
+pub(super) fn max_length(operands: &Operands<'_>) -> OperatorResult {
     sized(operands, Ordering::is_le)
 }
 
-fn ordered(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> Outcome {
+fn ordered(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> OperatorResult {
     let [a, b] = operands.exactly("two values")?;
     Ok(Value::Bool(holds(order(operands, a, b)?)))
 }
@@ -67,7 +67,7 @@ fn order(operands: &Operands<'_>, a: &Value, b: &Value) -> Result<Ordering, Oper
     })
 }
 
-fn sized(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> Outcome {
+fn sized(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> OperatorResult {
     let [value, length] = operands.exactly("a value and a length")?;
     let size = size(value).ok_or_else(|| operands.expected("a string, a list or a map", value))?;
     let length = operands.index(length, "an integer from zero as length")?;

@@ -1,6 +1,6 @@
 //! `weekday`, `same`, `before`, …, `within`.
 
-use super::{Operands, OperatorError, Outcome};
+use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use std::cmp::Ordering;
 
 /// The day of the week of the clock, in its zone.
-pub(super) fn weekday(operands: &Operands<'_>) -> Outcome {
+pub(super) fn weekday(operands: &Operands<'_>) -> OperatorResult {
     match operands.value {
         Value::Null => {}
         Value::List(items) if items.is_empty() => {}
@@ -28,28 +28,28 @@ pub(super) fn weekday(operands: &Operands<'_>) -> Outcome {
     }))
 }
 
-pub(super) fn same(operands: &Operands<'_>) -> Outcome {
+pub(super) fn same(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_eq)
 }
 
-pub(super) fn before(operands: &Operands<'_>) -> Outcome {
+pub(super) fn before(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_lt)
 }
 
-pub(super) fn before_or_same(operands: &Operands<'_>) -> Outcome {
+pub(super) fn before_or_same(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_le)
 }
 
-pub(super) fn after(operands: &Operands<'_>) -> Outcome {
+pub(super) fn after(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_gt)
 }
 
-pub(super) fn after_or_same(operands: &Operands<'_>) -> Outcome {
+pub(super) fn after_or_same(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_ge)
 }
 
 /// Whether a date is between two others, neither of which counts.
-pub(super) fn within(operands: &Operands<'_>) -> Outcome {
+pub(super) fn within(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a date and a range of two dates";
     let [date, range] = operands.exactly(EXPECTED)?;
     let [from, to] = operands.tuple(range, EXPECTED)?;
@@ -57,7 +57,7 @@ pub(super) fn within(operands: &Operands<'_>) -> Outcome {
     Ok(Value::Bool(from < date && date < to))
 }
 
-fn ordered(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> Outcome {
+fn ordered(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> OperatorResult {
     let [a, b] = operands.exactly("two dates")?;
     Ok(Value::Bool(holds(read(operands, a)?.cmp(&read(operands, b)?))))
 }

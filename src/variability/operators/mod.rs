@@ -27,7 +27,7 @@ impl std::fmt::Display for OperatorError {
 impl std::error::Error for OperatorError {}
 
 /// The value of an operator.
-type Outcome = Result<Value, OperatorError>;
+type OperatorResult = Result<Value, OperatorError>;
 
 macro_rules! operators {
     ($($variant:ident $keyword:literal $function:path;)*) => {
@@ -56,7 +56,7 @@ macro_rules! operators {
                 }
             }
 
-            fn function(self) -> fn(&Operands<'_>) -> Outcome {
+            fn function(self) -> fn(&Operands<'_>) -> OperatorResult {
                 match self {
                     $(Self::$variant => $function,)*
                 }

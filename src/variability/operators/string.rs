@@ -1,16 +1,16 @@
 //! `concat`, `join`, `token`.
 
-use super::{Operands, OperatorError, Outcome};
+use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
 use std::borrow::Cow;
 
 /// All operands as one text.
-pub(super) fn concat(operands: &Operands<'_>) -> Outcome {
+pub(super) fn concat(operands: &Operands<'_>) -> OperatorResult {
     joined(operands, operands.list()?, "")
 }
 
 /// The values of a list as one text, a delimiter between them.
-pub(super) fn join(operands: &Operands<'_>) -> Outcome {
+pub(super) fn join(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a list of values and a delimiter";
     let [values, delimiter] = operands.exactly(EXPECTED)?;
     joined(
@@ -21,7 +21,7 @@ pub(super) fn join(operands: &Operands<'_>) -> Outcome {
 }
 
 /// The part of a text at a position from zero, the text being split at every whole delimiter.
-pub(super) fn token(operands: &Operands<'_>) -> Outcome {
+pub(super) fn token(operands: &Operands<'_>) -> OperatorResult {
     let [value, delimiter, index] = operands.exactly("a value, a delimiter and an index")?;
     let (value, delimiter) =
         (text(operands, value)?, operands.string(delimiter, "a string as delimiter")?);
@@ -36,7 +36,7 @@ pub(super) fn token(operands: &Operands<'_>) -> Outcome {
     })
 }
 
-fn joined(operands: &Operands<'_>, values: &[Value], delimiter: &str) -> Outcome {
+fn joined(operands: &Operands<'_>, values: &[Value], delimiter: &str) -> OperatorResult {
     let parts = values.iter().map(|value| text(operands, value)).collect::<Result<Vec<_>, _>>()?;
     Ok(Value::from(parts.join(delimiter)))
 }

@@ -1,7 +1,7 @@
 //! The syntax of expressions: every expression is read once, into one tree, and everything that
 //! judges, computes, splits or exports expressions walks that tree.
 //!
-//! Reading never fails. What is no expression is a [`Term::Broken`] with the problem beside it and
+//! ReadAs never fails. What is no expression is a [`Term::Broken`] with the problem beside it and
 //! whatever could be read inside of it, so that a walk needs no second way for bad input. Operators
 //! are resolved from their keywords here and nowhere else; names of inputs, expressions and
 //! elements stay as they were read, because what they mean depends on who asks.
@@ -10,13 +10,13 @@ mod operator;
 mod parse;
 mod presence;
 
-pub use operator::{Connective, Operator, Reading};
+pub use operator::{Connective, ExpressionOperator, ReadAs};
 pub use presence::{Of, PresenceOperator};
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::text::yaml::Node;
-use parse::Tree;
+use parse::ExpressionTree;
 use std::cell::RefCell;
 
 /// An expression: a position in the tree.
@@ -30,8 +30,8 @@ impl ExpressionId {
     }
 
     /// This one alone.
-    pub fn only(self) -> Parts {
-        Parts { first: self.0, count: 1 }
+    pub fn only(self) -> ExpressionRange {
+        ExpressionRange { first: self.0, count: 1 }
     }
 }
 
@@ -40,12 +40,17 @@ impl ExpressionId {
 /// The parts of an expression lie side by side, so that this is a range of positions, and going
 /// through them borrows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct ExpressionRange {
     first: u32,
     count: u32,
 }
 
-impl Parts {
+impl ExpressionRange {
+    /// The first, of at least one.
+    fn first(self) -> ExpressionId {
+        ExpressionId(self.first)
+    }
+
     /// The ids in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = ExpressionId> + Clone + use<> {
         (self.first..self.first + self.count).map(ExpressionId)
@@ -57,8 +62,7 @@ impl Parts {
 pub struct Expression<'a> {
     /// What it is.
     pub term: Term<'a>,
-    /// Where it stands; for an alias, where what it stands for does.
-    pub span: Span,
+    node: Node<'a>,
 }
 
 /// What an expression is.
@@ -68,20 +72,20 @@ pub enum Term<'a> {
     /// operators, a name.
     Scalar(Node<'a>),
     /// A list of expressions.
-    List(Parts),
+    List(ExpressionRange),
     /// An operator and its operand, which is mostly a list.
-    Operation(Operation),
+    Application(Application<'a>),
     /// What is no expression, and what could be read inside of it.
-    Broken(ProblemId, Parts),
+    Broken(ProblemId, ExpressionRange),
 }
 
 /// An operator and its operand.
 #[derive(Clone, Copy, Debug)]
-pub struct Operation {
+pub struct Application<'a> {
     /// The operator.
-    pub operator: Operator,
-    /// Where its keyword stands.
-    pub keyword: Span,
+    pub operator: ExpressionOperator,
+    /// Its keyword.
+    pub keyword: Node<'a>,
     /// The operand.
     pub operand: ExpressionId,
 }
@@ -90,7 +94,18 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProblemId(u32);
 
+impl ProblemId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl<'a> Expression<'a> {
+    /// Where it stands; for an alias, where what it stands for does.
+    pub fn span(&self) -> Span {
+        self.node.span()
+    }
+
     /// The scalar, if it is one.
     pub fn scalar(&self) -> Option<Node<'a>> {
         if let Term::Scalar(node) = self.term { Some(node) } else { None }
@@ -101,13 +116,13 @@ impl<'a> Expression<'a> {
         self.scalar()?.text()
     }
 
-    /// The operation, if it is one.
-    pub fn operation(&self) -> Option<Operation> {
-        if let Term::Operation(operation) = self.term { Some(operation) } else { None }
+    /// The operator and its operand, if it is one that is applied.
+    pub fn application(&self) -> Option<Application<'a>> {
+        if let Term::Application(operation) = self.term { Some(operation) } else { None }
     }
 
     /// The items of a list; nothing for anything else.
-    pub fn items(&self) -> Option<Parts> {
+    pub fn items(&self) -> Option<ExpressionRange> {
         if let Term::List(items) = self.term { Some(items) } else { None }
     }
 
@@ -116,7 +131,7 @@ impl<'a> Expression<'a> {
         match self.term {
             Term::Scalar(node) => node.describe(),
             Term::List(_) => "a list",
-            Term::Operation(_) | Term::Broken(..) => "a map",
+            Term::Application(_) | Term::Broken(..) => "a map",
         }
     }
 }
@@ -128,7 +143,7 @@ impl<'a> Expression<'a> {
 /// was read is known by its node, for as long as the elements are there that it decides about.
 #[derive(Debug, Default)]
 pub struct Syntax<'a> {
-    tree: RefCell<Tree<'a>>,
+    tree: RefCell<ExpressionTree<'a>>,
 }
 
 impl<'a> Syntax<'a> {
@@ -143,13 +158,13 @@ impl<'a> Syntax<'a> {
     }
 
     /// The items of a list, and anything else as the only one.
-    pub fn each(&self, id: ExpressionId) -> Parts {
+    pub fn each(&self, id: ExpressionId) -> ExpressionRange {
         self.get(id).items().unwrap_or(id.only())
     }
 
     /// The items of a list; none of anything else.
-    pub fn items(&self, id: ExpressionId) -> Parts {
-        self.get(id).items().unwrap_or(Parts { first: id.0, count: 0 })
+    pub fn items(&self, id: ExpressionId) -> ExpressionRange {
+        self.get(id).items().unwrap_or(ExpressionRange { first: id.0, count: 0 })
     }
 
     /// What is wrong with an expression.
@@ -159,13 +174,17 @@ impl<'a> Syntax<'a> {
 
     /// Calls back with every operation in an expression that names an input or an expression: what
     /// it names, and where.
-    pub fn each_reference(&self, id: ExpressionId, found: &mut impl FnMut(Operator, ExpressionId)) {
+    pub fn each_reference(
+        &self,
+        id: ExpressionId,
+        found: &mut impl FnMut(ExpressionOperator, ExpressionId),
+    ) {
         let parts = match self.get(id).term {
             Term::Scalar(_) => return,
-            Term::Operation(Operation { operator, operand, .. }) if operator.is_reference() => {
+            Term::Application(Application { operator, operand, .. }) if operator.is_reference() => {
                 return found(operator, operand);
             }
-            Term::Operation(Operation { operand, .. }) => operand.only(),
+            Term::Application(Application { operand, .. }) => operand.only(),
             Term::List(parts) | Term::Broken(_, parts) => parts,
         };
         parts.iter().for_each(|part| self.each_reference(part, found));
@@ -181,7 +200,7 @@ impl<'a> Syntax<'a> {
     fn write_canonical(&self, id: ExpressionId, into: &mut String) {
         let parts = match self.get(id).term {
             Term::Scalar(node) => return into.push_str(&format!("{:?}", node.to_value())),
-            Term::Operation(Operation { operator, operand, .. }) => {
+            Term::Application(Application { operator, operand, .. }) => {
                 into.push_str(operator.keyword());
                 into.push(' ');
                 return self.write_canonical(operand, into);

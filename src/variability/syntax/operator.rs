@@ -7,22 +7,22 @@ use crate::variability::operators::ValueOperator;
 
 /// What an expression does with its operand.
 #[derive(Clone, Copy, Debug)]
-pub enum Operator {
+pub enum ExpressionOperator {
     /// `variability_input`: the value of an input.
     Input,
     /// `logic_expression` and `value_expression`: what a named expression comes to.
-    Named(Reading),
+    Named(ReadAs),
     /// A logical operator.
     Logical(Connective),
     /// A presence operator.
-    Presence(&'static PresenceOperator),
+    Presence(PresenceOperator),
     /// An operator over values.
     Value(ValueOperator),
 }
 
 /// As what a named expression is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reading {
+pub enum ReadAs {
     /// As a condition.
     Logic,
     /// As a value.
@@ -49,10 +49,10 @@ pub enum Connective {
 }
 
 /// Operators that name something instead of taking operands.
-const REFERENCES: [(&str, Operator); 3] = [
-    ("variability_input", Operator::Input),
-    ("logic_expression", Operator::Named(Reading::Logic)),
-    ("value_expression", Operator::Named(Reading::Value)),
+const REFERENCES: [(&str, ExpressionOperator); 3] = [
+    ("variability_input", ExpressionOperator::Input),
+    ("logic_expression", ExpressionOperator::Named(ReadAs::Logic)),
+    ("value_expression", ExpressionOperator::Named(ReadAs::Value)),
 ];
 
 const CONNECTIVES: [(&str, Connective); 7] = [
@@ -65,7 +65,7 @@ const CONNECTIVES: [(&str, Connective); 7] = [
     ("amo", Connective::AtMostOne),
 ];
 
-impl Operator {
+impl ExpressionOperator {
     /// The operator of a keyword.
     pub fn from_keyword(keyword: &str) -> Option<Self> {
         let reference = REFERENCES.iter().find(|(known, _)| *known == keyword);
@@ -81,13 +81,13 @@ impl Operator {
     pub fn keyword(self) -> &'static str {
         match self {
             Self::Input => "variability_input",
-            Self::Named(Reading::Logic) => "logic_expression",
-            Self::Named(Reading::Value) => "value_expression",
+            Self::Named(ReadAs::Logic) => "logic_expression",
+            Self::Named(ReadAs::Value) => "value_expression",
             Self::Logical(connective) => CONNECTIVES
                 .iter()
                 .find(|(_, known)| *known == connective)
                 .map_or("", |(keyword, _)| keyword),
-            Self::Presence(operator) => operator.keyword,
+            Self::Presence(operator) => operator.keyword(),
             Self::Value(operator) => operator.keyword(),
         }
     }

@@ -1,108 +1,154 @@
 //! Reads expressions into the tree.
 
-use super::{Expression, ExpressionId, Operation, Operator, Parts, ProblemId, Term};
+use super::{
+    Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ProblemId, Term,
+};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeIdentity, NodeKind};
+use crate::text::yaml::{Document, Node, NodeIdentity, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// The expressions that were read, the parts of each side by side.
 #[derive(Debug, Default)]
-pub(super) struct Tree<'a> {
-    expressions: Vec<Expression<'a>>,
-    problems: Vec<Diagnostic>,
+pub(super) struct ExpressionTree<'a> {
+    records: Vec<ExpressionRecord>,
+    /// What is no expression: why not, and what could be read inside of it.
+    problems: Vec<(Diagnostic, ExpressionRange)>,
+    documents: Vec<&'a Document>,
     /// The expressions that somebody asked for.
     roots: FxHashMap<NodeIdentity, ExpressionId>,
     /// What aliases stand for: it is read once, so that the tree is no larger than the documents.
-    shared: FxHashMap<NodeIdentity, Term<'a>>,
+    shared: FxHashMap<NodeIdentity, ExpressionShape>,
 }
 
-impl<'a> Tree<'a> {
+/// An expression in few bytes: a large template has a million of them.
+#[derive(Clone, Copy, Debug)]
+struct ExpressionRecord {
+    shape: ExpressionShape,
+    /// Where its node is: which document, and which position there.
+    document: u32,
+    position: u32,
+}
+
+/// What an expression is, as a [`Term`] says it; positions of keywords are those of their document.
+#[derive(Clone, Copy, Debug)]
+enum ExpressionShape {
+    Scalar,
+    List(ExpressionRange),
+    Application { operator: ExpressionOperator, keyword: u32, operand: ExpressionId },
+    Broken(ProblemId),
+}
+
+impl<'a> ExpressionTree<'a> {
     pub fn read(&mut self, node: Node<'a>) -> ExpressionId {
         if let Some(&known) = self.roots.get(&node.identity()) {
             return known;
         }
-        let id = ExpressionId(self.room(1, node).first);
-        self.fill(id, node);
+        let document = self.document(node.document());
+        let id = self.room(1).first();
+        self.fill(id, document, node);
         self.roots.insert(node.identity(), id);
         id
     }
 
     pub fn get(&self, id: ExpressionId) -> Expression<'a> {
-        self.expressions[id.index()]
+        let ExpressionRecord { shape, document, position } = self.records[id.index()];
+        let document = self.documents[document as usize];
+        let node = document.at(position);
+        let term = match shape {
+            ExpressionShape::Scalar => Term::Scalar(node),
+            ExpressionShape::List(items) => Term::List(items),
+            ExpressionShape::Application { operator, keyword, operand } => {
+                Term::Application(Application { operator, keyword: document.at(keyword), operand })
+            }
+            ExpressionShape::Broken(problem) => {
+                Term::Broken(problem, self.problems[problem.index()].1)
+            }
+        };
+        Expression { term, node }
     }
 
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.expressions.len()
+        self.records.len()
     }
 
-    pub fn problem(&self, ProblemId(at): ProblemId) -> &Diagnostic {
-        &self.problems[at as usize]
+    pub fn problem(&self, problem: ProblemId) -> &Diagnostic {
+        &self.problems[problem.index()].0
+    }
+
+    /// The number of a document; mostly it is the one of the expression before.
+    fn document(&mut self, document: &'a Document) -> u32 {
+        let known = self.documents.iter().rposition(|known| std::ptr::eq(*known, document));
+        known.unwrap_or_else(|| {
+            self.documents.push(document);
+            self.documents.len() - 1
+        }) as u32
     }
 
     /// Room for so many expressions, to be filled.
-    fn room(&mut self, count: usize, node: Node<'a>) -> Parts {
-        let first = self.expressions.len();
-        let empty = Expression { term: Term::Scalar(node), span: node.span() };
-        self.expressions.resize(first + count, empty);
-        Parts { first: first as u32, count: count as u32 }
+    fn room(&mut self, count: usize) -> ExpressionRange {
+        let first = self.records.len();
+        let empty = ExpressionRecord { shape: ExpressionShape::Scalar, document: 0, position: 0 };
+        self.records.resize(first + count, empty);
+        ExpressionRange { first: first as u32, count: count as u32 }
     }
 
-    fn fill(&mut self, id: ExpressionId, node: Node<'a>) {
-        let term = match node.is_alias().then(|| self.shared.get(&node.identity())).flatten() {
-            Some(&term) => term,
-            None => self.term(node),
+    fn fill(&mut self, id: ExpressionId, document: u32, node: Node<'a>) {
+        let shape = match node.is_alias().then(|| self.shared.get(&node.identity())).flatten() {
+            Some(&shape) => shape,
+            None => self.shape(document, node),
         };
         if node.is_alias() {
-            self.shared.insert(node.identity(), term);
+            self.shared.insert(node.identity(), shape);
         }
-        self.expressions[id.index()] = Expression { term, span: node.span() };
+        self.records[id.index()] = ExpressionRecord { shape, document, position: node.position() };
     }
 
-    fn term(&mut self, node: Node<'a>) -> Term<'a> {
+    fn shape(&mut self, document: u32, node: Node<'a>) -> ExpressionShape {
         match node.kind() {
-            NodeKind::Scalar => Term::Scalar(node),
+            NodeKind::Scalar => ExpressionShape::Scalar,
             NodeKind::Sequence => {
-                let items = self.room(node.items().len(), node);
-                items.iter().zip(node.items()).for_each(|(id, item)| self.fill(id, item));
-                Term::List(items)
+                let items = self.room(node.items().len());
+                items.iter().zip(node.items()).for_each(|(id, item)| self.fill(id, document, item));
+                ExpressionShape::List(items)
             }
             NodeKind::Mapping => {
                 let mut entries = node.entries();
                 match (entries.next(), entries.next()) {
-                    (Some((keyword, operand)), None) => self.operation(keyword, operand),
-                    _ => self.several(node),
+                    (Some((keyword, operand)), None) => self.apply(document, keyword, operand),
+                    _ => self.several(document, node),
                 }
             }
         }
     }
 
-    fn operation(&mut self, keyword: Node<'a>, operand: Node<'a>) -> Term<'a> {
-        let parts = self.room(1, operand);
-        let id = ExpressionId(parts.first);
-        self.fill(id, operand);
-        match Operator::from_keyword(keyword.text().unwrap_or_default()) {
+    fn apply(&mut self, document: u32, keyword: Node<'a>, operand: Node<'a>) -> ExpressionShape {
+        let parts = self.room(1);
+        let id = parts.first();
+        self.fill(id, document, operand);
+        match ExpressionOperator::from_keyword(keyword.text().unwrap_or_default()) {
             Some(operator) => {
-                Term::Operation(Operation { operator, keyword: keyword.span(), operand: id })
+                ExpressionShape::Application { operator, keyword: keyword.position(), operand: id }
             }
-            None => Term::Broken(self.report(unknown_operator(keyword)), parts),
+            None => self.broken(unknown_operator(keyword), parts),
         }
     }
 
     /// A map that is no expression.
-    fn several(&mut self, node: Node<'a>) -> Term<'a> {
-        let problem = self.report(not_one_operator(node.span()));
-        let parts = self.room(node.entries().len(), node);
+    fn several(&mut self, document: u32, node: Node<'a>) -> ExpressionShape {
+        let parts = self.room(node.entries().len());
         for (id, (keyword, operand)) in parts.iter().zip(node.entries()) {
-            self.expressions[id.index()].term = self.operation(keyword, operand);
+            let shape = self.apply(document, keyword, operand);
+            self.records[id.index()] =
+                ExpressionRecord { shape, document, position: node.position() };
         }
-        Term::Broken(problem, parts)
+        self.broken(not_one_operator(node.span()), parts)
     }
 
-    fn report(&mut self, problem: Diagnostic) -> ProblemId {
-        self.problems.push(problem);
-        ProblemId(self.problems.len() as u32 - 1)
+    fn broken(&mut self, problem: Diagnostic, parts: ExpressionRange) -> ExpressionShape {
+        self.problems.push((problem, parts));
+        ExpressionShape::Broken(ProblemId(self.problems.len() as u32 - 1))
     }
 }
 
@@ -116,5 +162,5 @@ fn unknown_operator(keyword: Node<'_>) -> Diagnostic {
     let name = keyword.text().unwrap_or_default();
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
-        .help_opt(did_you_mean(name, Operator::keywords()))
+        .help_opt(did_you_mean(name, ExpressionOperator::keywords()))
 }

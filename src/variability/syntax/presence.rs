@@ -41,22 +41,22 @@ pub enum Of {
     Container,
 }
 
-/// A presence operator.
-#[derive(Debug)]
-pub struct PresenceOperator {
-    /// Its keyword.
-    pub keyword: &'static str,
-    /// The kinds of its operands, one inside of the other.
-    pub path: &'static [Kind],
-    /// What it asks of the last of them.
-    pub of: Of,
+/// A presence operator: a position in the table below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PresenceOperator(u8);
+
+/// A line of the table of presence operators.
+struct PresenceQuestion {
+    keyword: &'static str,
+    path: &'static [Kind],
+    of: Of,
 }
 
-const fn operator(keyword: &'static str, path: &'static [Kind], of: Of) -> PresenceOperator {
-    PresenceOperator { keyword, path, of }
+const fn operator(keyword: &'static str, path: &'static [Kind], of: Of) -> PresenceQuestion {
+    PresenceQuestion { keyword, path, of }
 }
 
-const OPERATORS: &[PresenceOperator] = &[
+const OPERATORS: &[PresenceQuestion] = &[
     operator("node_presence", &[Kind::Node], Of::Itself),
     operator("host_presence", &[Kind::Node], Of::Hosts),
     operator("has_source", &[Kind::Node], Of::Sources),
@@ -109,7 +109,27 @@ pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
 
 impl PresenceOperator {
     /// The operator of a keyword.
-    pub fn from_keyword(keyword: &str) -> Option<&'static Self> {
-        OPERATORS.iter().find(|operator| operator.keyword == keyword)
+    pub fn from_keyword(keyword: &str) -> Option<Self> {
+        let position = OPERATORS.iter().position(|operator| operator.keyword == keyword)?;
+        Some(Self(position as u8))
+    }
+
+    fn question(self) -> &'static PresenceQuestion {
+        &OPERATORS[usize::from(self.0)]
+    }
+
+    /// Its keyword.
+    pub fn keyword(self) -> &'static str {
+        self.question().keyword
+    }
+
+    /// The kinds of its operands, one inside of the other.
+    pub fn path(self) -> &'static [Kind] {
+        self.question().path
+    }
+
+    /// What it asks of the last of them.
+    pub fn of(self) -> Of {
+        self.question().of
     }
 }

@@ -2,14 +2,14 @@
 //! these comparisons come out.
 
 use super::probe::{Ask, Probe, Valuation};
-use super::regions::Line;
+use super::regions::NumberLine;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::text::value::{Number, Value};
 use crate::variability::expression::evaluate::{Evaluator, MAX_DEPTH};
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::operators::{ValueOperator, compare};
-use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
+use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 
@@ -41,7 +41,7 @@ pub(super) fn collect(
     boundaries: &mut Boundaries,
 ) -> Result<(), Span> {
     let valuation = &probe.valuation;
-    let line = Line::of(declaration.kind);
+    let line = NumberLine::of(declaration.kind);
     let mut collector = Collector {
         evaluator,
         input,
@@ -52,8 +52,8 @@ pub(super) fn collect(
         depth: 0,
     };
     match probe.ask {
-        Ask::Condition(id) => collector.expression(id, Reading::Logic),
-        Ask::Value(id) => collector.expression(id, Reading::Value),
+        Ask::Condition(id) => collector.expression(id, ReadAs::Logic),
+        Ask::Value(id) => collector.expression(id, ReadAs::Value),
         Ask::Itself | Ask::Feature => {
             collector.truth();
             Ok(())
@@ -66,10 +66,10 @@ struct Collector<'c, 'e, 'a> {
     evaluator: &'c mut Evaluator<'e, 'a>,
     input: InputId,
     valuation: &'c Valuation,
-    line: Option<Line>,
+    line: Option<NumberLine>,
     boundaries: &'c mut Boundaries,
     /// Named expressions that were looked at, as conditions or not.
-    visited: FxHashSet<(usize, Reading)>,
+    visited: FxHashSet<(usize, ReadAs)>,
     depth: usize,
 }
 
@@ -100,19 +100,19 @@ impl Slope {
 }
 
 /// One side of a comparison.
-enum Side {
+enum Comparand {
     Expression(ExpressionId),
     Value(Value),
 }
 
 impl Collector<'_, '_, '_> {
     /// An expression of which the value counts, or, where it is read as logic, only the truth.
-    fn expression(&mut self, id: ExpressionId, reading: Reading) -> Result<(), Span> {
+    fn expression(&mut self, id: ExpressionId, reading: ReadAs) -> Result<(), Span> {
         match self.evaluator.expression(id).term {
-            Term::Operation(operation) if self.depends(id) => {
+            Term::Application(operation) if self.depends(id) => {
                 self.operation(id, operation, reading)
             }
-            Term::List(items) if reading == Reading::Value => {
+            Term::List(items) if reading == ReadAs::Value => {
                 items.iter().try_for_each(|item| self.expression(item, reading))
             }
             _ => Ok(()),
@@ -122,29 +122,29 @@ impl Collector<'_, '_, '_> {
     fn operation(
         &mut self,
         id: ExpressionId,
-        Operation { operator, operand, .. }: Operation,
-        reading: Reading,
+        Application { operator, operand, .. }: Application<'_>,
+        reading: ReadAs,
     ) -> Result<(), Span> {
-        let logical = reading == Reading::Logic;
+        let logical = reading == ReadAs::Logic;
         match operator {
-            Operator::Input if logical => {
+            ExpressionOperator::Input if logical => {
                 self.truth();
                 Ok(())
             }
-            Operator::Input => Err(self.span(id)),
-            Operator::Named(Reading::Logic) => self.named(id, operand, Reading::Logic),
-            Operator::Named(Reading::Value) => self.named(id, operand, reading),
-            Operator::Logical(_) => {
+            ExpressionOperator::Input => Err(self.span(id)),
+            ExpressionOperator::Named(ReadAs::Logic) => self.named(id, operand, ReadAs::Logic),
+            ExpressionOperator::Named(ReadAs::Value) => self.named(id, operand, reading),
+            ExpressionOperator::Logical(_) => {
                 let mut operands = self.evaluator.graph.syntax.each(operand).iter();
-                operands.try_for_each(|operand| self.expression(operand, Reading::Logic))
+                operands.try_for_each(|operand| self.expression(operand, ReadAs::Logic))
             }
             _ if logical && self.slope(id).is_some() => {
-                self.crossings(&Side::Expression(id), &Side::Value(0.into()));
+                self.crossings(&Comparand::Expression(id), &Comparand::Value(0.into()));
                 Ok(())
             }
-            Operator::Value(operator) => self.value_operator(id, operator, operand),
+            ExpressionOperator::Value(operator) => self.value_operator(id, operator, operand),
             // What is present is no value of an input.
-            Operator::Presence(_) => Ok(()),
+            ExpressionOperator::Presence(_) => Ok(()),
         }
     }
 
@@ -152,7 +152,7 @@ impl Collector<'_, '_, '_> {
         &mut self,
         id: ExpressionId,
         operand: ExpressionId,
-        reading: Reading,
+        reading: ReadAs,
     ) -> Result<(), Span> {
         let Ok(index) = self.evaluator.expression_index(operand) else { return Ok(()) };
         if !self.visited.insert((index, reading)) {
@@ -175,7 +175,7 @@ impl Collector<'_, '_, '_> {
     }
 
     fn span(&self, id: ExpressionId) -> Span {
-        self.evaluator.expression(id).span
+        self.evaluator.expression(id).span()
     }
 
     /// The input as a condition: of numbers those above 0 are true.
@@ -212,17 +212,19 @@ impl Collector<'_, '_, '_> {
             if self.is_input(operand) || items.any(|item| self.is_input(item)) {
                 return Err(self.span(id));
             }
-            self.expression(operand, Reading::Value)?;
+            self.expression(operand, ReadAs::Value)?;
         }
         Ok(())
     }
 
     /// Whether an expression is the input itself.
     fn is_input(&mut self, id: ExpressionId) -> bool {
-        let Some(operation) = self.evaluator.expression(id).operation() else { return false };
+        let Some(operation) = self.evaluator.expression(id).application() else { return false };
         match operation.operator {
-            Operator::Input => self.evaluator.input_id(operation.operand).ok() == Some(self.input),
-            Operator::Named(Reading::Value) => {
+            ExpressionOperator::Input => {
+                self.evaluator.input_id(operation.operand).ok() == Some(self.input)
+            }
+            ExpressionOperator::Named(ReadAs::Value) => {
                 let Ok(index) = self.evaluator.expression_index(operation.operand) else {
                     return false;
                 };
@@ -274,14 +276,14 @@ impl Collector<'_, '_, '_> {
 
     /// Notes where two numbers compare differently; a list of constants stands for each of them.
     fn compared(&mut self, first: ExpressionId, other: ExpressionId) {
-        let first = Side::Expression(first);
+        let first = Comparand::Expression(first);
         match (!self.depends(other)).then(|| self.constant(other)) {
-            Some(Ok(Value::List(values))) => {
-                values.iter().for_each(|value| self.crossings(&first, &Side::Value(value.clone())))
-            }
-            Some(Ok(value)) => self.crossings(&first, &Side::Value(value)),
+            Some(Ok(Value::List(values))) => values
+                .iter()
+                .for_each(|value| self.crossings(&first, &Comparand::Value(value.clone()))),
+            Some(Ok(value)) => self.crossings(&first, &Comparand::Value(value)),
             Some(Err(_)) => {}
-            None => self.crossings(&first, &Side::Expression(other)),
+            None => self.crossings(&first, &Comparand::Expression(other)),
         }
     }
 
@@ -350,15 +352,15 @@ impl Collector<'_, '_, '_> {
         if !self.depends(id) {
             return Some(Slope::Flat);
         }
-        let Operation { operator, operand, .. } = self.evaluator.expression(id).operation()?;
+        let Application { operator, operand, .. } = self.evaluator.expression(id).application()?;
         let operator = match operator {
-            Operator::Input => return Some(Slope::Up),
-            Operator::Named(Reading::Value) => {
+            ExpressionOperator::Input => return Some(Slope::Up),
+            ExpressionOperator::Named(ReadAs::Value) => {
                 let index = self.evaluator.expression_index(operand).ok()?;
                 let body = self.evaluator.named_expression(index);
                 return self.deeper(|this| this.slope(body)).flatten();
             }
-            Operator::Value(operator) => operator,
+            ExpressionOperator::Value(operator) => operator,
             _ => return None,
         };
         let items: Vec<_> = self.evaluator.graph.syntax.items(operand).iter().collect();
@@ -395,7 +397,7 @@ impl Collector<'_, '_, '_> {
 
     /// Notes where, on the line of numbers, a comparison of two that move towards or away from each
     /// other comes out differently.
-    fn crossings(&mut self, a: &Side, b: &Side) {
+    fn crossings(&mut self, a: &Comparand, b: &Comparand) {
         let Some(line) = self.line else { return };
         // Computations fail where numbers get too large, if not everywhere.
         let samples = [0, 1, -1, 1000, -1000, 1_000_000_000, -1_000_000_000]
@@ -421,18 +423,24 @@ impl Collector<'_, '_, '_> {
 
     /// How two sides compare where the input is the number of this key; nothing where one of them
     /// has no value.
-    fn order(&mut self, line: Line, key: i64, a: &Side, b: &Side) -> Option<Option<Ordering>> {
+    fn order(
+        &mut self,
+        line: NumberLine,
+        key: i64,
+        a: &Comparand,
+        b: &Comparand,
+    ) -> Option<Option<Ordering>> {
         let (a, b) = (self.side(line, key, a)?, self.side(line, key, b)?);
         Some(compare(&a, &b))
     }
 
-    fn side(&mut self, line: Line, key: i64, side: &Side) -> Option<Value> {
+    fn side(&mut self, line: NumberLine, key: i64, side: &Comparand) -> Option<Value> {
         match side {
-            Side::Expression(id) => {
+            Comparand::Expression(id) => {
                 let own = (self.input, Value::Number(line.number(key)));
                 self.evaluator.value_where(*id, self.valuation.iter().cloned().chain([own])).ok()
             }
-            Side::Value(value) => Some(value.clone()),
+            Comparand::Value(value) => Some(value.clone()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Says for people what the values of a case have in common: of exactly those values it is true.
 
-use super::regions::{Axis, End, Place, ValueRegion};
+use super::regions::{Axis, End, RegionPlace, ValueRegion};
 use crate::text::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -38,7 +38,7 @@ struct Labels<'l> {
     at: FxHashMap<(usize, i64), Vec<(usize, usize)>>,
     /// The place of each position of each axis, also of regions that belong to no case, for nothing
     /// can be computed with them.
-    places: FxHashMap<(usize, i64), &'l Place>,
+    places: FxHashMap<(usize, i64), &'l RegionPlace>,
 }
 
 impl Labels<'_> {
@@ -119,7 +119,7 @@ impl Labels<'_> {
     }
 
     /// The positions around this one that belong to a case, as one or two parts.
-    fn run(&self, class: usize, place: &Place, done: &mut Vec<usize>) -> Vec<String> {
+    fn run(&self, class: usize, place: &RegionPlace, done: &mut Vec<usize>) -> Vec<String> {
         let owned = |position: &i64| self.owns(class, place.axis, *position);
         let first =
             (i64::MIN..place.position).rev().take_while(owned).last().unwrap_or(place.position);
@@ -139,7 +139,7 @@ impl Labels<'_> {
         let at = |position: i64| self.places.get(&(place.axis as usize, position));
         let (Some(first), Some(last)) = (at(first), at(last)) else { return Vec::new() };
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
-        let single = |place: &Place| place.low == place.high && place.low.is_some();
+        let single = |place: &RegionPlace| place.low == place.high && place.low.is_some();
         if last.position == first.position + 1 && single(first) && single(last) && prefix.is_empty()
         {
             return vec![range(&first.low, &first.high), range(&last.low, &last.high)];

@@ -40,7 +40,7 @@ use crate::variability::graph::Graph;
 use crate::variability::inputs::{Declaration, InputId, InputValue};
 use crate::variability::template::TypeSpecificConditions;
 use partition::Partitioner;
-use probe::{Ask, Finder, Outcome, Probe};
+use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
 use rustc_hash::FxHashMap;
 
 /// An input that is not decided, and what may become of it.
@@ -54,7 +54,7 @@ pub struct OpenInput {
     pub cases: Vec<InputCase>,
     probes: Vec<Probe>,
     /// What the probes come to, case by case.
-    outcomes: Vec<Vec<Outcome>>,
+    outcomes: Vec<Vec<ProbeOutcome>>,
 }
 
 impl OpenInput {
@@ -134,7 +134,7 @@ pub fn partition<'a>(
     known: &FxHashMap<InputId, Vec<Value>>,
 ) -> Result<Vec<OpenInput>, Diagnostics> {
     let inputs = evaluator.known.inputs;
-    let mut finder = Finder::new(evaluator);
+    let mut finder = ProbeFinder::new(evaluator);
     roots.conditions.iter().for_each(|&node| finder.condition(node));
     let mut probes = finder.probes;
     let itself = roots.inputs.iter().map(|&input| (input, Ask::Itself));

@@ -1,7 +1,7 @@
 //! Partitions the values of one input.
 
 use super::boundaries::{self, Boundaries};
-use super::probe::{Outcome, Probe};
+use super::probe::{Probe, ProbeOutcome};
 use super::regions::{self, ValueRegion};
 use super::{InputCase, OpenInput, label, pattern};
 use crate::text::diagnostic::{Code, Diagnostic};
@@ -107,9 +107,9 @@ impl Partitioner<'_, '_, '_> {
     }
 
     /// The regions that no probe tells apart, and what the probes come to in them.
-    fn classes(&mut self, regions: &[ValueRegion]) -> (Vec<Vec<Outcome>>, Vec<Vec<usize>>) {
+    fn classes(&mut self, regions: &[ValueRegion]) -> (Vec<Vec<ProbeOutcome>>, Vec<Vec<usize>>) {
         // Outcomes by numbers, so that they are compared and found fast.
-        let mut seen: Vec<Vec<Outcome>> = vec![Vec::new(); self.probes.len()];
+        let mut seen: Vec<Vec<ProbeOutcome>> = vec![Vec::new(); self.probes.len()];
         let mut class_of: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
         let mut classes: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
         for (index, region) in regions.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Partitioner<'_, '_, '_> {
         let classes = classes.into_iter().map(|(numbers, members)| (outcomes(numbers), members));
         // Where nothing that asks for a value can be computed with it, no variant is the only one
         // that it gives.
-        let fails = |(outcomes, _): &(Vec<Outcome>, _)| {
+        let fails = |(outcomes, _): &(Vec<ProbeOutcome>, _)| {
             !outcomes.is_empty() && outcomes.iter().all(Option::is_none)
         };
         let (failing, computed): (Vec<_>, Vec<_>) = classes.partition(fails);

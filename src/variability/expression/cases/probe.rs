@@ -5,13 +5,13 @@ use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::variability::expression::evaluate::{self, Evaluator};
 use crate::variability::inputs::InputId;
-use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
+use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// What a probe comes to with one of the input's values; nothing where it has no value then, for
 /// whatever reason.
-pub(super) type Outcome = Option<Value>;
+pub(super) type ProbeOutcome = Option<Value>;
 
 /// With more combinations of other inputs than this, an expression is not looked at for each.
 const MAX_VALUATIONS: usize = 256;
@@ -52,7 +52,7 @@ impl Probe {
         evaluator: &mut Evaluator<'_, '_>,
         input: InputId,
         value: &Value,
-    ) -> Outcome {
+    ) -> ProbeOutcome {
         let assumed = || self.valuation.iter().cloned().chain([(input, value.clone())]);
         let truth = |value: &Value| evaluate::truth(value).map(Value::from);
         match self.ask {
@@ -73,15 +73,15 @@ fn none() -> [Valuation; 1] {
 }
 
 /// Finds probes.
-pub(super) struct Finder<'f, 'e, 'a> {
+pub(super) struct ProbeFinder<'f, 'e, 'a> {
     evaluator: &'f Evaluator<'e, 'a>,
-    visited: FxHashSet<(usize, Reading, Option<InputId>)>,
+    visited: FxHashSet<(usize, ReadAs, Option<InputId>)>,
     pub probes: FxHashMap<InputId, Vec<Probe>>,
     /// Expressions that are the same ask the same.
     texts: FxHashSet<(InputId, bool, String)>,
 }
 
-impl<'f, 'e, 'a> Finder<'f, 'e, 'a> {
+impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
     pub fn new(evaluator: &'f Evaluator<'e, 'a>) -> Self {
         Self {
             evaluator,
@@ -93,25 +93,25 @@ impl<'f, 'e, 'a> Finder<'f, 'e, 'a> {
 
     /// Finds the probes of a condition, or of a list of them.
     pub fn condition(&mut self, node: Node<'a>) {
-        self.expression(self.evaluator.graph.syntax.read(node), Reading::Logic, None);
+        self.expression(self.evaluator.graph.syntax.read(node), ReadAs::Logic, None);
     }
 
     /// Finds probes of all inputs but the one that `apart` names.
-    fn expression(&mut self, id: ExpressionId, reading: Reading, apart: Option<InputId>) {
+    fn expression(&mut self, id: ExpressionId, reading: ReadAs, apart: Option<InputId>) {
         match self.evaluator.expression(id).term {
             Term::Scalar(_) => {}
             Term::List(parts) | Term::Broken(_, parts) => {
                 parts.iter().for_each(|part| self.expression(part, reading, apart))
             }
-            Term::Operation(operation) => self.operation(id, operation, reading, apart),
+            Term::Application(operation) => self.operation(id, operation, reading, apart),
         }
     }
 
     fn operation(
         &mut self,
         id: ExpressionId,
-        operation: Operation,
-        reading: Reading,
+        operation: Application<'_>,
+        reading: ReadAs,
         apart: Option<InputId>,
     ) {
         let depends = self.evaluator.dependencies_of(operation);
@@ -122,7 +122,7 @@ impl<'f, 'e, 'a> Finder<'f, 'e, 'a> {
             depends.open.iter().for_each(|&input| self.add(input, Ask::Which(id), &none()));
             return;
         }
-        let ask = if reading == Reading::Logic { Ask::Condition(id) } else { Ask::Value(id) };
+        let ask = if reading == ReadAs::Logic { Ask::Condition(id) } else { Ask::Value(id) };
         match depends.open[..] {
             [input] if depends.by_value => {
                 if apart != Some(input) {
@@ -142,15 +142,15 @@ impl<'f, 'e, 'a> Finder<'f, 'e, 'a> {
         self.descend(operation, reading, apart);
     }
 
-    fn descend(&mut self, operation: Operation, reading: Reading, apart: Option<InputId>) {
-        let Operation { operator, operand, .. } = operation;
-        let Operator::Named(named) = operator else {
+    fn descend(&mut self, operation: Application<'_>, reading: ReadAs, apart: Option<InputId>) {
+        let Application { operator, operand, .. } = operation;
+        let ExpressionOperator::Named(named) = operator else {
             let logical = operator.is_logical();
-            let reading = if logical { Reading::Logic } else { Reading::Value };
+            let reading = if logical { ReadAs::Logic } else { ReadAs::Value };
             return self.expression(operand, reading, apart);
         };
         let Ok(index) = self.evaluator.expression_index(operand) else { return };
-        let reading = if named == Reading::Logic { named } else { reading };
+        let reading = if named == ReadAs::Logic { named } else { reading };
         if self.visited.insert((index, reading, apart)) {
             self.expression(self.evaluator.named_expression(index), reading, apart);
         }

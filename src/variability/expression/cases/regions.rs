@@ -15,14 +15,14 @@ pub(super) struct ValueRegion {
     /// Whether it is the only one.
     pub exact: bool,
     /// Where they lie.
-    pub places: Vec<Place>,
+    pub places: Vec<RegionPlace>,
     /// What they are, where an input may be anything else.
     pub kind: Option<&'static str>,
 }
 
 /// Where values lie among others that are ordered.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct RegionPlace {
     /// In which order.
     pub axis: Axis,
     /// Regions side by side have positions one after the other.
@@ -60,11 +60,11 @@ impl ValueRegion {
 /// The numbers that an input may be, each with a key; keys are in the order of their numbers,
 /// without a gap.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct NumberLine {
     whole: bool,
 }
 
-impl Line {
+impl NumberLine {
     /// The numbers of a type, where it has any.
     pub fn of(kind: InputType) -> Option<Self> {
         match kind {
@@ -174,7 +174,12 @@ pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<ValueRegion> {
         let end = Some((number.to_string(), true));
         number
             .as_int()
-            .map(|position| Place { axis: Axis::Numbers, position, low: end.clone(), high: end })
+            .map(|position| RegionPlace {
+                axis: Axis::Numbers,
+                position,
+                low: end.clone(),
+                high: end,
+            })
             .into_iter()
             .collect()
     };
@@ -204,7 +209,7 @@ pub(super) fn regions(
         InputType::Timestamp => asked,
         _ => true,
     };
-    if let Some(line) = Line::of(kind).filter(|_| wanted) {
+    if let Some(line) = NumberLine::of(kind).filter(|_| wanted) {
         regions.extend(numbers_of(line, declaration, boundaries, known));
     }
     if !matches!(
@@ -232,7 +237,7 @@ pub(super) fn regions(
 
 /// The regions of the line of numbers.
 fn numbers_of(
-    line: Line,
+    line: NumberLine,
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
     known: &[Value],
@@ -266,7 +271,7 @@ fn numbers_of(
             .find(|(key, _)| (low..=high).contains(key))
             .map(|&(_, value)| value.clone());
         let value = used.unwrap_or_else(|| Value::Number(line.example(low, high)));
-        let place = Place {
+        let place = RegionPlace {
             axis: Axis::Numbers,
             position,
             low: line.low_end(low),
@@ -311,13 +316,13 @@ pub(super) fn length_place(
     value: &Value,
     lengths: &[(usize, Option<usize>)],
     boundaries: &Boundaries,
-) -> Option<Place> {
+) -> Option<RegionPlace> {
     let size = size(value).filter(|_| !boundaries.lengths.is_empty())?;
     let position = lengths.iter().rposition(|(start, _)| *start <= size)?;
     let (low, high) = lengths[position];
     let low = (low > 0 || high == Some(1)).then(|| (low.to_string(), true));
     let high = high.map(|high| ((high - 1).to_string(), true));
-    Some(Place { axis: Axis::Lengths, position: position as i64, low, high })
+    Some(RegionPlace { axis: Axis::Lengths, position: position as i64, low, high })
 }
 
 /// Longer values are not made up.

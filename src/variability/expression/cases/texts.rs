@@ -4,7 +4,7 @@
 //! constants, or have lengths that count; of those that compare alike with everything, one stays.
 
 use super::boundaries::Boundaries;
-use super::regions::{Axis, MAX_LENGTH, Place, ValueRegion, length_place, lengths};
+use super::regions::{Axis, MAX_LENGTH, RegionPlace, ValueRegion, length_place, lengths};
 use super::{bounds, pattern};
 use crate::text::value::Value;
 use crate::variability::inputs::{Declaration, Dimension, InputType};
@@ -29,7 +29,7 @@ pub(super) fn regions(
     let constants: FxHashSet<&str> = boundaries.values.iter().filter_map(Value::as_str).collect();
     let mut named: Vec<&str> = Vec::new();
     let mut regions: Vec<ValueRegion> = Vec::new();
-    let region = |value: &Value, places: Vec<Place>| ValueRegion {
+    let region = |value: &Value, places: Vec<RegionPlace>| ValueRegion {
         places,
         ..ValueRegion::exact(value.clone())
     };
@@ -120,7 +120,7 @@ impl Axes {
         self.dates.iter().map(order).chain(is_date).collect()
     }
 
-    fn places(&self, value: &Value) -> Vec<Place> {
+    fn places(&self, value: &Value) -> Vec<RegionPlace> {
         let texts: Vec<String> = self.texts.iter().map(ToString::to_string).collect();
         let text = place(Axis::Texts, self.by_text(value), &texts);
         let dates: Vec<String> = self.dates.iter().map(|(_, text)| text.clone()).collect();
@@ -134,7 +134,7 @@ fn place(
     axis: Axis,
     orders: impl Iterator<Item = Option<Ordering>>,
     points: &[String],
-) -> Option<Place> {
+) -> Option<RegionPlace> {
     let orders: Vec<Ordering> = orders.collect::<Option<_>>()?;
     if orders.is_empty() || !orders.is_sorted_by(|a, b| a >= b) {
         return None;
@@ -143,9 +143,14 @@ fn place(
     let end = |index: Option<usize>, closed: bool| Some((points.get(index?)?.clone(), closed));
     if orders.get(below).is_some_and(|order| order.is_eq()) {
         let own = end(Some(below), true);
-        return Some(Place { axis, position: 2 * below as i64 + 1, low: own.clone(), high: own });
+        return Some(RegionPlace {
+            axis,
+            position: 2 * below as i64 + 1,
+            low: own.clone(),
+            high: own,
+        });
     }
-    Some(Place {
+    Some(RegionPlace {
         axis,
         position: 2 * below as i64,
         low: end(below.checked_sub(1), false),

@@ -1,6 +1,6 @@
 //! The values of variability inputs.
 
-use super::{Case, Evaluator, constant};
+use super::{Evaluator, ValueCase, constant};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
@@ -11,7 +11,7 @@ use crate::variability::syntax::ExpressionId;
 impl Evaluator<'_, '_> {
     pub(super) fn input(&mut self, operand: ExpressionId) -> Result<Value, Diagnostic> {
         let input = self.input_id(operand)?;
-        self.input_at(input, self.expression(operand).span)
+        self.input_at(input, self.expression(operand).span())
     }
 
     /// The variability input of this name.
@@ -21,7 +21,7 @@ impl Evaluator<'_, '_> {
         let declarations = &self.known.inputs.declarations;
         declarations.id(name).ok_or_else(|| {
             Diagnostic::error(Code::InvalidInput, format!("there is no variability input `{name}`"))
-                .at(operand.span)
+                .at(operand.span())
                 .help(declarations.suggestion(name))
         })
     }
@@ -43,7 +43,7 @@ impl Evaluator<'_, '_> {
                 }
                 let expression = self.graph.syntax.read(*expression);
                 let value = self.default_value(expression, span)?;
-                self.check_default(input, &value, self.expression(expression).span)?;
+                self.check_default(input, &value, self.expression(expression).span())?;
                 self.results.remember_default(input, value.clone());
                 Ok(value)
             }
@@ -78,7 +78,7 @@ impl Evaluator<'_, '_> {
         if let Some(cases) = self.cases_of(input) {
             let cases: Vec<_> = cases
                 .iter()
-                .map(|(when, value)| Case { when: *when, outcome: Ok(value.clone()) })
+                .map(|(when, value)| ValueCase { when: *when, outcome: Ok(value.clone()) })
                 .collect();
             return self.true_cases(&cases, span);
         }

@@ -5,14 +5,14 @@
 //! settle the whole in some cases only. What is behind it then matters in the others, so that its
 //! failures count in those alone.
 
-use super::{Case, Evaluated, Evaluator};
+use super::{Evaluated, Evaluator, ValueCase};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::variability::graph::ElementId;
 use crate::variability::operators::ValueOperator;
-use crate::variability::syntax::{Connective, ExpressionId, Parts};
+use crate::variability::syntax::{Connective, ExpressionId, ExpressionRange};
 
 impl Evaluator<'_, '_> {
     pub(super) fn logical(
@@ -56,7 +56,7 @@ impl Evaluator<'_, '_> {
         let list = self.expression(list);
         let Some(operands) = list.items().filter(|items| items.iter().len() == 2) else {
             return Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands")
-                .at(list.span));
+                .at(list.span()));
         };
         let operands = self.until(operands, context, Formula::FALSE)?;
         match operands[..] {
@@ -86,7 +86,7 @@ impl Evaluator<'_, '_> {
     /// Expressions up to the first that settles the whole, each with its place.
     pub(super) fn until(
         &mut self,
-        expressions: Parts,
+        expressions: ExpressionRange,
         context: Option<ElementId>,
         settled: Formula,
     ) -> Result<Vec<(Formula, Span)>, Diagnostic> {
@@ -107,7 +107,7 @@ impl Evaluator<'_, '_> {
             for (when, _) in &mut self.failures[failed..] {
                 *when = self.arena.and([*when, unsettled]);
             }
-            formulas.push((formula, self.expression(expression).span));
+            formulas.push((formula, self.expression(expression).span()));
             if formula == settled {
                 break;
             }
@@ -120,12 +120,12 @@ impl Evaluator<'_, '_> {
         Ok(formulas)
     }
 
-    fn listed(&self, list: ExpressionId) -> Result<Parts, Diagnostic> {
+    fn listed(&self, list: ExpressionId) -> Result<ExpressionRange, Diagnostic> {
         let list = self.expression(list);
         list.items().ok_or_else(|| {
             let message = format!("the operands are a list, not {}", list.describe());
             Diagnostic::error(Code::InvalidExpression, message)
-                .at(list.span)
+                .at(list.span())
                 .help("write them as `[a, b]`")
         })
     }
@@ -134,7 +134,7 @@ impl Evaluator<'_, '_> {
     pub(super) fn equal(
         &mut self,
         list: ExpressionId,
-        operands: Parts,
+        operands: ExpressionRange,
         context: Option<ElementId>,
     ) -> Result<Evaluated, Diagnostic> {
         let operands = operands
@@ -177,7 +177,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// When a value is like that.
-    fn whether(&mut self, cases: &[Case], is: fn(&Value) -> bool) -> Formula {
+    fn whether(&mut self, cases: &[ValueCase], is: fn(&Value) -> bool) -> Formula {
         let among = cases.iter().filter(|case| case.outcome.as_ref().is_ok_and(is));
         self.arena.or(among.map(|case| case.when))
     }

@@ -11,7 +11,7 @@ mod logic;
 mod named;
 mod open;
 
-pub use open::{Case, Failure};
+pub use open::{EvaluationFailure, ValueCase};
 
 use super::dependencies::DependencyMemo;
 use crate::sat::formula::{Arena, Formula};
@@ -26,7 +26,9 @@ use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::Inputs;
 use crate::variability::operators::ValueOperator;
 use crate::variability::presence::Presence;
-use crate::variability::syntax::{Expression, ExpressionId, Operation, Operator, Reading, Term};
+use crate::variability::syntax::{
+    Application, Expression, ExpressionId, ExpressionOperator, ReadAs, Term,
+};
 use atoms::ManualAtoms;
 use named::{Nesting, Results};
 use open::OpenCases;
@@ -40,7 +42,7 @@ pub enum Evaluated {
     /// A value.
     Value(Value),
     /// One value or another, as open inputs are decided.
-    Cases(Rc<[Case]>),
+    Cases(Rc<[ValueCase]>),
     /// A boolean that depends on what is present.
     Logic(Formula),
 }
@@ -62,7 +64,7 @@ pub struct Evaluator<'e, 'a> {
     /// What expressions depend on.
     pub(super) dependencies: DependencyMemo,
     /// Where open inputs have values with which a condition that matters cannot be computed.
-    failures: Vec<Failure>,
+    failures: Vec<EvaluationFailure>,
 }
 
 /// What is known besides the elements.
@@ -166,12 +168,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             let element = self.graph.by_identifier(identifier);
             return element
                 .map(|element| self.atom(element))
-                .ok_or_else(|| self.no_condition(expression.span, identifier));
+                .ok_or_else(|| self.no_condition(expression.span(), identifier));
         }
         match self.evaluate(id, context)? {
             Evaluated::Logic(formula) => Ok(formula),
-            Evaluated::Value(value) => constant(&value, expression.span),
-            Evaluated::Cases(cases) => self.true_cases(&cases, expression.span),
+            Evaluated::Value(value) => constant(&value, expression.span()),
+            Evaluated::Cases(cases) => self.true_cases(&cases, expression.span()),
         }
     }
 
@@ -186,9 +188,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             Evaluated::Cases(_) => {
                 let message = "this depends on inputs that have no value";
                 let error = Diagnostic::error(Code::OpenInput, message);
-                Err(error.at(self.expression(id).span).help("assign them"))
+                Err(error.at(self.expression(id).span()).help("assign them"))
             }
-            Evaluated::Logic(_) => Err(depends_on_presence(self.expression(id).span)),
+            Evaluated::Logic(_) => Err(depends_on_presence(self.expression(id).span())),
         }
     }
 
@@ -203,7 +205,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let items = items.iter().map(|item| self.value_of(item, context));
                 Ok(Evaluated::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
             }
-            Term::Operation(operation) => match self.splits(operation) {
+            Term::Application(operation) => match self.splits(operation) {
                 Some(inputs) => self.by_cases(&inputs.open, operation, context),
                 None => self.operation(operation, context),
             },
@@ -213,22 +215,24 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     fn operation(
         &mut self,
-        Operation { operator, operand, .. }: Operation,
+        Application { operator, operand, .. }: Application<'_>,
         context: Option<ElementId>,
     ) -> Result<Evaluated, Diagnostic> {
         match operator {
-            Operator::Input => self.input(operand).map(Evaluated::Value),
-            Operator::Named(reading) => self.named(operand, reading == Reading::Logic, context),
-            Operator::Logical(connective) => {
+            ExpressionOperator::Input => self.input(operand).map(Evaluated::Value),
+            ExpressionOperator::Named(reading) => {
+                self.named(operand, reading == ReadAs::Logic, context)
+            }
+            ExpressionOperator::Logical(connective) => {
                 let formula = self.logical(connective, operand, context)?;
                 Ok(self.decided(formula))
             }
-            Operator::Presence(operator) => {
+            ExpressionOperator::Presence(operator) => {
                 let element = self.operand_element(operator, operand, context)?;
-                let formula = self.presence(operator.of, element);
+                let formula = self.presence(operator.of(), element);
                 Ok(self.decided(formula))
             }
-            Operator::Value(operator) => self.value_operator(operator, operand, context),
+            ExpressionOperator::Value(operator) => self.value_operator(operator, operand, context),
         }
     }
 
@@ -264,7 +268,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         at: ExpressionId,
     ) -> Result<Value, Diagnostic> {
         operator.apply(operands, self.known.now).map_err(|error| {
-            Diagnostic::error(Code::InvalidExpression, error.0).at(self.expression(at).span)
+            Diagnostic::error(Code::InvalidExpression, error.0).at(self.expression(at).span())
         })
     }
 

@@ -5,14 +5,14 @@
 //! on the stack with each level, so that from half of the depth that is allowed on, what is needed
 //! is evaluated *before* what needs it, in an order that is found without recursion.
 
-use super::{Evaluated, Evaluator, Failure, truth};
+use super::{Evaluated, EvaluationFailure, Evaluator, truth};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
-use crate::variability::syntax::{ExpressionId, Operator};
+use crate::variability::syntax::{ExpressionId, ExpressionOperator};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How deep named expressions and inputs are evaluated one for the other; within the stack.
@@ -22,15 +22,15 @@ pub(in super::super) const MAX_DEPTH: usize = 256;
 const DEEP: usize = MAX_DEPTH / 2;
 
 /// What a named expression came to, and where it has no value.
-type Outcome = (Evaluated, Vec<Failure>);
+type NamedResult = (Evaluated, Vec<EvaluationFailure>);
 
 /// What named expressions and default expressions came to.
 #[derive(Default)]
 pub(super) struct Results {
     /// Of those named expressions that mean the same for every user.
-    shared: Vec<Option<Outcome>>,
+    shared: Vec<Option<NamedResult>>,
     /// Of the others, once for each user.
-    by_user: FxHashMap<(usize, ElementId), Outcome>,
+    by_user: FxHashMap<(usize, ElementId), NamedResult>,
     /// With values that are assumed at the moment.
     assumed: FxHashMap<(usize, Option<ElementId>), Evaluated>,
     defaults: FxHashMap<InputId, Value>,
@@ -111,7 +111,9 @@ impl<'a> Evaluator<'_, 'a> {
     ) -> Result<Evaluated, Diagnostic> {
         let operand = self.expression(operand);
         match evaluated {
-            Evaluated::Cases(cases) => Ok(Evaluated::Logic(self.true_cases(&cases, operand.span)?)),
+            Evaluated::Cases(cases) => {
+                Ok(Evaluated::Logic(self.true_cases(&cases, operand.span())?))
+            }
             Evaluated::Value(value) => match truth(&value) {
                 Some(truth) => Ok(Evaluated::Value(truth.into())),
                 None => {
@@ -119,7 +121,7 @@ impl<'a> Evaluator<'_, 'a> {
                     let message =
                         format!("expression `{name}` is {}, not a condition", value.describe());
                     Err(Diagnostic::error(Code::InvalidExpression, message)
-                        .at(operand.span)
+                        .at(operand.span())
                         .help("use `value_expression`"))
                 }
             },
@@ -128,7 +130,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// What a named expression came to.
-    fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<Outcome> {
+    fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<NamedResult> {
         if self.opened.assumed.is_empty() {
             let known = match user {
                 None => self.results.shared[index].as_ref(),
@@ -169,7 +171,7 @@ impl<'a> Evaluator<'_, 'a> {
         let name = operand.text().unwrap_or_default();
         self.names.get(name).ok_or_else(|| {
             Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
-                .at(operand.span)
+                .at(operand.span())
                 .help("define it under `variability.expressions`")
                 .help_opt(did_you_mean(name, self.names.names()))
         })
@@ -194,7 +196,7 @@ impl<'a> Evaluator<'_, 'a> {
                 open.push((needed, operand, needed != index));
                 let body = self.named_expression(needed);
                 self.graph.syntax.each_reference(body, &mut |operator, operand| {
-                    let named = matches!(operator, Operator::Named(_))
+                    let named = matches!(operator, ExpressionOperator::Named(_))
                         .then(|| self.expression_index(operand).ok())
                         .flatten();
                     open.extend(
@@ -224,7 +226,7 @@ impl<'a> Evaluator<'_, 'a> {
             self.evaluate_needed(index, operand, context);
             self.nesting.preparing = false;
         }
-        let (body, at) = (self.named_expression(index), self.expression(operand).span);
+        let (body, at) = (self.named_expression(index), self.expression(operand).span());
         let outer = std::mem::take(&mut self.nesting.mentions_context);
         let failed = self.failures.len();
         let evaluated = self.deeper(at, |this| this.evaluate(body, context)).map_err(|error| {

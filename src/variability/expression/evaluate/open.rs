@@ -17,7 +17,7 @@ use crate::variability::expression::cases::OpenInput;
 use crate::variability::expression::dependencies::Dependencies;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
-use crate::variability::syntax::{ExpressionId, Operation};
+use crate::variability::syntax::{Application, ExpressionId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ use std::rc::Rc;
 /// What an expression comes to in some of the cases of open inputs; of the cases of one expression,
 /// exactly one holds.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct ValueCase {
     /// When: a formula over atoms of inputs.
     pub when: Formula,
     /// Its value, or why it has none.
@@ -36,7 +36,7 @@ pub struct Case {
 pub type InputCases = Rc<[(Formula, Value)]>;
 
 /// When an expression has no value, and why.
-pub type Failure = (Formula, Diagnostic);
+pub type EvaluationFailure = (Formula, Diagnostic);
 
 /// More combinations of cases than this are too many to go through for one expression.
 const MAX_COMBINATIONS: usize = 4096;
@@ -100,7 +100,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// Where conditions cannot be computed, so that inputs may not have these values.
-    pub fn failures(&self) -> &[Failure] {
+    pub fn failures(&self) -> &[EvaluationFailure] {
         &self.failures
     }
 
@@ -108,12 +108,14 @@ impl<'a> Evaluator<'_, 'a> {
     ///
     /// # Errors
     /// As [`Evaluator::value`].
-    pub fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<Case>, Diagnostic> {
+    pub fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<ValueCase>, Diagnostic> {
         match self.evaluate(self.graph.syntax.read(node), None)? {
-            Evaluated::Value(value) => Ok(vec![Case { when: Formula::TRUE, outcome: Ok(value) }]),
+            Evaluated::Value(value) => {
+                Ok(vec![ValueCase { when: Formula::TRUE, outcome: Ok(value) }])
+            }
             Evaluated::Cases(cases) => Ok(cases.to_vec()),
             Evaluated::Logic(formula) => Ok([true, false]
-                .map(|value| Case {
+                .map(|value| ValueCase {
                     when: if value { formula } else { !formula },
                     outcome: Ok(value.into()),
                 })
@@ -146,7 +148,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// What an operation depends on, where it has to be evaluated case by case.
-    pub(super) fn splits(&self, operation: Operation) -> Option<Rc<Dependencies>> {
+    pub(super) fn splits(&self, operation: Application<'_>) -> Option<Rc<Dependencies>> {
         if self.opened.cases.is_empty() || !self.opened.assumed.is_empty() {
             return None;
         }
@@ -158,10 +160,10 @@ impl<'a> Evaluator<'_, 'a> {
     pub(super) fn by_cases(
         &mut self,
         inputs: &[InputId],
-        operation: Operation,
+        operation: Application<'_>,
         context: Option<ElementId>,
     ) -> Result<Evaluated, Diagnostic> {
-        let at = self.expression(operation.operand).span;
+        let at = self.expression(operation.operand).span();
         // Few outcomes among many combinations: those in which it is the same are one case.
         let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
         for (when, values) in self.combinations(inputs, operation)? {
@@ -179,8 +181,9 @@ impl<'a> Evaluator<'_, 'a> {
         if let [(_, outcome)] = &found[..] {
             return outcome.clone().map(Evaluated::Value);
         }
-        let cases =
-            found.into_iter().map(|(whens, outcome)| Case { when: self.arena.or(whens), outcome });
+        let cases = found
+            .into_iter()
+            .map(|(whens, outcome)| ValueCase { when: self.arena.or(whens), outcome });
         Ok(Evaluated::Cases(cases.collect()))
     }
 
@@ -188,18 +191,19 @@ impl<'a> Evaluator<'_, 'a> {
     fn combinations(
         &mut self,
         inputs: &[InputId],
-        operation: Operation,
+        operation: Application<'_>,
     ) -> Result<Vec<Combination>, Diagnostic> {
         let mut rows: Vec<Combination> = vec![(Formula::TRUE, Vec::new())];
         for &input in inputs {
             let Some(cases) = self.cases_of(input) else {
-                return Err(self.missing(input, self.expression(operation.operand).span));
+                return Err(self.missing(input, self.expression(operation.operand).span()));
             };
             if rows.len() * cases.len() > MAX_COMBINATIONS {
                 let message = format!(
                     "this depends on more than {MAX_COMBINATIONS} combinations of open inputs"
                 );
-                let error = Diagnostic::error(Code::OpenInput, message).at(operation.keyword);
+                let error =
+                    Diagnostic::error(Code::OpenInput, message).at(operation.keyword.span());
                 return Err(error.help("assign some of them with `--input` or a preset"));
             }
             let arena = &mut self.arena;
@@ -215,7 +219,11 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// The cases in which a value is true; those in which it is no condition fail, and if all do
     /// that is an error.
-    pub(super) fn true_cases(&mut self, cases: &[Case], span: Span) -> Result<Formula, Diagnostic> {
+    pub(super) fn true_cases(
+        &mut self,
+        cases: &[ValueCase],
+        span: Span,
+    ) -> Result<Formula, Diagnostic> {
         let mut holds = Vec::new();
         let mut failed = Vec::new();
         for case in cases {

@@ -1,11 +1,18 @@
-//! Makes the model independent of the solver's luck: of all models the one that is
-//! lexicographically least.
+//! Makes the model independent of the solver's luck: of all models the lexicographic minimum.
 //!
-//! Propagation makes a guess: literal by literal, false unless what was decided before implies that
-//! it is true. If a model fulfils the guess, nothing is less. If none does, the solver names
-//! decisions that cannot hold together; the last of them is thereby implied to be true by the
-//! others, and guessing goes on from there. So the solver is asked once for each decision that
-//! propagation does not see through, not once for each literal.
+//! Propagation makes a guess: literal by literal, false unless what was decided before implies that it
+//! is true. If a model fulfils the guess, nothing is less. If none does, the solver names decisions
+//! that cannot hold together; the last of them is thereby implied to be true by the others, and
+//! guessing goes on from there. So the solver is asked once for each decision that propagation does not
+//! see through, not once for each literal.
+//!
+//! # References
+//!
+//! - Donald E. Knuth. *The Art of Computer Programming*, volume 4, section 7.2.2.2, where the problem is
+//!   called LEXSAT.
+//! - Ana Petkovska, Alan Mishchenko, Mathias Soeken, Giovanni De Micheli, Robert Brayton, Paolo Ienne.
+//!   "Fast Generation of Lexicographic Satisfiable Assignments: Enabling Canonicity in SAT-Based
+//!   Applications." ICCAD 2016. Here cores, and not single literals, say where the guess was wrong.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +22,7 @@ use crate::sat::formula::Lit;
 
 /// Makes the solver find the model in which these literals are lexicographically least, false
 /// before true, given that there is a model. Whether that worked out before the limit.
-pub(super) fn least(preference: &[Lit], solver: &mut Recorded) -> bool {
+pub(super) fn lexicographic_minimum(preference: &[Lit], solver: &mut Recorded) -> bool {
     let mut guess = Guess::new(preference, Propagator::new(solver));
     loop {
         guess.complete();

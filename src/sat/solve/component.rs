@@ -1,16 +1,16 @@
 //! One component with its solver.
 
 use super::components::{Component, Components};
-use super::least::least;
+use super::lexicographic::lexicographic_minimum;
 use super::optimize;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
-use super::{Interrupted, Settings, Technique, Techniques};
+use super::{Interrupted, SolverSettings, Technique, Techniques};
 use crate::sat::formula::{Cnf, Lit, Var};
 
 /// A component with its solver, which allows only models that are as good as the objectives so far
 /// demand.
-pub(super) struct Part {
+pub(super) struct ComponentSolver {
     solver: Recorded,
     techniques: Techniques,
     /// Whether there is something to be shown when a limit is reached.
@@ -18,17 +18,17 @@ pub(super) struct Part {
     /// The truth of its variables in the model so far.
     model: Vec<bool>,
     /// Whether nothing was cut short.
-    settled: bool,
+    finished: bool,
 }
 
-impl Part {
+impl ComponentSolver {
     /// A first model, if there is one.
     pub fn start(
         cnf: &Cnf,
         components: &Components,
         fixed: &Propagation,
         component: &Component,
-        settings: &Settings,
+        settings: &SolverSettings,
     ) -> Result<Option<Self>, Interrupted> {
         let mut solver = Recorded::new(settings.solver.start_within(&settings.limit));
         (0..component.vars).for_each(|_| {
@@ -50,12 +50,12 @@ impl Part {
         let model = model(&solver, component.vars as usize);
         let techniques = settings.techniques;
         let improves = techniques.has(Technique::Greedy) || settings.limit.is_set();
-        Ok(found.then_some(Self { solver, techniques, improves, model, settled: true }))
+        Ok(found.then_some(Self { solver, techniques, improves, model, finished: true }))
     }
 
     /// Whether its model is proven to be the best, and is the preferred one of those that are.
-    pub fn is_settled(&self) -> bool {
-        self.settled
+    pub fn is_finished(&self) -> bool {
+        self.finished
     }
 
     /// Whether a literal is true in the model so far.
@@ -80,7 +80,7 @@ impl Part {
         terms: &[(Lit, u128)],
         bounds: &mut dyn FnMut(u128, u128),
     ) -> (u128, u128) {
-        if !self.settled {
+        if !self.finished {
             return (0, self.cost(terms));
         }
         if self.improves {
@@ -88,7 +88,7 @@ impl Part {
             bounds(0, self.cost(terms));
         }
         let start = self.cost(terms);
-        let Self { solver, model: best, techniques, settled, .. } = self;
+        let Self { solver, model: best, techniques, finished, .. } = self;
         let (lower, upper) =
             optimize::minimize(terms, start, solver, *techniques, &mut |lower, upper, found| {
                 if let Some(found) = found {
@@ -96,7 +96,7 @@ impl Part {
                 }
                 bounds(lower, upper);
             });
-        *settled = lower == upper;
+        *finished = lower == upper;
         (lower, upper)
     }
 
@@ -106,7 +106,7 @@ impl Part {
         let mut heaviest = terms.to_vec();
         heaviest.sort_by_key(|&(literal, weight)| (std::cmp::Reverse(weight), literal));
         let literals: Vec<_> = heaviest.iter().map(|&(literal, _)| literal).collect();
-        if least(&literals, &mut self.solver) {
+        if lexicographic_minimum(&literals, &mut self.solver) {
             let found = model(&self.solver, self.model.len());
             let cost = self.cost(terms);
             let before = std::mem::replace(&mut self.model, found);
@@ -118,8 +118,8 @@ impl Part {
 
     /// Takes the model in which these literals are lexicographically least.
     pub fn prefer(&mut self, preference: &[Lit]) {
-        self.settled = self.settled && least(preference, &mut self.solver);
-        if self.settled {
+        self.finished = self.finished && lexicographic_minimum(preference, &mut self.solver);
+        if self.finished {
             self.model = model(&self.solver, self.model.len());
         }
     }

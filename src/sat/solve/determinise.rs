@@ -1,11 +1,37 @@
 //! Turns "the best model for these inputs" into clauses, so that questions about all inputs are
 //! questions about models.
 //!
-//! Where inputs leave no choice, models are the best ones already. Elsewhere variables differ
-//! between two models of the same inputs; those that hang together through clauses form a *block*.
-//! What is best in a block depends only on the literals around it, and for each such surrounding
-//! that occurs a lemma says what it is: `surrounding ⇒ block as in the best model`. Afterwards
-//! every assignment of inputs has at most one model.
+//! The optimum is a property of a model among others, which no clause can say. But what is best for
+//! one situation can be said, and few situations differ in what is best:
+//!
+//! 1. *What inputs determine.* By Padoa's method a variable is defined by the inputs where two copies
+//!    of the clauses that share their inputs cannot differ in it. All variables are asked about at
+//!    once: each pair of models that differ shows some that are not defined, until no pair differs in
+//!    the rest. A template whose conditions leave no choice ends here, without a lemma.
+//! 2. *Blocks.* The variables that are left hang together through clauses, or do not. Those that do
+//!    form a block, and blocks do not look at each other: costs add up, and the lexicographic minimum
+//!    of several is that of each.
+//! 3. *Contexts.* What is best in a block depends on the literals around it alone, and of those only on
+//!    such as decide which of its clauses hold. Of a clause that holds anyway, one true literal is
+//!    reason enough; of one that is left to the block, all false ones are. That is the block's context,
+//!    and it is mostly short.
+//! 4. *Lemmas.* The two copies are asked for a pair of models that differ. For each block in which they
+//!    do, the optimiser finds the best for its context in the first of them, and `context ⇒ block as in
+//!    the best model` goes to both copies, so that this pair, and each other with this context, is
+//!    gone. Each lemma is a counterexample less; there are finitely many contexts, and `effort` bounds
+//!    them. Where no pair differs, every assignment of inputs has one model: the one that resolving
+//!    finds.
+//!
+//! Where an equally good model differs in what has to be unique, the literal of the lemma says so, and
+//! uniqueness becomes the demand that it is false.
+//!
+//! # References
+//!
+//! - Alessandro Padoa. "Essai d'une théorie algébrique des nombres entiers, précédé d'une introduction
+//!   logique à une théorie déductive quelconque." 1901: a notion is not defined by others where two
+//!   models agree in those and differ in it.
+//! - Jean-Marie Lagniez, Emmanuel Lonca, Pierre Marquis. "Improving Model Counting by Leveraging
+//!   Definability." IJCAI 2016: the same by a SAT solver, with a literal for each pair of copies.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +43,7 @@ use super::solver::SatSolver;
 use super::{Objective, Problem, SolverKind, solve};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 
-/// What is to be settled.
+/// What is to be determinised, and by what.
 #[derive(Debug)]
 pub struct Question<'p> {
     /// The clauses, and what makes one model better than another.
@@ -31,7 +57,7 @@ pub struct Question<'p> {
 /// With the clauses of the problem: exactly one model, the best, for each assignment of inputs that
 /// has a model.
 #[derive(Clone, Debug, Default)]
-pub struct Settled {
+pub struct Determinised {
     /// How many variables there are: those of the problem come first.
     pub vars: usize,
     /// The clauses that say what is best.
@@ -41,11 +67,11 @@ pub struct Settled {
     pub ambiguous: Vec<(Lit, usize)>,
 }
 
-/// Settles; nothing where more surroundings than `effort` occur.
+/// Determinises; nothing where more contexts than `effort` occur.
 ///
 /// ```
 /// use cuvee::formula::{Arena, Atom, Encoder, OriginId, Var};
-/// use cuvee::solve::{Problem, Question, SolverKind, settle};
+/// use cuvee::solve::{Problem, Question, SolverKind, determinise};
 ///
 /// // Input 0 asks for 1 or 2; where nothing prefers one of them, the first that can be absent is.
 /// let mut arena = Arena::default();
@@ -53,21 +79,25 @@ pub struct Settled {
 /// let mut encoder = Encoder::new(&arena, 3);
 /// encoder.assert(&[!input, a, b], OriginId(0));
 /// let problem = Problem { cnf: &encoder.finish(), objectives: &[], preference: &[Atom(1), Atom(2)] };
-/// let settled = settle(&Question { problem: &problem, inputs: &[Var(0)], unique: &[] }, SolverKind::default(), 100);
-/// assert!(settled.is_some_and(|settled| !settled.lemmas.is_empty()));
+/// let determinised = determinise(&Question { problem: &problem, inputs: &[Var(0)], unique: &[] }, SolverKind::default(), 100);
+/// assert!(determinised.is_some_and(|determinised| !determinised.lemmas.is_empty()));
 /// ```
-pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Option<Settled> {
+pub fn determinise(
+    question: &Question<'_>,
+    kind: SolverKind,
+    effort: usize,
+) -> Option<Determinised> {
     let cnf = question.problem.cnf;
     let fixed = Propagation::of(cnf);
-    let mut settled = Settled { vars: cnf.vars(), ..Settled::default() };
+    let mut determinised = Determinised { vars: cnf.vars(), ..Determinised::default() };
     if fixed.conflict.is_some() {
-        return Some(settled);
+        return Some(determinised);
     }
     let residues = cnf.clauses().filter_map(|clause| fixed.residue(clause.literals));
     let clauses: Vec<Vec<Lit>> = residues.map(Iterator::collect).collect();
     let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, question.inputs, kind);
     let undetermined = twins.undetermined();
-    let blocks = Blocks::of(cnf.vars(), &undetermined, &clauses);
+    let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
     let mut left = effort;
     while twins.differ(&undetermined) {
         let differing: FxHashSet<usize> = undetermined
@@ -80,14 +110,14 @@ pub fn settle(question: &Question<'_>, kind: SolverKind, effort: usize) -> Optio
         for block in differing {
             left = left.checked_sub(1)?;
             let block = &blocks.blocks[block];
-            let surrounding =
-                block.surrounding(&clauses, &blocks.of_var, &|literal| twins.is_true(literal));
-            let best = block.best(question, &clauses, &surrounding, kind)?;
-            let lemma = Lemma { surrounding: surrounding.reason, best };
-            lemma.add(&mut settled, &mut twins);
+            let context =
+                block.context(&clauses, &blocks.of_var, &|literal| twins.is_true(literal));
+            let best = block.best(question, &clauses, &context, kind)?;
+            let lemma = Lemma { context: context.reason, best };
+            lemma.add(&mut determinised, &mut twins);
         }
     }
-    Some(settled)
+    Some(determinised)
 }
 
 /// Two copies of the clauses that share their inputs.
@@ -180,18 +210,18 @@ impl Twins {
 
 /// Undetermined variables that hang together, and the clauses that mention them.
 #[derive(Default)]
-struct Block {
+struct ChoiceBlock {
     vars: Vec<Var>,
     clauses: Vec<usize>,
 }
 
-struct Blocks {
-    blocks: Vec<Block>,
+struct ChoiceBlocks {
+    blocks: Vec<ChoiceBlock>,
     /// The block of each variable that is undetermined.
     of_var: Vec<Option<usize>>,
 }
 
-impl Blocks {
+impl ChoiceBlocks {
     fn of(vars: usize, undetermined: &[Var], clauses: &[Vec<Lit>]) -> Self {
         let mut is_undetermined = vec![false; vars];
         undetermined.iter().for_each(|var| is_undetermined[var.index()] = true);
@@ -213,7 +243,7 @@ impl Blocks {
         for &var in undetermined {
             let block = *block_of_set.entry(sets.find_mut(var.0)).or_insert(found.blocks.len());
             if block == found.blocks.len() {
-                found.blocks.push(Block::default());
+                found.blocks.push(ChoiceBlock::default());
             }
             found.blocks[block].vars.push(var);
             found.of_var[var.index()] = Some(block);
@@ -230,7 +260,7 @@ impl Blocks {
 }
 
 /// What a block stands in: the literals that matter, and the clauses that they leave to it.
-struct Surrounding {
+struct BlockContext {
     reason: Vec<Lit>,
     open: Vec<usize>,
 }
@@ -242,14 +272,14 @@ struct Best {
     ambiguous: Vec<usize>,
 }
 
-impl Block {
+impl ChoiceBlock {
     /// Of a clause that holds, one literal is reason enough; of the others, all that are false are.
-    fn surrounding(
+    fn context(
         &self,
         clauses: &[Vec<Lit>],
         of_var: &[Option<usize>],
         is_true: &dyn Fn(Lit) -> bool,
-    ) -> Surrounding {
+    ) -> BlockContext {
         let around = |clause: usize| {
             clauses[clause]
                 .iter()
@@ -267,14 +297,14 @@ impl Block {
         }
         let mut reason: Vec<_> = reason.into_iter().collect();
         reason.sort_unstable();
-        Surrounding { reason, open }
+        BlockContext { reason, open }
     }
 
     fn best(
         &self,
         question: &Question<'_>,
         clauses: &[Vec<Lit>],
-        surrounding: &Surrounding,
+        context: &BlockContext,
         kind: SolverKind,
     ) -> Option<Best> {
         let local: BTreeMap<Var, Var> = self.vars.iter().copied().zip((0..).map(Var)).collect();
@@ -282,7 +312,7 @@ impl Block {
             Some(local.get(&literal.var())?.positive().negate_if(literal.is_negative()))
         };
         let atom = |atom: &Atom| Some(Atom(local.get(&Var(atom.0))?.0));
-        let own = surrounding
+        let own = context
             .open
             .iter()
             .map(|&clause| clauses[clause].iter().filter_map(|&literal| inner(literal)).collect());
@@ -315,24 +345,26 @@ impl Block {
     }
 }
 
-/// `surrounding ⇒ best`
+/// `context ⇒ best`
 struct Lemma {
-    surrounding: Vec<Lit>,
+    context: Vec<Lit>,
     best: Best,
 }
 
 impl Lemma {
-    /// A variable stands for the surrounding, so that each literal of the block costs two.
-    fn add(self, settled: &mut Settled, twins: &mut Twins) {
+    /// A variable stands for the context, so that each literal of the block costs two.
+    fn add(self, determinised: &mut Determinised, twins: &mut Twins) {
         let applies = twins.new_var().positive();
-        settled.vars = twins.copies.len();
+        determinised.vars = twins.copies.len();
         let mut clauses: Vec<Vec<Lit>> =
-            self.surrounding.iter().map(|&literal| vec![!applies, literal]).collect();
-        clauses.push(self.surrounding.iter().map(|&literal| !literal).chain([applies]).collect());
+            self.context.iter().map(|&literal| vec![!applies, literal]).collect();
+        clauses.push(self.context.iter().map(|&literal| !literal).chain([applies]).collect());
         clauses.extend(self.best.literals.iter().map(|&literal| vec![!applies, literal]));
         clauses.iter().for_each(|clause| twins.add(clause));
-        settled.lemmas.extend(clauses);
-        settled.ambiguous.extend(self.best.ambiguous.into_iter().map(|index| (applies, index)));
+        determinised.lemmas.extend(clauses);
+        determinised
+            .ambiguous
+            .extend(self.best.ambiguous.into_iter().map(|index| (applies, index)));
     }
 }
 
@@ -361,7 +393,7 @@ mod tests {
     }
 
     proptest! {
-        /// The models of the settled clauses are the best of each assignment of inputs, and
+        /// The models of the determinised clauses are the best of each assignment of inputs, and
         /// ambiguity is seen.
         #[test]
         fn best_models_are_left(clauses in clauses(VARS, 1..16), weights in prop::collection::vec(0..4_u64, VARS as usize)) {
@@ -386,16 +418,16 @@ mod tests {
             let unique = vec![vec![Atom(INPUTS), Atom(INPUTS + 1)]];
             let input_vars: Vec<_> = (0..INPUTS).map(Var).collect();
             let question = Question { problem: &problem, inputs: &input_vars, unique: &unique };
-            let settled = settle(&question, SolverKind::default(), 1000).unwrap();
+            let determinised = determinise(&question, SolverKind::default(), 1000).unwrap();
 
             let mut solver = SolverKind::default().start();
-            (0..settled.vars).for_each(|_| { solver.new_var(); });
-            clauses.iter().chain(&settled.lemmas).for_each(|clause| solver.add_clause(clause));
+            (0..determinised.vars).for_each(|_| { solver.new_var(); });
+            clauses.iter().chain(&determinised.lemmas).for_each(|clause| solver.add_clause(clause));
             for model in 0..1_u32 << VARS {
                 let literals: Vec<_> = (0..VARS).map(|var| Var(var).positive().negate_if(model >> var & 1 == 0)).collect();
                 prop_assert_eq!(solver.solve(&literals), best.contains(&model), "{:08b} {:?}", model, best);
                 if best.contains(&model) {
-                    let seen = settled.ambiguous.iter().any(|&(literal, _)| solver.is_true(literal));
+                    let seen = determinised.ambiguous.iter().any(|&(literal, _)| solver.is_true(literal));
                     prop_assert_eq!(seen, ambiguous.contains(&model), "{:08b}", model);
                 }
             }
