@@ -68,12 +68,14 @@ pub mod validate;
 mod variability;
 
 pub use explore::{matrix, outline};
-pub use resolver::{Failure, Resolution, Resolver};
+pub use resolver::Resolver;
 pub use sat::{count, formula, progress, solve};
+pub use text::answer::Failure;
 pub use text::{diagnostic, source, value, yaml};
 pub use topology::diff;
 pub use tosca::csar;
 pub use variability::find::Optimum;
+pub use variability::resolution::Resolution;
 pub use variability::{clock, options};
 
 /// Runs the examples of the README.

@@ -13,7 +13,7 @@ mod tests;
 pub use svg::{STYLE, Svg};
 
 use crate::explore::outline::{Node, Relation, Topology};
-use crate::resolver::Resolution;
+use crate::variability::resolution::Resolution;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde::ser::SerializeStruct;

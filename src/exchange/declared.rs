@@ -7,43 +7,17 @@
 
 use super::logic::{Domain, Logic};
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition};
-use crate::resolver::{Failure, Prepared, Resolver};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, Out, write_yaml};
-use crate::variability::expression::Evaluator;
 use crate::variability::inputs::{
     Constraint, Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType,
-    InputValue, InputValues, Openness,
+    InputValue, InputValues,
 };
+use crate::variability::prepared::Prepared;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-impl Resolver {
-    /// The feature model of the variability inputs: its configurations are the choices of inputs
-    /// that fulfil the feature rules, the constraints of inputs, and those constraints between them
-    /// that speak of nothing else. Inputs that are given their values have them in all
-    /// configurations; those that are not are open, whatever their defaults.
-    ///
-    /// ```
-    /// use cuvee::Resolver;
-    /// let model = Resolver::new("examples/shop").feature_model()?;
-    /// assert!(model.to_uvl().contains("live => tls"));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features
-    /// would share a name.
-    pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
-        self.survey(Openness::Open, |prepared, sources| {
-            let (mut model, notes) = declared(prepared)?;
-            model.notes = notes.into_iter().map(|note| note.text(sources)).collect();
-            Ok(model)
-        })
-    }
-}
 
 /// What the model does not say, and where that stands.
 struct Note(Span, String);
@@ -54,10 +28,19 @@ impl Note {
     }
 }
 
-fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
+/// The inputs that templates declare, their rules and constraints, as a feature model.
+///
+/// # Errors
+/// Where constraints are wrong, or two features would share a name.
+pub(crate) fn feature_model(prepared: &Prepared<'_>) -> Result<FeatureModel, Diagnostics> {
+    let (mut model, notes) = declared(prepared)?;
+    model.notes = notes.into_iter().map(|note| note.text(prepared.sources())).collect();
+    Ok(model)
+}
+
+fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
     let template = prepared.graph.template;
-    let mut evaluator =
-        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let mut evaluator = prepared.evaluator();
     let mut diagnostics = Diagnostics::default();
     evaluator.validate_cycles(&mut diagnostics);
     let constraints = &template.variability.constraints;

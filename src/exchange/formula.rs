@@ -2,13 +2,12 @@
 //! WCNF for optimisation.
 
 use crate::explore::Opened;
-use crate::resolver::{Failure, Prepared, Resolver};
 use crate::sat::formula::{Cnf, Lit};
 use crate::sat::solve;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::find as variant;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::inputs::Openness;
+use crate::variability::prepared::Prepared;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -47,35 +46,16 @@ pub struct Formula {
     pub objectives: Vec<Vec<(u64, i32)>>,
 }
 
-impl Resolver {
-    /// The formula whose models, projected to the elements, are the variants: inputs that nothing
-    /// assigns are open, and of equally good variants of the same inputs only the one that
-    /// resolving takes is a model. It has no objectives.
-    ///
-    /// # Errors
-    /// As [`Resolver::variants`], except that there may be no variant.
-    pub fn variants_formula(&self) -> Result<Formula, Failure> {
-        let formula = self.explore(Openness::Open, true, |space, _, _| Ok(space.formula()));
-        formula.map(|answer| answer.result)
-    }
-
-    /// The problem that resolving solves: what must hold before the best is taken, and what is
-    /// optimised. Inputs that nothing assigns are open.
-    ///
-    /// With every input assigned, its optimum is what
-    /// [`Solution::costs`](crate::sat::solve::Solution::costs) says.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open.
-    pub fn optimization_formula(&self) -> Result<Formula, Failure> {
-        self.survey(Openness::Open, |prepared, _| {
-            let Encoded { cnf, objectives, cases } = encoded(prepared)?;
-            let elements: Vec<_> = prepared.graph.ids().collect();
-            let clauses = cnf.clauses().map(|clause| clause.literals);
-            Ok(Formula::new(prepared.graph, cnf.vars(), clauses, &elements, &cases, &objectives))
-        })
-    }
+/// The problem that resolving solves: what must hold before the best is taken, and what is
+/// optimised.
+///
+/// # Errors
+/// As [`Opened::new`].
+pub(crate) fn optimization(prepared: &Prepared<'_>) -> Result<Formula, Diagnostics> {
+    let Encoded { cnf, objectives, cases } = encoded(prepared)?;
+    let elements: Vec<_> = prepared.graph.ids().collect();
+    let clauses = cnf.clauses().map(|clause| clause.literals);
+    Ok(Formula::new(&prepared.graph, cnf.vars(), clauses, &elements, &cases, &objectives))
 }
 
 /// What resolving solves.
@@ -86,7 +66,7 @@ struct Encoded {
     cases: Vec<(String, Lit)>,
 }
 
-fn encoded(prepared: &Prepared<'_, '_>) -> Result<Encoded, Diagnostics> {
+fn encoded(prepared: &Prepared<'_>) -> Result<Encoded, Diagnostics> {
     let opened = Opened::new(prepared, true, &mut ())?;
     let mut encoder = variant::encoder(&opened.evaluator, &opened.assertions);
     let objectives =
@@ -255,14 +235,17 @@ fn write_literals(f: &mut Formatter<'_>, literals: &[i32]) -> fmt::Result {
 
 /// What resolving solves, and what the best variant costs; nothing where there is no variant.
 #[cfg(test)]
-pub(super) fn solved(resolver: &Resolver, kind: solve::SolverKind) -> Option<(Formula, Vec<u64>)> {
-    let made = resolver.survey(Openness::Closed, |prepared, _| {
+pub(super) fn solved(
+    resolver: &crate::Resolver,
+    kind: solve::SolverKind,
+) -> Option<(Formula, Vec<u64>)> {
+    let made = resolver.ask(crate::variability::inputs::InputMode::Closed, |prepared| {
         let Encoded { cnf, objectives, cases } = encoded(prepared)?;
         let problem = solve::Problem { cnf: &cnf, objectives: &objectives, preference: &[] };
         let solution = solve::solve(&problem, &kind.into(), &mut ());
         let clauses = cnf.clauses().map(|clause| clause.literals);
-        let formula = Formula::new(prepared.graph, cnf.vars(), clauses, &[], &cases, &objectives);
+        let formula = Formula::new(&prepared.graph, cnf.vars(), clauses, &[], &cases, &objectives);
         Ok(solution.ok().map(|solution| (formula, solution.costs().collect())))
     });
-    made.ok().flatten()
+    made.ok().and_then(|answer| answer.result)
 }

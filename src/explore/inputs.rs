@@ -1,17 +1,14 @@
 //! What inputs there are, and what they influence.
 
+use super::Projection;
 use super::space::{Space, literal};
-use super::{Answer, Projection};
-use crate::Failure;
-use crate::Resolver;
 use crate::sat::formula::Lit;
 use crate::sat::solve::Models;
 use crate::text::diagnostic::Diagnostics;
-use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::variability::expression::InputCase;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::{InputId, InputValue, Openness};
+use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::template::PropertyValue;
 use serde::Serialize;
 
@@ -79,21 +76,21 @@ pub struct PresetValue {
     pub value: Value,
 }
 
-impl Resolver {
-    /// Lists the inputs of a template, what cases open ones have, and what each influences.
+impl<'s, 'a> Space<'s, 'a> {
+    /// The inputs of a template, what cases open ones have, and what each influences, apart from
+    /// what the others allow it to do.
     ///
     /// # Errors
-    /// As [`Resolver::variants`], except that there may be no variant.
-    pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
-        // What an input does is asked apart from what the others allow it to do.
-        self.explore(Openness::Open, false, |space, sources, _| {
-            Ok::<_, Diagnostics>(space.inputs(sources))
-        })
+    /// As [`Space::of`].
+    pub(crate) fn inputs_apart(&mut self) -> Result<InputsReport, Diagnostics> {
+        let has_rules =
+            self.prepared.inputs.declarations.iter().any(|(_, input)| !input.rules.is_empty());
+        if has_rules { Ok(Space::of(self.prepared, false)?.inputs()) } else { Ok(self.inputs()) }
     }
-}
 
-impl<'a> Space<'_, 'a> {
-    pub(super) fn inputs(&mut self, sources: &SourceMap) -> InputsReport {
+    /// The same, where only inputs count that fulfil what this space asks of them.
+    pub(crate) fn inputs(&mut self) -> InputsReport {
+        let sources = self.prepared.sources();
         let mut pairs = Pairs::new(self);
         let declarations = &self.prepared.inputs.declarations;
         let inputs = declarations.iter().map(|(id, declaration)| {
@@ -140,7 +137,7 @@ impl<'a> Space<'_, 'a> {
     }
 
     fn preset_values(&self, name: &str) -> Vec<PresetValue> {
-        let presets = self.prepared.presets;
+        let presets = &self.prepared.presets;
         let values = presets.iter().flat_map(|preset| {
             let assignments = presets.assignments(&[preset.id], &mut Diagnostics::default());
             let own = assignments.into_iter().filter(|assignment| assignment.name == name);

@@ -3,11 +3,9 @@
 //!
 //! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
 
-use crate::resolver::{Failure, Resolver};
 use crate::text::source::SourceMap;
 use crate::text::yaml::{NodeKind, write_line};
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::inputs::Openness;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -59,27 +57,9 @@ pub struct Relation {
     pub place: String,
 }
 
-impl Resolver {
-    /// The topology of the template, whatever its inputs are: those without a value are left open.
-    ///
-    /// ```
-    /// let topology = cuvee::Resolver::new("examples/shop").topology()?;
-    /// let relation = &topology.relations[0];
-    /// assert_eq!(relation.identifier, "relation.host@0.node.shop");
-    /// assert_eq!(relation.conditions, ["logic_expression: on_laptop"]);
-    /// assert_eq!(relation.target.map(|target| &*topology.nodes[target].name), Some("engine"));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template is wrong whatever its inputs are.
-    pub fn topology(&self) -> Result<Topology, Failure> {
-        self.survey(Openness::Open, |prepared, sources| Ok(Topology::of(prepared.graph, sources)))
-    }
-}
-
 impl Topology {
-    fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
+    /// The topology of a template, whatever its inputs are.
+    pub(crate) fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
         let conditions = |id| conditions(graph, id, &groups);
         let place = |id| sources.place(graph.element(id).span);
@@ -147,7 +127,7 @@ pub(crate) fn conditions(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Resolver;
     use crate::text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\

@@ -1,7 +1,6 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
 use super::variants::Assigned;
-use crate::resolver::Prepared;
 use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
@@ -16,6 +15,7 @@ use crate::variability::graph::{ElementId, Graph, PropertyElement};
 use crate::variability::inputs::{Declaration, Declarations, InputId};
 use crate::variability::objectives;
 use crate::variability::options::{Flag, Optimization, TopologyMode};
+use crate::variability::prepared::Prepared;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ pub(super) enum Requirement {
 
 /// All variants of a template.
 pub(crate) struct Space<'s, 'a> {
-    pub(super) prepared: &'s Prepared<'s, 'a>,
+    pub(super) prepared: &'s Prepared<'a>,
     pub(super) evaluator: Evaluator<'s, 'a>,
     pub(super) open: Vec<OpenInput<'a>>,
     pub(super) assertions: Assertions,
@@ -96,12 +96,11 @@ impl<'s, 'a> Opened<'s, 'a> {
     /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot
     /// stay open.
     pub fn new(
-        prepared: &'s Prepared<'s, 'a>,
+        prepared: &'s Prepared<'a>,
         features: bool,
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
-        let mut evaluator =
-            Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+        let mut evaluator = prepared.evaluator();
         progress.phase("cutting inputs");
         let mut diagnostics = Diagnostics::default();
         prepared
@@ -111,13 +110,13 @@ impl<'s, 'a> Opened<'s, 'a> {
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        enrich::validate(&mut evaluator, prepared.type_specific, prepared.options)?;
+        enrich::validate(&mut evaluator, &prepared.type_specific, prepared.options)?;
         let open = cut(&mut evaluator, &roots(prepared), &known(prepared))?;
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
             &mut evaluator,
-            prepared.inputs,
-            prepared.type_specific,
+            &prepared.inputs,
+            &prepared.type_specific,
             prepared.options,
         )?;
         let wanted = prepared
@@ -127,7 +126,7 @@ impl<'s, 'a> Opened<'s, 'a> {
             .collect::<Result<Vec<_>, _>>()?;
         assertions.add_inputs(&mut evaluator, &open, &when);
         if features {
-            assertions.add_features(&mut evaluator, prepared.inputs);
+            assertions.add_features(&mut evaluator, &prepared.inputs);
         }
         let objectives = objectives::objectives(&mut evaluator, prepared.options)?;
         Ok(Self { evaluator, open, when, assertions, wanted, objectives })
@@ -155,12 +154,20 @@ pub(super) fn named<T: Copy>(
 }
 
 impl<'s, 'a> Space<'s, 'a> {
+    /// All variants of all inputs; with `features`, of those that fulfil the rules between them.
+    ///
+    /// # Errors
+    /// As [`Opened::new`] and [`Space::new`].
+    pub(crate) fn of(prepared: &'s Prepared<'a>, features: bool) -> Result<Self, Diagnostics> {
+        Self::new(prepared, Opened::new(prepared, features, &mut ())?, &mut ())
+    }
+
     /// Settles what is best for each assignment of inputs.
     ///
     /// # Errors
     /// `open-input` where that depends on inputs in too many ways.
     pub fn new(
-        prepared: &'s Prepared<'s, 'a>,
+        prepared: &'s Prepared<'a>,
         opened: Opened<'s, 'a>,
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
@@ -171,7 +178,7 @@ impl<'s, 'a> Space<'s, 'a> {
             .collect::<Vec<_>>();
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
-        let rules = check::rules(prepared.graph, prepared.options);
+        let rules = check::rules(&prepared.graph, prepared.options);
         let checks: Vec<_> =
             rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
@@ -184,7 +191,7 @@ impl<'s, 'a> Space<'s, 'a> {
             .collect();
         progress.phase("settling what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
-        let unique = variant::uniqueness(prepared.graph, prepared.options);
+        let unique = variant::uniqueness(&prepared.graph, prepared.options);
         let mut settled = settle(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
         encoder.reserve(settled.vars);
@@ -233,7 +240,7 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     pub(super) fn graph(&self) -> &'s Graph<'a> {
-        self.prepared.graph
+        &self.prepared.graph
     }
 
     /// The declaration of an open input.
@@ -435,7 +442,7 @@ impl Examples<'_, '_, '_> {
 }
 
 fn settle(
-    prepared: &Prepared<'_, '_>,
+    prepared: &Prepared<'_>,
     cnf: &Cnf,
     inputs: &[Var],
     objectives: &[Objective],
@@ -443,7 +450,7 @@ fn settle(
 ) -> Result<Settled, Diagnostics> {
     let unique: Vec<Vec<Atom>> =
         unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
-    let preference = variant::preference(prepared.graph);
+    let preference = variant::preference(&prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
     solve::settle(&question, prepared.solver, MAX_SURROUNDINGS).ok_or_else(|| {
@@ -457,8 +464,8 @@ fn settle(
 
 /// Where conditions start: those of the template, those asked for, and inputs that are conditions
 /// by their names or rules.
-fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
-    let mut roots = Roots::of(prepared.graph, prepared.type_specific);
+fn roots<'a>(prepared: &Prepared<'a>) -> Roots<'a> {
+    let mut roots = Roots::of(&prepared.graph, &prepared.type_specific);
     roots.conditions.extend(&prepared.conditions);
     let by_name = prepared.options.flag(Flag::EnrichInputCondition);
     for (id, declaration) in prepared.inputs.declarations.iter() {
@@ -474,7 +481,7 @@ fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
 }
 
 /// Values that authors use: defaults and those of presets.
-fn known(prepared: &Prepared<'_, '_>) -> FxHashMap<InputId, Vec<Value>> {
+fn known(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
     let declarations = &prepared.inputs.declarations;
     let mut known: FxHashMap<InputId, Vec<Value>> = FxHashMap::default();
     for (id, declaration) in declarations.iter() {
@@ -503,7 +510,7 @@ fn follows<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     all: &[OpenInput<'a>],
     input: &OpenInput<'a>,
-    prepared: &Prepared<'_, 'a>,
+    prepared: &Prepared<'a>,
 ) -> Follows {
     let Some(declaration) = prepared.inputs.declarations.get(input.input) else {
         return Follows::None;

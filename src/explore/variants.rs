@@ -1,10 +1,8 @@
 //! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of
 //! inputs that gives it.
 
-use super::Answer;
+use super::matrix::Matrix;
 use super::space::{Projection, Space, literal, named};
-use crate::Failure;
-use crate::Resolver;
 use crate::exchange::Formula;
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit};
@@ -15,7 +13,6 @@ use crate::sat::solve::{self, Models, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::Openness;
 use crate::variability::options::Kind;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -136,73 +133,35 @@ pub struct Count {
     pub exact: bool,
 }
 
-impl Resolver {
-    /// Lists variants.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
-    /// where there is no variant.
-    pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
-        self.explore(Openness::Open, true, |space, _, _| space.variants(query))
-    }
-
-    /// The variant of each preset of the template, laid over what is chosen.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever its inputs are.
-    pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
-        let (matrix, _) = self.all_columns()?;
-        let mut found = Found::of(Vec::new(), false);
-        for (index, column) in matrix.columns.iter().enumerate() {
-            let Some(preset) = column.preset.clone() else { continue };
-            if !column.rejected.is_empty() {
-                found.rejected.push(RejectedPreset {
-                    preset,
-                    reasons: column.rejected.clone(),
-                    void: false,
-                });
-                continue;
-            }
-            let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
-            let present = matrix
-                .rows
-                .iter()
-                .filter(|row| counts(row.kind) && row.present[index] == Some(true));
-            let present = present.map(|row| row.identifier.clone()).collect();
-            found.variants.push(Variant {
-                name: preset.clone(),
-                preset: Some(preset),
-                present,
-                inputs: Vec::new(),
-            });
+/// The variant of each preset.
+pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found {
+    let mut found = Found::of(Vec::new(), false);
+    for (index, column) in matrix.columns.iter().enumerate() {
+        let Some(preset) = column.preset.clone() else { continue };
+        if !column.rejected.is_empty() {
+            let reasons = column.rejected.clone();
+            found.rejected.push(RejectedPreset { preset, reasons, void: false });
+            continue;
         }
-        Ok(found)
+        let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
+        let present =
+            matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
+        let present = present.map(|row| row.identifier.clone()).collect();
+        let name = preset.clone();
+        found.variants.push(Variant { name, preset: Some(preset), present, inputs: Vec::new() });
     }
-
-    /// Counts variants: exactly, or as many as are found when the effort is spent.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open.
-    ///
-    /// # Examples
-    /// ```
-    /// use cuvee::explore::Query;
-    /// let shop = cuvee::Resolver::new("examples/shop").preset("prod");
-    /// assert!(shop.count_variants(&Query::default())?.result.exact);
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
-        self.explore(Openness::Open, true, |space, _, _| Ok(space.count(query)))
-    }
+    found
 }
 
 /// So many variants are counted one by one where they cannot be counted otherwise.
 const COUNTED: usize = 10_000;
 
 impl Space<'_, '_> {
-    pub(super) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
+    /// Lists variants.
+    ///
+    /// # Errors
+    /// As [`Resolver::variants`](crate::Resolver::variants).
+    pub(crate) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
         let elements = self.projected(query.projection);
         let found = match query.which {
             Which::All => self.list(&elements, query.limit),
@@ -236,7 +195,8 @@ impl Space<'_, '_> {
         compile(self.settled.vars, self.valid_clauses(), &projection, effort)
     }
 
-    pub(super) fn count(&self, query: &Query) -> Count {
+    /// Counts variants: exactly, or as many as are found when the effort is spent.
+    pub(crate) fn count(&self, query: &Query) -> Count {
         let elements = self.projected(query.projection);
         if let Some(compiled) = self.compiled(&elements, query.effort) {
             return Count { count: compiled.count().to_string(), exact: true };

@@ -3,8 +3,10 @@
 //!
 //! Knows nothing of TOSCA.
 
+pub mod answer;
 pub mod decimal;
 pub mod diagnostic;
+pub(crate) mod files;
 pub mod source;
 pub mod value;
 pub mod yaml;

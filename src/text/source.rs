@@ -1,11 +1,11 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
-use crate::tosca::load::normalize;
 use crate::tosca::profile;
+use elsa::sync::FrozenVec;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A file of a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ impl SourceFile {
 ///
 /// ```
 /// use cuvee::source::{SourceMap, Span};
-/// let mut sources = SourceMap::default();
+/// let sources = SourceMap::default();
 /// let file = sources.add("shop.yaml", "shop:\n  type: Shop\n");
 /// let span = Span { file, start: 14, end: 18 };
 /// assert_eq!(sources.snippet(span), "Shop");
@@ -77,20 +77,22 @@ impl SourceFile {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    /// Only ever added to, also while others look at what is there; shared with clones of the map.
+    files: FrozenVec<Arc<SourceFile>>,
 }
 
 impl SourceMap {
     /// Adds a file and returns its id.
-    pub fn add(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
-        let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile::new(path, text));
-        id
+    pub fn add(&self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
+        FileId(self.files.push_get_index(Arc::new(SourceFile::new(path, text))) as u32)
     }
 
-    /// The file of this id; profiles that are built in are files of every map.
+    /// The file of this id; profiles that are built in are files of every map, and what is in none
+    /// is in an empty file without a name.
     pub fn file(&self, id: FileId) -> &SourceFile {
-        profile::source(id).unwrap_or_else(|| &self.files[id.0 as usize])
+        static NOWHERE: LazyLock<SourceFile> = LazyLock::new(|| SourceFile::new("", ""));
+        let read = || self.files.get(id.0 as usize);
+        profile::source(id).or_else(read).unwrap_or(&NOWHERE)
     }
 
     /// All files in the order of reading.
@@ -255,4 +257,21 @@ impl FileSystem for MemoryFiles {
         found.dedup();
         Ok(found)
     }
+}
+
+/// Without `.` and `..`, so that one file has one name.
+pub(crate) fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
 }

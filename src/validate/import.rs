@@ -33,7 +33,7 @@ const CREDENTIAL: &str = "tosca.datatypes.Credential";
 
 /// Checks these documents, of which the last is the template.
 pub(super) fn check<'t>(
-    documents: &[Document],
+    documents: &[&Document],
     types: &'t Types<'t>,
     diagnostics: &mut Diagnostics,
 ) {
@@ -88,7 +88,7 @@ impl Checker<'_, '_> {
 
     /// The files that nothing leads to but imports with conditions, each with those.
     fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
-        let links = self.prepared.links;
+        let links = &self.prepared.links;
         let of_template = |link: &&Link| Some(link.from) == links.top;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
         let mut always: FxHashSet<_> = links

@@ -2,6 +2,7 @@
 //! choice.
 
 pub mod check;
+pub mod choice;
 pub mod clock;
 pub mod emit;
 pub mod enrich;
@@ -12,6 +13,9 @@ pub mod graph;
 pub mod inputs;
 pub mod objectives;
 pub mod options;
+pub mod prepared;
 pub mod presence;
+pub mod resolution;
+pub mod resolve;
 pub mod technology;
 pub mod template;

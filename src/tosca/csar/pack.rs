@@ -17,9 +17,10 @@ use super::meta::{META, Meta};
 use super::name::{self, DEPTH};
 use super::package::{Package, Root};
 use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::{FileId, FileSystem};
+use crate::text::files::read_bytes;
+use crate::text::source::{FileId, FileSystem, normalize};
 use crate::text::yaml::{self, Document, Limits as YamlLimits, Node};
-use crate::tosca::load::{self, is_yaml, normalize};
+use crate::tosca::load::{self, is_yaml};
 use crate::variability::options::known_version;
 use crate::variability::template::PLAIN_VERSION;
 use flate2::Compression;
@@ -69,9 +70,7 @@ pub fn pack(package: &Package, resolved: &str) -> Result<Vec<u8>, Diagnostic> {
         match content {
             Content::Resolved(_) => archive.add(name, resolved.as_bytes())?,
             Content::Relabelled(text, _) => archive.add(name, text)?,
-            Content::Same(_) => {
-                archive.add(name, &load::read_bytes(files, &root.path.join(name))?)?
-            }
+            Content::Same(_) => archive.add(name, &read_bytes(files, &root.path.join(name))?)?,
         }
     }
     archive.finish()
@@ -112,7 +111,7 @@ fn contents(files: &dyn FileSystem, root: &Root) -> Result<BTreeMap<String, Cont
             continue;
         }
         let content = if is_yaml(&path) {
-            of_yaml(load::read_bytes(files, &path)?)
+            of_yaml(read_bytes(files, &path)?)
         } else {
             Some(Content::Same(Vec::new()))
         };

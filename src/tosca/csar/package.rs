@@ -4,7 +4,8 @@ use super::archive::{Archive, Limits};
 use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileSystem, SourceMap};
+use crate::text::files::Files;
+use crate::text::source::FileSystem;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::load::{self, is_yaml};
 use std::fmt;
@@ -55,28 +56,28 @@ impl Package {
     pub fn find(
         files: &Arc<dyn FileSystem + Send>,
         path: &Path,
-        sources: &mut SourceMap,
+        texts: &Files,
     ) -> Result<Self, Diagnostics> {
         if files.is_dir(path) {
-            return Self::in_root(Arc::clone(files), path.to_owned(), None, sources);
+            return Self::in_root(Arc::clone(files), path.to_owned(), None, texts);
         }
         if !is_archive(path) {
             return Ok(Self::of_file(files, path));
         }
         let archive = Archive::open(&**files, path, &Limits::default())?;
         let root = archive.root().to_owned();
-        Self::in_root(Arc::new(archive), root, Some(path.to_owned()), sources)
+        Self::in_root(Arc::new(archive), root, Some(path.to_owned()), texts)
     }
 
     fn in_root(
         files: Arc<dyn FileSystem + Send>,
         path: PathBuf,
         archive: Option<PathBuf>,
-        sources: &mut SourceMap,
+        texts: &Files,
     ) -> Result<Self, Diagnostics> {
         let mut root = Root { path, archive, meta: None, alone: false };
         let template = if files.is_dir(&root.path.join(META_DIRECTORY)) {
-            let meta = root.meta.insert(read_meta(&*files, &root.path, sources)?);
+            let meta = root.meta.insert(read_meta(&*files, &root.path, texts)?);
             root.path.join(&meta.entry)
         } else {
             match (
@@ -148,11 +149,7 @@ fn is_value(node: Node<'_>) -> bool {
     node.kind() == NodeKind::Scalar && !node.is_null()
 }
 
-fn read_meta(
-    files: &dyn FileSystem,
-    root: &Path,
-    sources: &mut SourceMap,
-) -> Result<Meta, Diagnostics> {
+fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta, Diagnostics> {
     let path = root.join(META);
     if !files.is_file(&path) {
         let message = format!("there is no `{}`", path.display());
@@ -164,9 +161,10 @@ fn read_meta(
         let message = format!("`{}` is larger than {} MiB", path.display(), META_BYTES >> 20);
         return Err(Diagnostic::error(Code::Csar, message).into());
     }
-    let (file, text) = load::read(files, sources, &path)?;
+    let file = texts.read(files, &path)?;
+    let text = texts.text(file);
     let mut diagnostics = Diagnostics::default();
-    let parsed = Meta::parse(file, &text, &mut diagnostics);
+    let parsed = Meta::parse(file, text, &mut diagnostics);
     for named in parsed.iter().flat_map(|(_, named)| named) {
         let because = |why| format!("`{}` names `{}`, which is {why}", named.keyname, named.name);
         let why = match root.join(&named.name) {

@@ -60,7 +60,7 @@ impl Assignment {
 
 /// What becomes of inputs that nothing assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Openness {
+pub enum InputMode {
     /// They have their defaults.
     Closed,
     /// They are left open: any value that their declaration admits.
@@ -114,7 +114,7 @@ impl<'a> InputValues<'a> {
 pub fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
-    openness: Openness,
+    mode: InputMode,
     diagnostics: &mut Diagnostics,
 ) -> InputValues<'a> {
     let mut last: Vec<Option<Assignment>> = vec![None; declarations.len()];
@@ -132,7 +132,7 @@ pub fn assign<'a>(
     let value =
         |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| {
             match assignment {
-                _ if openness == Openness::AllOpen => InputValue::Open,
+                _ if mode == InputMode::AllOpen => InputValue::Open,
                 Some(assignment) => {
                     let value = declaration.kind.read(assignment.value.clone());
                     for problem in declaration.problems(&value) {
@@ -140,7 +140,7 @@ pub fn assign<'a>(
                     }
                     InputValue::Assigned(value)
                 }
-                None if openness == Openness::Open => InputValue::Open,
+                None if mode == InputMode::Open => InputValue::Open,
                 None => match (declaration.default_value(), declaration.computed_default()) {
                     (Some(default), _) => InputValue::Default(default),
                     (None, Some(expression)) => InputValue::Expression(expression),

@@ -14,7 +14,7 @@ mod types;
 mod unit;
 
 pub use assignment::{
-    Assignment, INPUT_VARIABLE, InputValue, InputValues, Openness, assign, from_environment,
+    Assignment, INPUT_VARIABLE, InputMode, InputValue, InputValues, assign, from_environment,
     parse_assignment_text, presets_from_environment, read_file,
 };
 pub use constraint::Constraint;

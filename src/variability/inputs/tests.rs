@@ -44,7 +44,7 @@ fn assigned(declared: &str, assignments: Vec<Assignment>) -> (Vec<String>, Vec<S
     let document = document(declared);
     let mut diagnostics = Diagnostics::default();
     let declarations = Declarations::parse(Some(document.root()), &mut diagnostics);
-    let values = assign(&declarations, assignments, Openness::Closed, &mut diagnostics);
+    let values = assign(&declarations, assignments, InputMode::Closed, &mut diagnostics);
     let shown = declarations.iter().map(|(id, declaration)| {
         let value = match values.get(id) {
             InputValue::Assigned(value) => format!("assigned {value}"),
