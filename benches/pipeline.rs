@@ -177,7 +177,8 @@ fn child(mode: &str, path: &Path, inputs: &[String]) -> anyhow::Result<()> {
     let target = path.with_extension("out");
     match mode {
         "yaml" => {
-            let document = parse(FileId(0), fs::read_to_string(path)?.into(), &Limits::default());
+            let document =
+                parse(FileId::DETACHED, fs::read_to_string(path)?.into(), &Limits::default());
             let document = document.map_err(|error| anyhow::anyhow!(error.message))?;
             fs::write(target, write_yaml(&Out::Source(document.root())))?;
         }
@@ -214,7 +215,8 @@ fn read_library(template: &Path) -> anyhow::Result<()> {
     let next = AtomicUsize::new(0);
     let work = || -> anyhow::Result<()> {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let document = parse(FileId(0), fs::read_to_string(file)?.into(), &Limits::default());
+            let document =
+                parse(FileId::DETACHED, fs::read_to_string(file)?.into(), &Limits::default());
             std::hint::black_box(document.map_err(|error| anyhow::anyhow!(error.message))?);
         }
         Ok(())

@@ -71,15 +71,15 @@ fn problems() -> Vec<(String, Encoded)> {
 
 /// One row a problem, one column a solver.
 fn solvers() {
-    println!("{:<24} {:>8} {:>8} {:>24} {:>24}", "problem", "vars", "clauses", "Batsat", "Varisat");
+    print!("{:<24} {:>8} {:>8}", "problem", "vars", "clauses");
+    SolverKind::ALL.iter().for_each(|kind| print!(" {:>24}", format!("{kind:?}")));
+    println!();
     for (name, problem) in problems() {
-        let [batsat, varisat] =
-            [SolverKind::Batsat, SolverKind::Varisat].map(|kind| prove(&problem, &kind.into()));
-        println!(
-            "{name:<24} {:>8} {:>8} {batsat:>24} {varisat:>24}",
-            problem.cnf.vars(),
-            problem.cnf.len()
-        );
+        print!("{name:<24} {:>8} {:>8}", problem.cnf.vars(), problem.cnf.len());
+        for &kind in SolverKind::ALL {
+            print!(" {:>24}", prove(&problem, &kind.into()));
+        }
+        println!();
     }
 }
 

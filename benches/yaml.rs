@@ -30,7 +30,7 @@ const PARSERS: [(&str, Parse); 4] = [
 ];
 
 fn ours(text: &Arc<str>, threads: usize) -> Option<Document> {
-    parse(FileId(0), Arc::clone(text), &Limits { threads, ..Limits::default() }).ok()
+    parse(FileId::DETACHED, Arc::clone(text), &Limits { threads, ..Limits::default() }).ok()
 }
 
 fn main() -> anyhow::Result<()> {

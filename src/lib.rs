@@ -71,6 +71,8 @@ pub use explore::{matrix, outline};
 pub use resolver::Resolver;
 pub use sat::{count, formula, progress, solve};
 pub use text::answer::Failure;
+#[cfg(feature = "render")]
+pub use text::render;
 pub use text::{diagnostic, source, value, yaml};
 pub use topology::diff;
 pub use tosca::csar;

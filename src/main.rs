@@ -5,7 +5,7 @@ mod cli;
 use cli::args::{Arguments, Command};
 use cli::{
     analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
-    packaging, render::Reporter, report, resolve, test, types, validate, variants,
+    packaging, report, reporter::Reporter, resolve, test, types, validate, variants,
 };
 use std::process::ExitCode;
 

@@ -6,6 +6,7 @@
 //! dependencies, and its work is not what the example is about. That Cargo can read the package is
 //! asked of it.
 
+#![cfg(feature = "render")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 use std::fs;
@@ -67,7 +68,35 @@ fn says_what_is_wrong_and_where() {
         stderr.contains("error[unknown-preset]: there is no variability preset `dev`"),
         "{stderr}"
     );
+    assert_as_the_command(package.path(), &stderr);
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+}
+
+/// What the script says is what the command says of the same template.
+#[cfg(feature = "cli")]
+fn assert_as_the_command(package: &Path, stderr: &str) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuvee"));
+    command.args(["resolve", "service-template.yaml", "--preset", "dev"]).current_dir(package);
+    let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert!(said.contains("error[") && stderr.contains(&said), "{said}\n{stderr}");
+}
+
+#[cfg(not(feature = "cli"))]
+fn assert_as_the_command(_package: &Path, _stderr: &str) {}
+
+#[test]
+fn shows_the_line_as_the_command_does() {
+    let (package, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let template = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability: { presets: { dev: { inputs: { tea: ü } } } }
+";
+    fs::write(package.path().join("service-template.yaml"), template).unwrap();
+    let stderr = String::from_utf8(build(package.path(), "debug", out.path()).stderr).unwrap();
+    let line = "3 |   variability: { presets: { dev: { inputs: { tea: ü } } } }\n";
+    assert!(stderr.contains(line), "{stderr}");
+    assert_as_the_command(package.path(), &stderr);
 }
 
 #[test]

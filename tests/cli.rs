@@ -1,5 +1,6 @@
 //! The binary from outside: what it prints where, what it leaves behind, and how it exits.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 use serde_json::Value;
@@ -432,7 +433,11 @@ fn errors_are_objects_for_programs() {
     let [line] = stderr.lines().collect::<Vec<_>>()[..] else { panic!("{stderr}") };
     let object: Value = serde_json::from_str(line).unwrap();
     let keys: Vec<_> = object.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["code", "column", "file", "help", "labels", "line", "message", "severity"]);
+    assert_eq!(
+        keys,
+        ["code", "column", "file", "fix", "help", "labels", "line", "message", "severity"]
+    );
+    assert_eq!(object["fix"]["replacement"], "conditions");
     assert_eq!(object["severity"], "error");
     assert_eq!(object["code"], "unknown-keyword");
     assert_eq!(object["file"], "typo.yaml");

@@ -1,5 +1,6 @@
 //! Archives from outside: what is read from them, what is refused, and what is written into them.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its archives has failed")]
 
 use cuvee::csar::{Archive, Limits};

@@ -47,7 +47,8 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
     let mut reported = Reported::new();
     for diagnostic in diagnostics {
         let at = sources.location(diagnostic.span.unwrap());
-        let section = diagnostic.section.map(|section| format!(" ({section})")).unwrap_or_default();
+        let section =
+            diagnostic.rule.map(|rule| format!(" ({})", rule.section)).unwrap_or_default();
         let text = format!(
             "{}[{}]: {}{section}",
             diagnostic.severity, diagnostic.code, diagnostic.message
@@ -57,15 +58,45 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
     reported
 }
 
-#[test]
-fn fixtures_are_reported_as_they_say() {
+fn fixtures() -> Vec<PathBuf> {
     let mut fixtures: Vec<_> =
         fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
     fixtures.retain(|path| path.is_file());
     fixtures.sort();
     assert!(fixtures.len() > 10, "{fixtures:?}");
+    fixtures
+}
+
+#[test]
+fn fixes_leave_nothing_of_what_they_fix() {
+    let mut fixed = 0;
+    for fixture in fixtures() {
+        let Validation { diagnostics, sources, .. } = Resolver::new(&fixture).validate();
+        for diagnostic in &diagnostics {
+            let Some(fix) = diagnostic.fix(&sources) else { continue };
+            let file = sources.file(fix.span.file);
+            if file.path() != fixture {
+                continue;
+            }
+            let mut text = file.text().to_string();
+            text.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.replacement);
+            let again = Resolver::from_text(&fixture, text).validate();
+            let is_left = |left: &Diagnostic| {
+                left.message == diagnostic.message
+                    && left.span.map(|span| span.start) == diagnostic.span.map(|span| span.start)
+            };
+            let left = again.diagnostics.iter().find(|left| is_left(left));
+            assert_eq!(left, None, "{}: {fix:?}", diagnostic.one_line(&sources));
+            fixed += 1;
+        }
+    }
+    assert!(fixed > 20, "{fixed}");
+}
+
+#[test]
+fn fixtures_are_reported_as_they_say() {
     let mut wrong = String::new();
-    for fixture in fixtures {
+    for fixture in fixtures() {
         let name = name(&fixture);
         let Validation { diagnostics, sources } = Resolver::new(&fixture).validate();
         let (expected, reported) = (expected(&sources), reported(&diagnostics, &sources));

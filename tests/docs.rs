@@ -5,6 +5,7 @@
 //! shown, any will do. `exit-1` behind the language says how the commands exit. A block of the
 //! language `yaml` with a name behind it is a file of that name.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -194,10 +195,10 @@ fn codes_are_up_to_date() {
 }
 
 /// A rule that a fixture shows, with its section, by which it is sorted.
-type Rule = (Vec<u32>, String);
+type FixtureRule = (Vec<u32>, String);
 
 /// The rule that a fixture says it is about in its first line, with the codes that it expects.
-fn rule(path: &Path) -> Rule {
+fn rule(path: &Path) -> FixtureRule {
     let name = path.file_name().unwrap().to_str().unwrap();
     let text = fs::read_to_string(path).unwrap();
     let first = text.lines().next().and_then(|line| line.strip_prefix("# ")?.strip_suffix(")."));

@@ -1,5 +1,6 @@
 //! `cuvee graph` and `cuvee matrix` from outside.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 use serde_json::Value;

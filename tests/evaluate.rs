@@ -3,6 +3,7 @@
 //! Each `template.yaml` below `tests/evaluate` gives the bytes of the `expected.yaml` beside it,
 //! with the deployment inputs of `deployment.yaml` where there is one.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
 use cuvee::diagnostic::{Code, Diagnostic};

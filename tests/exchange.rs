@@ -1,5 +1,6 @@
 //! `cuvee export` and `cuvee import` as a user types them.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 use snapbox::cmd::{Command, cargo_bin};

@@ -1,5 +1,6 @@
 //! `cuvee inputs`, `variants`, `analyze` and `explain` as a user types them.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 mod shell;

@@ -39,7 +39,12 @@ fn said(resolver: &Resolver) -> Vec<String> {
     found
         .iter()
         .map(|found| {
-            format!("{}: {} ({})", found.code, found.message, found.section.unwrap_or_default())
+            format!(
+                "{}: {} ({})",
+                found.code,
+                found.message,
+                found.rule.map_or("", |rule| rule.section)
+            )
         })
         .collect()
 }

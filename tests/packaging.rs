@@ -1,5 +1,6 @@
 //! Completion scripts and man pages, as packages bring them along.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "what is printed is text")]
 
 use snapbox::cmd::{Command, cargo_bin};

@@ -3,6 +3,7 @@
 //! Where `node`, playwright-core or Chromium is missing, what needs it is left out, unless the
 //! environment variable `CUVEE_BROWSER=required` says that it must be there.
 
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::path::Path;

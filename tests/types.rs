@@ -1,5 +1,6 @@
 //! `cuvee types`, as a user types it.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot run the binary has failed")]
 
 use snapbox::cmd::{Command, cargo_bin};

@@ -46,7 +46,7 @@ fn assert_valid(what: &str, resolver: &Resolver) {
 }
 
 fn value(text: &str) -> Value {
-    parse(FileId(0), text.into(), &Limits::default()).unwrap().root().to_value()
+    parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `cuvee validate`, as a user types it.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -290,6 +291,11 @@ fn json_is_one_object_a_line_and_nothing_else() {
         (&last["section"], &last["help"]),
         (&"3.6.11".into(), &"did you mean `port`?".into())
     );
+    let (text, fix) = (WRONG, &last["fix"]);
+    let place = |key: &str| fix[key].as_u64().unwrap() as usize;
+    assert_eq!(&text[place("start")..place("end")], "prot");
+    assert_eq!((&fix["replacement"], &fix["line"]), (&"port".into(), &5.into()));
+    assert_eq!(lines[1].get("fix"), None);
     assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), "");
     // The same as other commands write to standard error.
     let reported = validate("wrong.yaml --message-format json")
@@ -377,6 +383,12 @@ fn sarif_names_rules_places_and_sections() {
     assert_eq!(uri(&unknown["locations"][0]), "wrong.yaml");
     // The clef is two code units, where it is one character in other formats.
     assert_eq!(region(&unknown["locations"][0]), [5, 49, 5, 53]);
+    let change = &unknown["fixes"][0]["artifactChanges"][0];
+    assert_eq!(change["artifactLocation"]["uri"], "wrong.yaml");
+    let replacement = &change["replacements"][0];
+    assert_eq!(replacement["deletedRegion"], unknown["locations"][0]["physicalLocation"]["region"]);
+    assert_eq!(replacement["insertedContent"]["text"], "port");
+    assert!(results[0].get("fixes").is_none());
 }
 
 #[test]

@@ -9,7 +9,11 @@ fn main() -> ExitCode {
     match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            match error.downcast_ref::<cuvee::Failure>() {
+                // As `cuvee resolve` shows it.
+                Some(failure) => eprint!("{}", failure.render()),
+                None => eprintln!("{error}"),
+            }
             ExitCode::FAILURE
         }
     }

@@ -1,7 +1,7 @@
 //! `cuvee analyze`
 
 use super::args::AnalyzeArgs;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
 

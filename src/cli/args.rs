@@ -175,6 +175,7 @@ pub enum ResultFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
+    #[cfg(feature = "varisat")]
     Varisat,
     Batsat,
 }
@@ -182,6 +183,7 @@ pub enum Solver {
 impl From<Solver> for SolverKind {
     fn from(solver: Solver) -> Self {
         match solver {
+            #[cfg(feature = "varisat")]
             Solver::Varisat => Self::Varisat,
             Solver::Batsat => Self::Batsat,
         }
@@ -596,7 +598,8 @@ fn date(text: &str) -> Result<Zoned, jiff::Error> {
 fn code(text: &str) -> Result<Code, String> {
     let known = || Code::ALL.iter().map(|code| code.as_str());
     text.parse().map_err(|()| {
-        did_you_mean(text, known()).unwrap_or_else(|| "`cuvee explain-code` lists all codes".into())
+        let help = did_you_mean(text, known());
+        help.map_or("`cuvee explain-code` lists all codes".into(), |help| help.to_string())
     })
 }
 
@@ -606,7 +609,8 @@ fn command_name(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let names = command.get_subcommands().map(clap::Command::get_name);
-    Err(did_you_mean(text, names).unwrap_or_else(|| "`cuvee --help` lists the commands".into()))
+    let help = did_you_mean(text, names);
+    Err(help.map_or("`cuvee --help` lists the commands".into(), |help| help.to_string()))
 }
 
 /// Seconds, or a time with its units.

@@ -2,7 +2,7 @@
 
 use super::args::{DiffArgs, ListFormat, SelectArgs};
 use super::progress::Spinner;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
@@ -113,10 +113,11 @@ fn tell(names: [Option<&str>; 2], found: &Found, reporter: &Reporter) {
         let told = diagnostics.iter().filter_map(|diagnostic| {
             match shared.contains(&diagnostic.one_line(sources)) {
                 true => (index == 0).then(|| diagnostic.clone()),
-                false => Some(Diagnostic {
-                    message: format!("{}: {}", label(index, names), diagnostic.message),
-                    ..diagnostic.clone()
-                }),
+                false => {
+                    let mut named = diagnostic.clone();
+                    named.message = format!("{}: {}", label(index, names), diagnostic.message);
+                    Some(named)
+                }
             }
         });
         reporter.report(&told.collect::<Vec<_>>(), sources);

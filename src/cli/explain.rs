@@ -1,7 +1,7 @@
 //! `cuvee explain`
 
 use super::args::ExplainArgs;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, answered, select, written};
 use cuvee::Resolver;
 use cuvee::explore::{Change, Explanation, Reason, ReasonKind, flag};

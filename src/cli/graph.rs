@@ -1,7 +1,7 @@
 //! `cuvee graph`
 
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use cuvee::draw::{Drawing, Svg};
 use cuvee::{Failure, Resolution, Resolver};

@@ -1,7 +1,7 @@
 //! `cuvee inputs`
 
 use super::args::InputsArgs;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::explore::{InputReport, InputsReport};
 use cuvee::yaml::write_flow;

@@ -14,8 +14,8 @@ pub mod options;
 mod output;
 pub mod packaging;
 mod progress;
-pub mod render;
 pub mod report;
+pub mod reporter;
 pub mod resolve;
 mod sarif;
 mod select;
@@ -26,7 +26,7 @@ pub mod validate;
 pub mod variants;
 
 use self::args::ListFormat;
-use self::render::Reporter;
+use self::reporter::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
 use cuvee::explore::Answer;

@@ -2,7 +2,7 @@
 
 use super::args::{ResolveArgs, ResultFormat};
 use super::progress::Spinner;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::timings::Timings;
 use super::{Outcome, output, rejected, select};
 use cuvee::Resolution;

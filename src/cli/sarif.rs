@@ -4,8 +4,8 @@
 //! Only the objects that are written are here; the names of their fields are those of the format.
 
 use super::explain_code::parts;
-use super::render::Found;
-use cuvee::diagnostic::{Code, Diagnostic, Label, Severity};
+use super::reporter::Found;
+use cuvee::diagnostic::{Code, Diagnostic, Fix, Label, Severity};
 use cuvee::source::{FileId, SourceMap, Span};
 use cuvee::tosca::profile;
 use serde::Serialize;
@@ -41,12 +41,12 @@ struct Tool {
 struct Driver {
     name: &'static str,
     version: &'static str,
-    rules: Vec<Rule>,
+    rules: Vec<ReportingDescriptor>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule {
+struct ReportingDescriptor {
     id: &'static str,
     short_description: Message<&'static str>,
     full_description: Message<&'static str>,
@@ -64,8 +64,31 @@ struct Finding<'d> {
     locations: [Location<'d>; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location<'d>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Change>,
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
+}
+
+/// A `fix` of the format.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change {
+    artifact_changes: [ArtifactChange; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    replacements: [Replacement; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement {
+    deleted_region: Region,
+    inserted_content: Message<String>,
 }
 
 #[derive(Serialize)]
@@ -134,9 +157,9 @@ pub fn document(found: &[(&Path, Found<'_>)]) -> String {
     text
 }
 
-fn rule(code: Code) -> Rule {
+fn rule(code: Code) -> ReportingDescriptor {
     let (meaning, advice) = parts(code);
-    Rule {
+    ReportingDescriptor {
         id: code.as_str(),
         short_description: Message { text: meaning },
         full_description: Message { text: code.description() },
@@ -164,11 +187,19 @@ fn finding<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap, template: &Path)
         },
         locations: [Location { id: None, physical_location: own, message: None }],
         related_locations: diagnostic.labels.iter().enumerate().map(related).collect(),
-        properties: diagnostic.section.map(|section| Properties {
-            specification: "TOSCA Simple Profile in YAML 1.3",
-            section,
+        fixes: diagnostic.fix(sources).map(|fix| change(fix, sources)).into_iter().collect(),
+        properties: diagnostic.rule.map(|rule| Properties {
+            specification: rule.specification.title(),
+            section: rule.section,
         }),
     }
+}
+
+fn change(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> Change {
+    let PhysicalLocation { artifact_location, .. } = place(span, sources);
+    let inserted_content = Message { text: replacement };
+    let replacements = [Replacement { deleted_region: region(span, sources), inserted_content }];
+    Change { artifact_changes: [ArtifactChange { artifact_location, replacements }] }
 }
 
 fn place(span: Span, sources: &SourceMap) -> PhysicalLocation {

@@ -1,7 +1,7 @@
 //! `cuvee types`
 
 use super::args::TypesArgs;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::diagnostic::Severity;
 use cuvee::tosca::{Family, Origin, PropertyReport, TypeReport, TypesReport};

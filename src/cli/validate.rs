@@ -1,9 +1,10 @@
 //! `cuvee validate`
 
 use super::args::{FindingsFormat, ValidateArgs};
-use super::render::{self, Found, Reporter};
+use super::reporter::{Found, Reporter};
 use super::{Outcome, output, rejected, sarif, select};
 use cuvee::diagnostic::Severity;
+use cuvee::render;
 use cuvee::validate::Validation;
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,7 +22,7 @@ pub fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => render::json(&diagnostics),
+        FindingsFormat::Json => render::json(diagnostics),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);

@@ -1,7 +1,7 @@
 //! `cuvee variants`
 
 use super::args::VariantsArgs;
-use super::render::Reporter;
+use super::reporter::Reporter;
 use super::{Outcome, answered, json, output, rejected, select, written};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::{Count, Found, Query, Variant, Which, flags};

@@ -140,7 +140,7 @@ fn clash(name: &str, first: &Feature, second: &Feature) -> Diagnostic {
 
 /// YAML that is in no file.
 fn parsed(text: &str) -> Option<Document> {
-    yaml::parse(FileId(u32::MAX), text.into(), &Limits::default()).ok()
+    yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).ok()
 }
 
 type Entries<'o> = Vec<(OutKey<'o>, Out<'o>)>;

@@ -98,9 +98,7 @@ impl<'a> Space<'_, 'a> {
     ) -> Result<Explanation, Diagnostics> {
         let graph = self.graph();
         let id = graph.by_identifier(identifier).ok_or_else(|| {
-            let guess = graph
-                .closest_identifier(identifier)
-                .map(|close| format!("did you mean `{close}`?"));
+            let guess = graph.closest_identifier(identifier);
             let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
             Diagnostic::error(Code::UnknownElement, format!("there is no element `{identifier}`"))
                 .help(help)

@@ -562,7 +562,7 @@ fn encode_default(encoder: &mut Encoder<'_>, default: &Follows) -> Default {
 }
 
 /// What a check demands, as a formula.
-fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::Rule) -> Formula {
+fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::PresenceRule) -> Formula {
     let of: Vec<_> = rule.of.iter().map(|&id| evaluator.atom(id)).collect();
     let guard = rule.guard.map_or(Formula::TRUE, |guard| evaluator.atom(guard));
     let demand = match rule.demand {

@@ -94,7 +94,7 @@ impl Settings {
             "now" => self.now = Some(now(value)?),
             unknown => {
                 let hint = did_you_mean(unknown, KEYS)
-                    .unwrap_or_else(|| format!("known are {}", KEYS.join(", ")));
+                    .unwrap_or_else(|| format!("known are {}", KEYS.join(", ")).into());
                 return Err((key.span(), format!("unknown key `{unknown}`: {hint}")));
             }
         }

@@ -22,6 +22,15 @@ pub struct Failure {
     pub sources: SourceMap,
 }
 
+impl Failure {
+    /// As the command shows it, with the line of each place; in text without colours.
+    #[cfg(feature = "render")]
+    pub fn render(&self) -> String {
+        let found = self.diagnostics.iter().map(|diagnostic| (diagnostic, &self.sources));
+        super::render::plain(found)
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (index, diagnostic) in self.diagnostics.iter().enumerate() {

@@ -2,11 +2,13 @@
 //! and help.
 
 use crate::text::source::{SourceMap, Span};
+use crate::text::yaml::is_plain;
 use std::fmt;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Severity {
     /// Nothing is wrong as far as can be told here.
     Note,
@@ -30,6 +32,7 @@ macro_rules! codes {
     ($($variant:ident $code:literal $text:literal;)*) => {
         /// Every kind of diagnostic, each described once.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $text] $variant,)*
         }
@@ -144,8 +147,119 @@ impl std::str::FromStr for Code {
     }
 }
 
+/// A document whose rules are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Specification {
+    /// TOSCA Simple Profile in YAML Version 1.3.
+    ToscaSimple13,
+}
+
+impl Specification {
+    /// As its title page calls it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ToscaSimple13 => "TOSCA Simple Profile in YAML 1.3",
+        }
+    }
+}
+
+impl fmt::Display for Specification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ToscaSimple13 => "TOSCA Simple Profile 1.3",
+        })
+    }
+}
+
+/// Where a specification says what a template has to be like.
+///
+/// ```
+/// use cuvee::diagnostic::{Code, Diagnostic};
+/// let error = Diagnostic::error(Code::UnknownProperty, "`Kettle` has no property `color`").section("3.6.11");
+/// assert_eq!(error.rule.unwrap().to_string(), "section 3.6.11 of TOSCA Simple Profile 1.3");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Rule {
+    /// Which specification.
+    pub specification: Specification,
+    /// The number of the section in it.
+    pub section: &'static str,
+}
+
+impl Rule {
+    /// A section of a specification.
+    pub fn new(specification: Specification, section: &'static str) -> Self {
+        Self { specification, section }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "section {} of {}", self.section, self.specification)
+    }
+}
+
+/// What to do about something, in words, and as what to write instead where that is clear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    text: String,
+    instead: Option<Box<Replacement>>,
+}
+
+/// A word, and what was most likely meant by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    written: String,
+    meant: String,
+}
+
+impl Advice {
+    /// To write `meant`, which is asked politely.
+    pub fn did_you_mean(written: &str, meant: &str) -> Self {
+        Self::from(format!("did you mean `{meant}`?")).instead(written, meant)
+    }
+
+    /// Where the place of the diagnostic is just what was `written`, this is to be there.
+    pub fn instead(mut self, written: impl Into<String>, meant: impl Into<String>) -> Self {
+        self.instead = Some(Box::new(Replacement { written: written.into(), meant: meant.into() }));
+        self
+    }
+
+    /// With further words.
+    pub fn and(mut self, more: &str) -> Self {
+        self.text.push(' ');
+        self.text.push_str(more);
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Advice {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), instead: None }
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A change of a file after which a diagnostic is gone, or another mistake comes to light.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fix {
+    /// What to replace.
+    pub span: Span,
+    /// With what, as it is to stand in the file.
+    pub replacement: String,
+}
+
 /// A related place and what it has to do with the matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// The place.
     pub span: Span,
@@ -163,6 +277,7 @@ pub struct Label {
 /// assert_eq!(error.help.as_deref(), Some("did you mean `prod`?"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// Which kind.
     pub code: Code,
@@ -176,8 +291,10 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
-    /// The section of TOSCA Simple Profile 1.3 that says so, where it is one of its rules.
-    pub section: Option<&'static str>,
+    /// Which section of a specification says so, where it is one of its rules.
+    pub rule: Option<Rule>,
+    /// What to write instead, where that is clear.
+    pub(crate) instead: Option<Box<Replacement>>,
 }
 
 impl Diagnostic {
@@ -190,7 +307,8 @@ impl Diagnostic {
             span: None,
             labels: Vec::new(),
             help: None,
-            section: None,
+            rule: None,
+            instead: None,
         }
     }
 
@@ -204,34 +322,71 @@ impl Diagnostic {
         Self { severity: Severity::Note, ..Self::error(code, message) }
     }
 
-    /// At this place.
+    /// At this place, where it is one.
     pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
-        self.span = span.into();
+        self.span = span.into().filter(|span| !span.is_detached());
         self
     }
 
-    /// With a related place.
+    /// With a related place, where it is one.
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: message.into() });
+        if !span.is_detached() {
+            self.labels.push(Label { span, message: message.into() });
+        }
         self
     }
 
     /// With advice.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+    pub fn help(mut self, help: impl Into<Advice>) -> Self {
+        let Advice { text, instead } = help.into();
+        (self.help, self.instead) = (Some(text), instead);
         self
     }
 
     /// With advice where there is any.
-    pub fn help_opt(mut self, help: Option<String>) -> Self {
-        self.help = help.or(self.help);
-        self
+    pub fn help_opt(self, help: Option<impl Into<Advice>>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
     }
 
     /// By a section of TOSCA Simple Profile 1.3.
-    pub fn section(mut self, section: &'static str) -> Self {
-        self.section = Some(section);
+    pub fn section(self, section: &'static str) -> Self {
+        self.rule(Rule::new(Specification::ToscaSimple13, section))
+    }
+
+    /// By a rule of a specification.
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.rule = Some(rule);
         self
+    }
+
+    /// What an editor may change without asking for more: there is something where one word stands
+    /// for another, and stands as it was read.
+    ///
+    /// ```
+    /// use cuvee::Resolver;
+    /// let text = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template: {node_tempaltes: {}}\n";
+    /// let validation = Resolver::from_text("shop.yaml", text).validate();
+    /// let fix = validation.diagnostics[0].fix(&validation.sources).unwrap();
+    /// assert_eq!(validation.sources.snippet(fix.span), "node_tempaltes");
+    /// assert_eq!(fix.replacement, "node_templates");
+    /// ```
+    pub fn fix(&self, sources: &SourceMap) -> Option<Fix> {
+        let (span, Replacement { written, meant }) = (self.span?, self.instead.as_deref()?);
+        let there = sources.snippet(span);
+        // What is no plain word of YAML, JSON and XML alike needs a person.
+        let quote = [None, Some('"'), Some('\'')].into_iter().find(|quote| match quote {
+            Some(quote) => {
+                let inner = there.strip_prefix(*quote).and_then(|rest| rest.strip_suffix(*quote));
+                inner == Some(written)
+            }
+            None => there == written,
+        })?;
+        let quote = quote.map(String::from).unwrap_or_default();
+        let replacement = format!("{quote}{meant}{quote}");
+        is_plain(meant, true).then_some(Fix { span, replacement })
     }
 
     /// One line: `file:line:col: error[code]: message`.
@@ -274,8 +429,8 @@ impl From<Diagnostic> for Diagnostics {
 }
 
 /// The name in `known` that somebody who wrote `written` most likely meant, as help.
-pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    closest(written, known).map(|name| format!("did you mean `{name}`?"))
+pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Advice> {
+    closest(written, known).map(|name| Advice::did_you_mean(written, name))
 }
 
 /// The name in `known` that is closest to `written`, when it is close.
@@ -300,6 +455,32 @@ mod tests {
     fn codes_are_unique_and_sorted() {
         let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "{codes:?}");
+    }
+
+    #[test]
+    fn a_fix_replaces_just_the_word() {
+        let fixed = |text: &str, meant: &str| {
+            let sources = SourceMap::default();
+            let file = sources.add("shop.yaml", text);
+            let span = Span { file, start: 2, end: text.len() as u32 };
+            let advice = Advice::did_you_mean("prot", meant).and("or else");
+            let error = Diagnostic::error(Code::UnknownProperty, "prot").help(advice).at(span);
+            assert_eq!(error.help, Some(format!("did you mean `{meant}`? or else")));
+            error.fix(&sources).map(|fix| (fix.span, fix.replacement))
+        };
+        let all = |end| Span { file: crate::text::source::FileId(0), start: 2, end };
+        assert_eq!(fixed("- prot", "port"), Some((all(6), "port".to_owned())));
+        assert_eq!(fixed("- \"prot\"", "port"), Some((all(8), "\"port\"".to_owned())));
+        assert_eq!(fixed("- 'prot'", "port"), Some((all(8), "'port'".to_owned())));
+        for (text, meant) in
+            [("- [prot]", "port"), ("- prot", "p: t"), ("- 'prot", "port"), ("- prot", "true")]
+        {
+            assert_eq!(fixed(text, meant), None, "{text}");
+        }
+        let advice = Advice::did_you_mean("prot", "port");
+        let nowhere = Diagnostic::error(Code::UnknownProperty, "prot").help(advice);
+        assert_eq!(nowhere.fix(&SourceMap::default()), None);
+        assert_eq!(nowhere.clone().at(Span::DETACHED).label(Span::DETACHED, "here"), nowhere);
     }
 
     #[test]

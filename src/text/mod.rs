@@ -7,6 +7,8 @@ pub mod answer;
 pub mod decimal;
 pub mod diagnostic;
 pub(crate) mod files;
+#[cfg(feature = "render")]
+pub mod render;
 pub mod source;
 pub mod value;
 pub mod yaml;

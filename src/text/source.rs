@@ -1,15 +1,43 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
-use crate::tosca::profile;
 use elsa::sync::FrozenVec;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// A file of a [`SourceMap`].
+/// A file of a [`SourceMap`], a [built-in](BuiltInFile) one, or [none](FileId::DETACHED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub u32);
+pub struct FileId(pub(crate) u32);
+
+/// How many files can be built in.
+const MOST_BUILT_IN: usize = 8;
+
+impl FileId {
+    /// No file: of text that has no place of its own, such as a value of the command line.
+    pub const DETACHED: Self = Self(u32::MAX);
+
+    /// Whether this is no file.
+    pub fn is_detached(self) -> bool {
+        self == Self::DETACHED
+    }
+
+    /// Whether this is a file that is part of the program.
+    pub fn is_built_in(self) -> bool {
+        self.built_in_number().is_some()
+    }
+
+    /// Files that are read have ids from zero up, those that are built in from the end down: a span
+    /// into one is valid beside any source map.
+    const fn built_in(number: u8) -> Self {
+        Self(Self::DETACHED.0 - 1 - number as u32)
+    }
+
+    fn built_in_number(self) -> Option<usize> {
+        let number = (Self::DETACHED.0 - 1).checked_sub(self.0)? as usize;
+        (number < MOST_BUILT_IN).then_some(number)
+    }
+}
 
 /// A range of bytes in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +48,16 @@ pub struct Span {
     pub start: u32,
     /// Offset behind the last byte.
     pub end: u32,
+}
+
+impl Span {
+    /// No place at all; a diagnostic there has none.
+    pub const DETACHED: Self = Self { file: FileId::DETACHED, start: 0, end: 0 };
+
+    /// Whether this is no place.
+    pub fn is_detached(self) -> bool {
+        self.file.is_detached()
+    }
 }
 
 /// A place as people name it.
@@ -42,7 +80,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    pub(crate) fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
+    fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
         Self { path: path.into(), text: text.into(), line_starts: OnceLock::new() }
     }
 
@@ -62,6 +100,50 @@ impl SourceFile {
                 .chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at as u32 + 1))
                 .collect()
         })
+    }
+}
+
+/// A file that is part of the program, once for each number.
+pub(crate) struct BuiltInFile {
+    number: u8,
+    name: &'static str,
+    text: &'static str,
+    source: OnceLock<SourceFile>,
+}
+
+/// Those that somebody asked for: nobody has a span into another one.
+static BUILT_IN: [OnceLock<&BuiltInFile>; MOST_BUILT_IN] =
+    [const { OnceLock::new() }; MOST_BUILT_IN];
+
+/// What is there where no file is.
+static NO_FILE: LazyLock<SourceFile> = LazyLock::new(|| SourceFile::new("", ""));
+
+impl BuiltInFile {
+    /// A number is given once.
+    pub(crate) const fn new(number: u8, name: &'static str, text: &'static str) -> Self {
+        Self { number, name, text, source: OnceLock::new() }
+    }
+
+    /// Its whole text.
+    pub(crate) const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// Its id, which every source map knows from now on.
+    pub(crate) fn id(&'static self) -> FileId {
+        if let Some(slot) = BUILT_IN.get(usize::from(self.number)) {
+            slot.get_or_init(|| self);
+        }
+        FileId::built_in(self.number)
+    }
+
+    /// The file as a source map gives it.
+    pub(crate) fn source(&self) -> &SourceFile {
+        self.source.get_or_init(|| SourceFile::new(self.name, self.text))
+    }
+
+    fn find(id: FileId) -> Option<&'static SourceFile> {
+        Some(BUILT_IN.get(id.built_in_number()?)?.get()?.source())
     }
 }
 
@@ -87,12 +169,14 @@ impl SourceMap {
         FileId(self.files.push_get_index(Arc::new(SourceFile::new(path, text))) as u32)
     }
 
-    /// The file of this id; profiles that are built in are files of every map, and what is in none
-    /// is in an empty file without a name.
+    /// The file of this id; those that are built in are files of every map.
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize).or_else(|| BuiltInFile::find(id))
+    }
+
+    /// The file of this id, or an empty one without a name for an id of none.
     pub fn file(&self, id: FileId) -> &SourceFile {
-        static NOWHERE: LazyLock<SourceFile> = LazyLock::new(|| SourceFile::new("", ""));
-        let read = || self.files.get(id.0 as usize);
-        profile::source(id).or_else(read).unwrap_or(&NOWHERE)
+        self.get(id).unwrap_or_else(|| &NO_FILE)
     }
 
     /// All files in the order of reading.
@@ -131,6 +215,23 @@ impl SourceMap {
     pub fn snippet(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
+}
+
+/// Without `.` and `..`, so that one file has one name.
+pub(crate) fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 /// The only way files are read: the operating system's in the command line, a map in tests and
@@ -259,19 +360,31 @@ impl FileSystem for MemoryFiles {
     }
 }
 
-/// Without `.` and `..`, so that one file has one name.
-pub(crate) fn normalize(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir
-                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
-            {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FIRST: BuiltInFile = BuiltInFile::new(6, "first.yaml", "a: 1\nb: 2\n");
+    static NEVER: u8 = 7;
+
+    #[test]
+    fn built_in_files_are_in_every_map() {
+        let (span, sources) = (Span { file: FIRST.id(), start: 5, end: 6 }, SourceMap::default());
+        assert_eq!(sources.place(span), "first.yaml:2:1");
+        let own = sources.add("own.yaml", "c");
+        assert_eq!((sources.snippet(span), own.is_built_in()), ("b", false));
+        assert!(span.file.is_built_in() && own < span.file);
+        assert_eq!(sources.files().count(), 1);
     }
-    normal
+
+    #[test]
+    fn no_file_is_an_empty_one() {
+        let sources = SourceMap::default();
+        for file in [FileId::DETACHED, FileId(3), FileId::built_in(NEVER)] {
+            let span = Span { file, start: 4, end: 9 };
+            assert_eq!((sources.snippet(span), sources.line(span)), ("", ""));
+            assert_eq!(sources.place(span), ":1:1");
+        }
+        assert!(Span::DETACHED.is_detached() && !FileId::DETACHED.is_built_in());
+    }
 }

@@ -2,8 +2,8 @@
 //! be read of it is kept.
 
 use super::shape::{
-    ARTIFACT, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, PROPERTY, SCHEMA,
-    STATUS, Shape,
+    self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
+    PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
 };
 use super::types::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
@@ -15,142 +15,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_me
 use crate::text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-const ATTRIBUTE: Shape = Shape {
-    what: "an attribute definition",
-    section: "3.6.12.2",
-    keynames: &[
-        "type",
-        "description",
-        "default",
-        "status",
-        "key_schema",
-        "entry_schema",
-        "metadata",
-    ],
-};
-const CAPABILITY: Shape = Shape {
-    what: "a capability definition",
-    section: "3.7.2.1",
-    keynames: &[
-        "type",
-        "description",
-        "properties",
-        "attributes",
-        "valid_source_types",
-        "occurrences",
-    ],
-};
-/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only
-/// section 3.7.3.5.1 has.
-const REQUIREMENT: Shape = Shape {
-    what: "a requirement definition",
-    section: "3.7.3.1",
-    keynames: &["capability", "node", "relationship", "occurrences", "node_filter", "description"],
-};
-const RELATIONSHIP: Shape = Shape {
-    what: "the relationship of a requirement definition",
-    section: "3.7.3.1.1",
-    keynames: &["type", "interfaces"],
-};
-
 impl Family {
-    /// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
-    fn shape(self) -> Shape {
-        let keynames: &[_] = match self {
-            Self::Data => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "constraints",
-                "properties",
-                "key_schema",
-                "entry_schema",
-            ],
-            Self::Artifact => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "mime_type",
-                "file_ext",
-                "properties",
-            ],
-            Self::Capability => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "properties",
-                "attributes",
-                "valid_source_types",
-            ],
-            Self::Relationship => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "properties",
-                "attributes",
-                "interfaces",
-                "valid_target_types",
-            ],
-            Self::Interface => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "inputs",
-                "operations",
-                "notifications",
-            ],
-            Self::Node => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "attributes",
-                "properties",
-                "requirements",
-                "capabilities",
-                "interfaces",
-                "artifacts",
-            ],
-            Self::Group => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "attributes",
-                "properties",
-                "members",
-                "requirements",
-                "capabilities",
-                "interfaces",
-            ],
-            Self::Policy => &[
-                "derived_from",
-                "version",
-                "metadata",
-                "description",
-                "properties",
-                "targets",
-                "triggers",
-            ],
-        };
-        let what = match self {
-            Self::Data => "a data type",
-            Self::Artifact => "an artifact type",
-            Self::Capability => "a capability type",
-            Self::Relationship => "a relationship type",
-            Self::Interface => "an interface type",
-            Self::Node => "a node type",
-            Self::Group => "a group type",
-            Self::Policy => "a policy type",
-        };
-        Shape { what, section: self.section(), keynames }
-    }
-
     /// The keyname under which it lists the types that go with its own.
     fn valid_types(self) -> Option<&'static str> {
         match self {
@@ -216,7 +81,7 @@ impl Grammar<'_> {
     pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
         // What may not be there is reported as that, and not read: a type of interfaces that has
         // interfaces could have itself.
-        let value = node.get(keyname).filter(|_| shape.keynames.contains(&keyname));
+        let value = node.get(keyname).filter(|_| shape.has(keyname));
         value.map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
     }
 
@@ -290,11 +155,11 @@ impl Grammar<'_> {
     }
 
     fn type_definition<'a>(&mut self, family: Family, named: Named<'a>) -> TypeDefinition<'a> {
-        let shape = family.shape();
+        let shape = shape::of_type(family);
         let node = named.value;
         let operations_on_top = family == Family::Interface && lists_operations(node);
         if !node.is_null() && !operations_on_top {
-            self.keynames(node, &shape);
+            self.keynames(node, shape);
         }
         let definition = TypeDefinition {
             family,
@@ -304,30 +169,30 @@ impl Grammar<'_> {
             derived_from: node
                 .get("derived_from")
                 .filter(|parent| !parent.is_null() || parent.text() == Some("null")),
-            description: self.string(node, "description", &shape),
-            properties: self.properties(node, &shape),
-            attributes: self.attributes(node, &shape),
-            capabilities: self.capabilities(node, &shape),
-            requirements: self.requirements(node, &shape),
-            interfaces: self.interfaces(node, &shape),
-            artifacts: self.artifacts(node, &shape),
-            interface: self.interface_type(family, named, &shape),
+            description: self.string(node, "description", shape),
+            properties: self.properties(node, shape),
+            attributes: self.attributes(node, shape),
+            capabilities: self.capabilities(node, shape),
+            requirements: self.requirements(node, shape),
+            interfaces: self.interfaces(node, shape),
+            artifacts: self.artifacts(node, shape),
+            interface: self.interface_type(family, named, shape),
             valid_types: family
                 .valid_types()
-                .and_then(|keyname| self.type_names(node, keyname, &shape)),
+                .and_then(|keyname| self.type_names(node, keyname, shape)),
             schema: if family == Family::Data {
-                self.schema_parts(node, &shape)
+                self.schema_parts(node, shape)
             } else {
                 SchemaDefinition::default()
             },
-            mime_type: self.string(node, "mime_type", &shape),
-            file_ext: self.strings(node, "file_ext", &shape),
-            triggers: self.entries(node, "triggers", &shape),
+            mime_type: self.string(node, "mime_type", shape),
+            file_ext: self.strings(node, "file_ext", shape),
+            triggers: self.entries(node, "triggers", shape),
         };
         if family == Family::Policy {
             definition.triggers.iter().for_each(|trigger| drop(self.trigger(*trigger)));
         }
-        self.common(&definition, &shape);
+        self.common(&definition, shape);
         definition
     }
 
@@ -419,7 +284,7 @@ impl Grammar<'_> {
             status: None,
             value: None,
         };
-        if shape.keynames.contains(&"value") && !is_definition(node, shape) {
+        if shape.has("value") && !is_definition(node, shape) {
             // The single-line grammar of parameters (section 3.6.14.2): a fixed value.
             property.value = Some(node);
             return property;
@@ -447,8 +312,7 @@ impl Grammar<'_> {
 
     /// Constraints and schemas, wherever they stand.
     fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> SchemaDefinition<'a> {
-        let constraints =
-            node.get("constraints").filter(|_| shape.keynames.contains(&"constraints"));
+        let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
         SchemaDefinition {
             kind: None,
             constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
@@ -534,9 +398,7 @@ impl Grammar<'_> {
         node: Node<'a>,
         shape: &Shape,
     ) -> Vec<RequirementDefinition<'a>> {
-        let Some(list) =
-            node.get("requirements").filter(|_| shape.keynames.contains(&"requirements"))
-        else {
+        let Some(list) = node.get("requirements").filter(|_| shape.has("requirements")) else {
             return Vec::new();
         };
         if list.kind() != NodeKind::Sequence && !list.is_null() {
@@ -579,7 +441,7 @@ impl Grammar<'_> {
             .get("relationship")
             .filter(|relationship| relationship.kind() == NodeKind::Mapping);
         if let Some(relationship) = relationship {
-            self.keynames(relationship, &RELATIONSHIP);
+            self.keynames(relationship, &REQUIREMENT_RELATIONSHIP);
         }
         RequirementDefinition {
             named,
@@ -587,11 +449,11 @@ impl Grammar<'_> {
             capability: short.or_else(|| self.string(node, "capability", &REQUIREMENT)),
             node: self.string(node, "node", &REQUIREMENT),
             relationship: match relationship {
-                Some(relationship) => self.string(relationship, "type", &RELATIONSHIP),
+                Some(relationship) => self.string(relationship, "type", &REQUIREMENT_RELATIONSHIP),
                 None => self.string(node, "relationship", &REQUIREMENT),
             },
             interfaces: relationship
-                .map(|relationship| self.interfaces(relationship, &RELATIONSHIP))
+                .map(|relationship| self.interfaces(relationship, &REQUIREMENT_RELATIONSHIP))
                 .unwrap_or_default(),
             node_filter: node.get("node_filter"),
             occurrences: self.occurrences(node, &REQUIREMENT),
@@ -659,8 +521,7 @@ impl Grammar<'_> {
         let entries = if lists_operations(node) {
             // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names
             // are operations.
-            let own =
-                |named: &Named<'_>| !shape.keynames.contains(&named.name) && named.name != "type";
+            let own = |named: &Named<'_>| !shape.has(named.name) && named.name != "type";
             let operations: Vec<_> = node.entries().map(Named::new).filter(own).collect();
             if let Some(first) = operations.first() {
                 let section =
@@ -730,11 +591,7 @@ impl Grammar<'_> {
             named,
             description: self.string(node, "description", shape),
             implementation,
-            inputs: if shape.keynames.contains(&"inputs") {
-                self.inputs(node, shape)
-            } else {
-                Vec::new()
-            },
+            inputs: if shape.has("inputs") { self.inputs(node, shape) } else { Vec::new() },
             outputs: self.entries(node, "outputs", shape),
         }
     }
@@ -794,8 +651,7 @@ fn lists_operations(node: Node<'_>) -> bool {
 fn is_definition(node: Node<'_>, shape: &Shape) -> bool {
     let keyname = |(key, _): (Node<'_>, Node<'_>)| {
         let text = key.text().unwrap_or_default();
-        shape.keynames.contains(&text)
-            || text.len() > 2 && closest(text, shape.keynames.iter().copied()).is_some()
+        shape.has(text) || text.len() > 2 && closest(text, shape.names()).is_some()
     };
     node.entries().any(keyname)
 }

@@ -11,7 +11,7 @@
 //! use cuvee::yaml::{Limits, parse};
 //!
 //! let text = "node_types: {Shop: {derived_from: WebApplication, properties: {context_root: {default: /shop}}}}";
-//! let document = parse(FileId(0), text.into(), &Limits::default()).unwrap();
+//! let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
 //! let types = Types::of([profile::normative(), &document]);
 //! let shop = types.find(Family::Node, "Shop").unwrap();
 //! let root = &types.effective(shop).properties["context_root"];
@@ -22,8 +22,8 @@
 pub mod csar;
 pub(crate) mod function;
 mod grammar;
+pub(crate) mod import;
 pub(crate) mod load;
-pub(crate) mod names;
 pub mod profile;
 pub(crate) mod shape;
 pub(crate) mod substitution;

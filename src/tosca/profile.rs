@@ -1,11 +1,13 @@
 //! The profiles that are built in: the normative types, and the non-normative ones for those who
 //! ask for them.
 
-use super::types::Family;
+use super::grammar;
+use super::types::{Family, TypeDefinition};
 use super::value::Primitive;
-use crate::text::source::{FileId, SourceFile};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::{BuiltInFile, FileId};
 use crate::text::yaml::{self, Document, Limits, Node};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The namespace of the normative types (section 3.1).
 pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
@@ -13,40 +15,34 @@ pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3
 /// The name by which it goes as a version, and as what is imported (section 3.1).
 pub const ALIAS: &str = "tosca_simple_yaml_1_3";
 
-/// A file that is part of the program.
-struct BuiltIn {
-    id: FileId,
-    name: &'static str,
-    text: &'static str,
-    source: OnceLock<SourceFile>,
+/// A file of types that is part of the program.
+struct Profile {
+    file: BuiltInFile,
     document: OnceLock<Document>,
 }
 
-/// Files that are read have ids from zero up, those that are built in from the end down: a span
-/// into one is valid beside any source map.
-static NORMATIVE: BuiltIn = BuiltIn {
-    id: FileId(u32::MAX),
-    name: "tosca_simple_1_3.yaml",
-    text: include_str!("../../presets/profiles/tosca_simple_1_3.yaml"),
-    source: OnceLock::new(),
-    document: OnceLock::new(),
-};
+static NORMATIVE: Profile = Profile::new(BuiltInFile::new(
+    0,
+    "tosca_simple_1_3.yaml",
+    include_str!("../../presets/profiles/tosca_simple_1_3.yaml"),
+));
 
-static NON_NORMATIVE: BuiltIn = BuiltIn {
-    id: FileId(u32::MAX - 1),
-    name: "tosca_simple_1_3_non_normative.yaml",
-    text: include_str!("../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
-    source: OnceLock::new(),
-    document: OnceLock::new(),
-};
+static NON_NORMATIVE: Profile = Profile::new(BuiltInFile::new(
+    1,
+    "tosca_simple_1_3_non_normative.yaml",
+    include_str!("../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
+));
 
-impl BuiltIn {
+impl Profile {
+    const fn new(file: BuiltInFile) -> Self {
+        Self { file, document: OnceLock::new() }
+    }
+
     fn document(&'static self) -> &'static Document {
-        let empty = || yaml::parse(self.id, "".into(), &Limits::default());
         self.document.get_or_init(|| {
+            let parse = |text| yaml::parse(self.file.id(), text, &Limits::default());
             // Its text is fixed, and a test holds that it parses.
-            let parsed =
-                yaml::parse(self.id, self.text.into(), &Limits::default()).or_else(|_| empty());
+            let parsed = parse(Arc::clone(self.file.source().text())).or_else(|_| parse("".into()));
             parsed.unwrap_or_else(|_| unreachable!("an empty text is a document"))
         })
     }
@@ -55,6 +51,17 @@ impl BuiltIn {
 /// The types that every template has without importing them: chapters 5 and 8.
 pub fn normative() -> &'static Document {
     NORMATIVE.document()
+}
+
+/// The file of the normative types.
+pub(super) fn normative_file() -> FileId {
+    NORMATIVE.file.id()
+}
+
+/// The definitions of the normative types, in the order of the file.
+pub(super) fn definitions() -> &'static [TypeDefinition<'static>] {
+    static DEFINITIONS: OnceLock<Vec<TypeDefinition<'static>>> = OnceLock::new();
+    DEFINITIONS.get_or_init(|| grammar::definitions(normative(), &mut Diagnostics::default()))
 }
 
 /// The types of chapter 9, which only examples use.
@@ -74,28 +81,14 @@ pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
 /// The profile of which this is a copy, as it lies beside templates whose other tools know no types
 /// without a file.
 pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
-    let copied = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.text == text)?;
+    let copied =
+        [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|profile| profile.file.text() == text)?;
     Some(copied.document())
-}
-
-/// Whether a normative type goes by this name.
-pub(crate) fn has(family: Family, name: &str) -> bool {
-    let types = normative().root().get(family.keyword());
-    let mut types = types.into_iter().flat_map(Node::entries);
-    types.any(|(key, definition)| {
-        key.text() == Some(name) || other_names(definition).any(|other| other == name)
-    })
 }
 
 /// Whether a file is one of the profiles.
 pub fn is_built_in(file: FileId) -> bool {
-    source(file).is_some()
-}
-
-/// The file of a profile, where this is the id of one.
-pub(crate) fn source(file: FileId) -> Option<&'static SourceFile> {
-    let file = [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|built_in| built_in.id == file)?;
-    Some(file.source.get_or_init(|| SourceFile::new(file.name, file.text)))
+    file.is_built_in()
 }
 
 /// The primitive type of a name, plain or qualified.

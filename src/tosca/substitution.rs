@@ -1,7 +1,10 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
 use super::grammar::Grammar;
-use super::shape::{CAPABILITY_FILTER, FILTER, Shape};
+use super::shape::{
+    ATTRIBUTE_MAPPING, CAPABILITY_FILTER, CAPABILITY_MAPPING, FILTER, PROPERTY_MAPPING,
+    REQUIREMENT_MAPPING, SUBSTITUTION, Shape,
+};
 use super::types::Named;
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};
@@ -39,31 +42,6 @@ pub(crate) struct Mapping<'a> {
     pub attributes: Option<Node<'a>>,
 }
 
-const SUBSTITUTION: Shape = Shape {
-    what: "a substitution mapping",
-    section: "3.8.13.1",
-    keynames: &[
-        "node_type",
-        "substitution_filter",
-        "properties",
-        "attributes",
-        "capabilities",
-        "requirements",
-        "interfaces",
-    ],
-};
-const PROPERTY: Shape =
-    Shape { what: "a property mapping", section: "3.8.8.1", keynames: &["mapping", "value"] };
-const ATTRIBUTE: Shape =
-    Shape { what: "an attribute mapping", section: "3.8.9.1", keynames: &["mapping"] };
-const CAPABILITY: Shape = Shape {
-    what: "a capability mapping",
-    section: "3.8.10.1",
-    keynames: &["mapping", "properties", "attributes"],
-};
-const REQUIREMENT: Shape =
-    Shape { what: "a requirement mapping", section: "3.8.11.1", keynames: CAPABILITY.keynames };
-
 /// Reads the substitution mapping of a topology template.
 pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {
     let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
@@ -77,10 +55,10 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
     Substitution {
         node,
         node_type: grammar.string(node, "node_type", &SUBSTITUTION),
-        properties: grammar.mappings(node, "properties", &PROPERTY),
-        attributes: grammar.mappings(node, "attributes", &ATTRIBUTE),
-        capabilities: grammar.mappings(node, "capabilities", &CAPABILITY),
-        requirements: grammar.mappings(node, "requirements", &REQUIREMENT),
+        properties: grammar.mappings(node, "properties", &PROPERTY_MAPPING),
+        attributes: grammar.mappings(node, "attributes", &ATTRIBUTE_MAPPING),
+        capabilities: grammar.mappings(node, "capabilities", &CAPABILITY_MAPPING),
+        requirements: grammar.mappings(node, "requirements", &REQUIREMENT_MAPPING),
         interfaces: grammar.entries(node, "interfaces", &SUBSTITUTION),
     }
 }
@@ -102,14 +80,10 @@ impl Grammar<'_> {
         let node = named.value;
         let mut mapping =
             Mapping { named, path: Vec::new(), value: None, properties: None, attributes: None };
-        let has_value = shape.keynames.contains(&"value");
-        let is_long = || {
-            node.entries()
-                .any(|(key, _)| key.text().is_some_and(|text| shape.keynames.contains(&text)))
-        };
+        let has_value = shape.has("value");
         match node.kind() {
             NodeKind::Sequence => mapping.path = self.path(node, shape),
-            NodeKind::Mapping if !has_value || is_long() => {
+            NodeKind::Mapping if !has_value || shape.is_in(node) => {
                 self.keynames(node, shape);
                 mapping.path =
                     node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
@@ -149,7 +123,7 @@ impl Grammar<'_> {
 
     /// Names: one of an input or output, or those of a node and of something that it has.
     fn path<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<Node<'a>> {
-        let of_node = shape.keynames == CAPABILITY.keynames;
+        let of_node = shape.has("properties");
         let fits = node.kind() == NodeKind::Sequence
             && match node.items().len() {
                 1 => !of_node,

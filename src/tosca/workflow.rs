@@ -2,7 +2,10 @@
 //! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
 use super::grammar::Grammar;
-use super::shape::Shape;
+use super::shape::{
+    ACTIVITY, CALL_OPERATION, DELEGATE, EVENT_FILTER, INLINE, PRECONDITION, SET_STATE, STEP, Shape,
+    TRIGGER, TRIGGER_CONDITION, WORKFLOW,
+};
 use super::types::{Named, PropertyDefinition};
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};
@@ -90,67 +93,6 @@ pub(crate) struct Workflow<'a> {
     pub outputs: Vec<Named<'a>>,
 }
 
-const TRIGGER: Shape = Shape {
-    what: "a trigger definition",
-    section: "3.6.22.1",
-    keynames: &[
-        "description",
-        "event",
-        "event_type",
-        "schedule",
-        "target_filter",
-        "condition",
-        "action",
-    ],
-};
-const CONDITION: Shape = Shape {
-    what: "the condition of a trigger",
-    section: "3.6.22.2",
-    keynames: &["constraint", "period", "evaluations", "method"],
-};
-const EVENT_FILTER: Shape = Shape {
-    what: "an event filter",
-    section: "3.6.21.1",
-    keynames: &["node", "requirement", "capability"],
-};
-/// With `valid_states` and `attributes`, which only the listing of section 7.3.6.1 has.
-const PRECONDITION: Shape = Shape {
-    what: "a precondition",
-    section: "3.6.26.1",
-    keynames: &["target", "target_relationship", "condition", "valid_states", "attributes"],
-};
-const STEP: Shape = Shape {
-    what: "a step",
-    section: "3.6.27.1",
-    keynames: &[
-        "target",
-        "target_relationship",
-        "operation_host",
-        "filter",
-        "activities",
-        "on_success",
-        "on_failure",
-    ],
-};
-const WORKFLOW: Shape = Shape {
-    what: "a workflow",
-    section: "3.8.7.1",
-    keynames: &[
-        "description",
-        "metadata",
-        "inputs",
-        "preconditions",
-        "steps",
-        "implementation",
-        "outputs",
-    ],
-};
-const ACTIVITY: Shape = Shape {
-    what: "an activity",
-    section: "3.6.23",
-    keynames: &["delegate", "set_state", "call_operation", "inline"],
-};
-
 impl ActivityKind {
     const ALL: [Self; 4] = [Self::Delegate, Self::SetState, Self::CallOperation, Self::Inline];
 
@@ -165,12 +107,7 @@ impl ActivityKind {
 
     /// The section that defines it.
     pub fn section(self) -> &'static str {
-        match self {
-            Self::Delegate => "3.6.23.1.1",
-            Self::SetState => "3.6.23.2.1",
-            Self::CallOperation => "3.6.23.3.1",
-            Self::Inline => "3.6.23.4.1",
-        }
+        self.shape().section
     }
 
     /// Under which keyname the long notation has the name.
@@ -178,14 +115,13 @@ impl ActivityKind {
         if self == Self::CallOperation { "operation" } else { "workflow" }
     }
 
-    fn shape(self) -> Shape {
-        let keynames: &[_] = match self {
-            Self::Delegate => &["delegate", "workflow", "inputs"],
-            Self::SetState => &["set_state"],
-            Self::CallOperation => &["call_operation", "operation", "inputs"],
-            Self::Inline => &["inline", "workflow", "inputs"],
-        };
-        Shape { what: "this activity", section: self.section(), keynames }
+    fn shape(self) -> &'static Shape {
+        match self {
+            Self::Delegate => &DELEGATE,
+            Self::SetState => &SET_STATE,
+            Self::CallOperation => &CALL_OPERATION,
+            Self::Inline => &INLINE,
+        }
     }
 }
 
@@ -241,11 +177,11 @@ impl Grammar<'_> {
         let extended = node.get("condition").filter(|condition| {
             condition
                 .entries()
-                .any(|(key, _)| key.text().is_some_and(|text| CONDITION.keynames.contains(&text)))
+                .any(|(key, _)| key.text().is_some_and(|text| TRIGGER_CONDITION.has(text)))
         });
         if let Some(extended) = extended {
-            self.keynames(extended, &CONDITION);
-            self.string(extended, "method", &CONDITION);
+            self.keynames(extended, &TRIGGER_CONDITION);
+            self.string(extended, "method", &TRIGGER_CONDITION);
         }
         Some(Trigger {
             schedule: node.get("schedule"),
@@ -358,7 +294,10 @@ impl Grammar<'_> {
             match node.entries().len() {
                 0 => self.invalid(
                     node,
-                    format!("an activity is a map with one of {}", ACTIVITY.keynames.join(", ")),
+                    format!(
+                        "an activity is a map with one of {}",
+                        ACTIVITY.names().collect::<Vec<_>>().join(", ")
+                    ),
                     "3.6.23",
                 ),
                 _ => self.keynames(node, &ACTIVITY),
@@ -366,7 +305,7 @@ impl Grammar<'_> {
             return None;
         };
         let shape = kind.shape();
-        self.keynames(node, &shape);
+        self.keynames(node, shape);
         // The long notation is below the keyname; as it is printed it stands beside it.
         let long = if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState {
             value
@@ -374,11 +313,11 @@ impl Grammar<'_> {
             node
         };
         if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState {
-            self.keynames(value, &shape);
+            self.keynames(value, shape);
         }
         let keyname =
             if long.ptr_eq(value) || value.is_null() { kind.name() } else { kind.keyname() };
-        let name = self.string(long, keyname, &shape);
+        let name = self.string(long, keyname, shape);
         if long.get(keyname).is_none() {
             self.invalid(
                 long,
@@ -386,7 +325,7 @@ impl Grammar<'_> {
                 shape.section,
             );
         }
-        Some(Activity { kind, name: name?, inputs: self.entries(long, "inputs", &shape) })
+        Some(Activity { kind, name: name?, inputs: self.entries(long, "inputs", shape) })
     }
 
     fn workflow<'a>(&mut self, named: Named<'a>) -> Option<Workflow<'a>> {

@@ -5,11 +5,11 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::normalize;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::ARTIFACT;
+use crate::tosca::shape::{ARTIFACT, Vocabulary};
 use crate::tosca::value::function;
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ArtifactElement, ElementId};
-use crate::variability::template::DEFAULT_ARTIFACT_TYPE;
+use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
 use std::path::Path;
 
 /// What is the image of a container or a machine is often the name that a registry has for it.
@@ -30,7 +30,7 @@ impl<'a> Checker<'_, 'a> {
         let short = body.kind() == NodeKind::Scalar;
         let file = if short { Some(body).filter(|file| !file.is_null()) } else { body.get("file") };
         if !short {
-            self.artifact_keynames(&[id], body);
+            self.artifact_keynames(&[id], body, shape::ARTIFACT);
         }
         let Some(file) = file else { return self.without_file(element) };
         let is_image = types.iter().any(|(kind, _)| self.is_image(*kind));
@@ -72,8 +72,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn artifact_keynames(&self, when: &[ElementId], body: Node<'_>) {
-        self.keynames(when, body, &ARTIFACT);
+    fn artifact_keynames(&self, when: &[ElementId], body: Node<'_>, known: impl Into<Vocabulary>) {
+        self.keynames(when, body, known);
         self.about(when, body, ARTIFACT.section);
         for keyname in
             ["deploy_path", "artifact_version", "version", "checksum", "checksum_algorithm"]
@@ -119,7 +119,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// Checks an artifact that is defined where it is used, in an implementation.
     pub(super) fn inline_artifact(&self, of: Typed<'_>, body: Node<'_>) {
-        self.artifact_keynames(of.when, body);
+        self.artifact_keynames(of.when, body, &ARTIFACT);
         if let Some(kind) = body.get("type") {
             self.type_at(of.id, Family::Artifact, kind);
         }

@@ -5,16 +5,10 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::EffectiveCapability;
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::check_assignments;
 use crate::variability::graph::{ElementId, NodeElement};
-
-const CAPABILITY: Shape = Shape {
-    what: "a capability assignment",
-    section: "3.8.1.1",
-    keynames: &["properties", "attributes", "occurrences"],
-};
 
 impl<'a> Checker<'_, 'a> {
     /// Checks what a node assigns to capabilities of one of its types, and that each of those has
@@ -50,7 +44,7 @@ impl<'a> Checker<'_, 'a> {
         body: Node<'a>,
         defined: &EffectiveCapability<'_>,
     ) {
-        self.keynames(when, body, &CAPABILITY);
+        self.keynames(when, body, &CAPABILITY_ASSIGNMENT);
         let (attributes, properties) =
             (definitions(&defined.attributes), definitions(&defined.properties));
         self.attribute_assignments(
@@ -60,13 +54,13 @@ impl<'a> Checker<'_, 'a> {
             [&attributes, &properties],
         );
         let Some(node) = body.get("occurrences") else { return };
-        let Some(own) = self.occurrences(when, node, CAPABILITY.section) else { return };
+        let Some(own) = self.occurrences(when, node, CAPABILITY_ASSIGNMENT.section) else { return };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
             let message =
                 format!("the occurrences {own} of the capability `{name}` are not within {outer}");
             let error = Diagnostic::error(Code::InvalidRefinement, message)
                 .at(node.span())
-                .section(CAPABILITY.section);
+                .section(CAPABILITY_ASSIGNMENT.section);
             self.report_when(
                 when,
                 &[],

@@ -4,25 +4,11 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::GROUP;
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, GroupElement, NodeElement};
 use crate::variability::options::Kind;
-
-/// With what section 3.8.5.2 has besides, and with `interfaces`, which section 3.8.5.3 deprecates.
-const GROUP: Shape = Shape {
-    what: "a group",
-    section: "3.8.5.1",
-    keynames: &[
-        "type",
-        "description",
-        "metadata",
-        "properties",
-        "attributes",
-        "members",
-        "interfaces",
-    ],
-};
+use crate::variability::template::shape;
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all groups.
@@ -34,7 +20,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn group(&self, group: &GroupElement<'a>) {
         let body = group.group.declared.value;
-        self.keynames(&[group.id], body, &GROUP);
+        self.keynames(&[group.id], body, shape::GROUP);
         self.about(&[group.id], body, GROUP.section);
         // A group that carries the conditions of its members is of a type without a definition, and
         // in no result.

@@ -5,28 +5,20 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node, NodeKind};
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::load::is_profile;
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Link;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::variability::graph::ElementId;
 use crate::variability::options::Kind;
-use crate::variability::template::{IMPORT_KEYS, ImportDefinition, is_keyword};
+use crate::variability::template::shape::IMPORT;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is reserved for TOSCA, with all that is below it.
 const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
-
-const REPOSITORY: Shape = Shape {
-    what: "a repository definition",
-    section: "3.6.6.1",
-    keynames: &["description", "url", "credential"],
-};
-
-const IMPORT: Shape =
-    Shape { what: "an import definition", section: "3.6.8.1", keynames: IMPORT_KEYS };
 
 /// The type of what gives access to a repository.
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
@@ -142,10 +134,10 @@ impl Checking<'_, '_> {
         self.error(Code::InvalidTemplate, at, message, section);
     }
 
-    fn keynames(&mut self, body: Node<'_>, shape: &Shape) {
-        let own =
-            body.entries().map(|(key, _)| key).filter(|key| !key.text().is_some_and(is_keyword));
-        self.diagnostics.0.extend(own.filter_map(|key| shape.unknown(key)));
+    fn keynames(&mut self, body: Node<'_>, known: impl Into<Vocabulary>) {
+        let known = known.into();
+        let keys = body.entries().map(|(key, _)| key);
+        self.diagnostics.0.extend(keys.filter_map(|key| known.unknown(key, Reading::Strict)));
     }
 
     /// What is imported says of which version it is, which need not be that of the template.
@@ -246,10 +238,10 @@ impl Checking<'_, '_> {
     }
 
     fn import(&mut self, import: ImportDefinition<'_>) {
-        self.keynames(import.body, &IMPORT);
-        for keyname in IMPORT_KEYS.iter().filter(|keyname| **keyname != "file") {
+        self.keynames(import.body, IMPORT);
+        for keyname in ["repository", "namespace_prefix", "namespace_uri"] {
             if let Some(value) = import.body.get(keyname).filter(|value| value.as_str().is_none()) {
-                self.wrong(value, &format!("`{keyname}`"), "a string", IMPORT.section);
+                self.wrong(value, &format!("`{keyname}`"), "a string", shape::IMPORT.section);
             }
         }
         if let Some(prefix) =

@@ -119,7 +119,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let defined = known.get(name).map(|part| &part.definition);
         // Without a type and without operations, an interface says nothing of what it has.
         if defined.is_none() && (interface.kind.is_some() || !known.is_empty()) {
-            let names = known.keys().copied().chain(INTERFACE.keynames.iter().copied());
+            let names = known.keys().copied().chain(INTERFACE.keynames.iter().map(|it| it.name));
             self.undefined(
                 of.when,
                 key,
@@ -424,9 +424,8 @@ impl<'c, 'a> Checker<'c, 'a> {
 fn operations<'n>(body: Node<'n>) -> impl Iterator<Item = (Node<'n>, Node<'n>)> {
     let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
     let within = if grouped { body.get("operations") } else { Some(body) };
-    let is_operation = move |key: Node<'_>| {
-        grouped || !key.text().is_some_and(|key| INTERFACE.keynames.contains(&key))
-    };
+    let is_operation =
+        move |key: Node<'_>| grouped || !key.text().is_some_and(|key| INTERFACE.has(key));
     within.into_iter().flat_map(Node::entries).filter(move |(key, _)| is_operation(*key))
 }
 

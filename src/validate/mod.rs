@@ -82,17 +82,12 @@ pub(crate) fn validate(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
     let Diagnostics(mut diagnostics) = validated.unwrap_or_else(|errors| errors);
     let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
     diagnostics.sort_by(|a, b| {
-        (place(a), a.section.is_none(), &a.message).cmp(&(
-            place(b),
-            b.section.is_none(),
-            &b.message,
-        ))
+        (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
     });
     // What resolving and the type system both notice is one mistake, of which the latter knows
     // the section.
     diagnostics.dedup_by(|next, kept| {
-        *next == *kept
-            || place(next) == place(kept) && next.section.is_none() && kept.section.is_some()
+        *next == *kept || place(next) == place(kept) && next.rule.is_none() && kept.rule.is_some()
     });
     diagnostics
 }

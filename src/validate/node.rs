@@ -3,33 +3,12 @@
 use super::assignment::Typed;
 use super::capability::is_selected;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Family;
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::NODE;
 use crate::variability::graph::{ElementId, NodeElement};
-
-/// With `occurrences` and `instance_count`, which templates of section 2.20 have.
-const NODE: Shape = Shape {
-    what: "a node template",
-    section: "3.8.3.1",
-    keynames: &[
-        "type",
-        "description",
-        "metadata",
-        "directives",
-        "properties",
-        "attributes",
-        "requirements",
-        "capabilities",
-        "interfaces",
-        "artifacts",
-        "node_filter",
-        "copy",
-        "occurrences",
-        "instance_count",
-    ],
-};
+use crate::variability::template::shape;
 
 /// The directives of section 3.4.3, with what replaces those that are deprecated.
 const DIRECTIVES: [(&str, Option<&str>); 4] = [
@@ -49,7 +28,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn node(&self, node: &NodeElement<'a>) {
         let body = node.template.declared.value;
-        self.keynames(&[node.id], body, &NODE);
+        self.keynames(&[node.id], body, shape::NODE);
         self.about(&[node.id], body, NODE.section);
         self.directives(node.id, body);
         self.copy(node);
@@ -130,7 +109,8 @@ impl<'a> Checker<'_, 'a> {
                 Some((_, None)) => continue,
                 Some((_, Some(new))) => {
                     let message = format!("the directive `{text}` is deprecated");
-                    Diagnostic::warning(Code::Deprecated, message).help(format!("write `{new}`"))
+                    let advice = Advice::from(format!("write `{new}`")).instead(text, *new);
+                    Diagnostic::warning(Code::Deprecated, message).help(advice)
                 }
                 None => {
                     let error = Diagnostic::error(

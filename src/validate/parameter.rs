@@ -6,7 +6,7 @@ use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{PARAMETER, SCHEMA, STATUS};
 use crate::tosca::value::{Definition, check_definition};
 use crate::variability::graph::ElementId;
-use crate::variability::template::{Parameter, is_keyword};
+use crate::variability::template::{Parameter, is_keyword, shape};
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all topology inputs and outputs.
@@ -55,7 +55,7 @@ impl<'a> Checker<'_, 'a> {
         if !is_definition(body) {
             return;
         }
-        self.keynames(&[id], body, &PARAMETER);
+        self.keynames(&[id], body, shape::PARAMETER);
         self.about(&[id], body, PARAMETER.section);
         let status = body
             .get("status")
@@ -97,7 +97,6 @@ impl<'a> Checker<'_, 'a> {
 /// Whether what stands behind the name of a parameter defines it: it has a keyname, or says
 /// something of variability alone.
 fn is_definition(body: Node<'_>) -> bool {
-    body.entries().any(|(key, _)| {
-        key.text().is_some_and(|key| PARAMETER.keynames.contains(&key) || is_keyword(key))
-    })
+    body.entries()
+        .any(|(key, _)| key.text().is_some_and(|key| PARAMETER.has(key) || is_keyword(key)))
 }

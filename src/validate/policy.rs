@@ -5,11 +5,13 @@ use super::checker::Checker;
 use super::condition::{Entity, Subject};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::Node;
+use crate::tosca::shape::POLICY;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::workflow::{self, EventFilter, Trigger};
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, GroupElement, PolicyElement, Target};
 use crate::variability::options::Kind;
+use crate::variability::template::shape;
 
 /// What a policy type may be applied to.
 struct Targets {
@@ -26,7 +28,10 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.properties(policy.id, &policy.properties, kind, &when);
                 self.policy_targets(policy, kind, &when);
             }
-            if let Some(node) = policy.policy.declared.value.get("triggers") {
+            let body = policy.policy.declared.value;
+            self.keynames(&[policy.id], body, shape::POLICY);
+            self.about(&[policy.id], body, POLICY.section);
+            if let Some(node) = body.get("triggers") {
                 self.triggers(policy, node, workflows);
             }
         }

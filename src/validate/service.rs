@@ -4,50 +4,8 @@
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::Shape;
-
-/// With what earlier versions had beside `metadata`.
-const SERVICE: Shape = Shape {
-    what: "a service template",
-    section: "3.10.1",
-    keynames: &[
-        "tosca_definitions_version",
-        "namespace",
-        "metadata",
-        "description",
-        "dsl_definitions",
-        "repositories",
-        "imports",
-        "artifact_types",
-        "data_types",
-        "capability_types",
-        "interface_types",
-        "relationship_types",
-        "node_types",
-        "group_types",
-        "policy_types",
-        "topology_template",
-        "template_name",
-        "template_author",
-        "template_version",
-    ],
-};
-
-const TOPOLOGY: Shape = Shape {
-    what: "a topology template",
-    section: "3.9.1",
-    keynames: &[
-        "description",
-        "inputs",
-        "node_templates",
-        "relationship_templates",
-        "groups",
-        "policies",
-        "outputs",
-        "substitution_mappings",
-        "workflows",
-    ],
-};
+use crate::tosca::shape::{SERVICE, TOPOLOGY};
+use crate::variability::template::shape;
 
 /// What belongs to `metadata`, each with its section.
 const METADATA: [(&str, &str); 3] = [
@@ -65,7 +23,7 @@ impl Checker<'_, '_> {
     }
 
     fn service_template(&self, root: Node<'_>) {
-        self.keynames(&[], root, &SERVICE);
+        self.keynames(&[], root, shape::SERVICE);
         self.about(&[], root, "3.10.3.2");
         if let Some(namespace) =
             root.get("namespace").filter(|namespace| namespace.as_str().is_none())
@@ -90,7 +48,7 @@ impl Checker<'_, '_> {
             }
         }
         if let Some(topology) = root.get("topology_template") {
-            self.keynames(&[], topology, &TOPOLOGY);
+            self.keynames(&[], topology, shape::TOPOLOGY);
             self.about(&[], topology, TOPOLOGY.section);
         }
     }

@@ -4,16 +4,20 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Occurrences;
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::graph::ElementId;
-use crate::variability::template::is_keyword;
 
 impl Checker<'_, '_> {
-    /// Reports each key of a map that is neither a keyname nor a keyword of variability.
-    pub(super) fn keynames(&self, when: &[ElementId], body: Node<'_>, shape: &Shape) {
-        let is_keyword = |key: Node<'_>| key.text().is_some_and(is_keyword);
-        for (key, _) in body.entries().filter(|(key, _)| !is_keyword(*key)) {
-            if let Some(error) = shape.unknown(key) {
+    /// Reports each key of a map that is not known.
+    pub(super) fn keynames(
+        &self,
+        when: &[ElementId],
+        body: Node<'_>,
+        known: impl Into<Vocabulary>,
+    ) {
+        let known = known.into();
+        for (key, _) in body.entries() {
+            if let Some(error) = known.unknown(key, Reading::Strict) {
                 self.report_when(when, &[], error);
             }
         }

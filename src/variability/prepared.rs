@@ -16,7 +16,7 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::load::{Imported, Loaded};
-use crate::tosca::names::TypeHierarchy;
+use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -143,7 +143,7 @@ impl<'p> Prepared<'p> {
 
         progress.phase("building");
         let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
-        let types = TypeHierarchy::of(loaded.documents(&documents)?.into_iter(), &links);
+        let types = TypeHierarchy::resolving(loaded.documents(&documents)?.into_iter(), &links);
         let types = phases.or_else(types, || Ok(TypeHierarchy::default()))?;
         let rules = interpreted.rules(phases)?;
         let type_specific = type_specific(loaded, template, phases)?;

@@ -92,7 +92,7 @@ impl Resolution {
 
     /// What was written is read again, so that the forms cannot differ.
     fn parsed(&self) -> Option<Document> {
-        yaml::parse(FileId(u32::MAX), self.yaml.as_str().into(), &Limits::default()).ok()
+        yaml::parse(FileId::DETACHED, self.yaml.as_str().into(), &Limits::default()).ok()
     }
 
     /// Every element's identifier (`node.shop`), and whether it is present, in the order of the

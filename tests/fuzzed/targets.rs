@@ -11,7 +11,7 @@ use std::path::Path;
 /// The YAML layer: what is read and written is read as the same again.
 pub fn yaml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let read = |text: &str| parse(FileId(0), text.into(), &Limits::default());
+    let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default());
     let Ok(document) = read(text) else { return };
     let written = write_yaml(&Out::Source(document.root()));
     let again = read(&written).map(|again| again.root().to_value());
@@ -113,7 +113,7 @@ fn whole(resolver: Resolver) {
         Ok(resolution) => {
             placed(resolution.warnings(), resolution.source_map());
             let again: Result<Document, Diagnostic> =
-                parse(FileId(0), resolution.to_yaml().into(), &Limits::default());
+                parse(FileId::DETACHED, resolution.to_yaml().into(), &Limits::default());
             assert!(again.is_ok(), "the result is no YAML:\n{}", resolution.to_yaml());
             // Packing may find something missing, but says so.
             let _ = resolution.to_csar().map_err(|failure| failed(&failure));

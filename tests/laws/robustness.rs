@@ -174,7 +174,7 @@ fn is_start(text: &str, at: usize) -> bool {
 
 /// Whether a span is a range of characters of its file.
 fn lies_in(sources: &SourceMap, span: Span) -> bool {
-    let file = sources.files().nth(span.file.0 as usize);
+    let file = sources.get(span.file).filter(|_| !span.file.is_built_in());
     span.start <= span.end
         && file
             .is_some_and(|file| file.text().get(span.start as usize..span.end as usize).is_some())

@@ -65,8 +65,8 @@ impl<'t> Reader<'t> {
 
     fn span(&self) -> Span {
         let last = || self.tokens.last().map(|&(_, span)| span);
-        let nowhere = Span { file: FileId(0), start: 0, end: 0 };
-        self.tokens.get(self.at).map(|&(_, span)| span).or_else(last).unwrap_or(nowhere)
+        let here = self.tokens.get(self.at).map(|&(_, span)| span);
+        here.or_else(last).unwrap_or(Span::DETACHED)
     }
 
     fn accept(&mut self, token: &Token<'_>) -> bool {

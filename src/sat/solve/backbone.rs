@@ -234,7 +234,7 @@ mod tests {
             let constant = |value: bool| {
                 candidates.iter().copied().filter(|&literal| values(literal).iter().all(|&found| found == value)).collect::<Vec<_>>()
             };
-            for kind in KINDS {
+            for &kind in KINDS {
                 let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
                 let found = backbone(&candidates, &mut models);
                 let classes = equivalences(&candidates, &mut models);

@@ -560,6 +560,7 @@ mod tests {
 
     use super::*;
     use crate::sat::formula::Var;
+    use crate::sat::solve::SolverKind;
     use crate::sat::solve::tests::{KINDS, clauses, holds};
 
     const VARS: u32 = 8;
@@ -608,7 +609,7 @@ mod tests {
             let possible: BTreeSet<_> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).map(row).collect();
             let size = t.clamp(1, factors.len());
             let feasible: BTreeSet<_> = possible.iter().flat_map(|row| covered(row, size)).collect();
-            for kind in KINDS {
+            for &kind in KINDS {
                 let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
                 let found = covering(t, &factors, &mut models).unwrap();
                 prop_assert!(found.rows.iter().all(|row| possible.contains(row)));
@@ -647,13 +648,13 @@ mod tests {
     fn sets_are_small() {
         let factors: Vec<_> =
             (0..100).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
-        let mut models = Models::new(100, std::iter::empty(), KINDS[1]);
+        let mut models = Models::new(100, std::iter::empty(), SolverKind::Batsat);
         assert!(covering(2, &factors, &mut models).unwrap().rows.len() <= 16);
     }
 
     #[test]
     fn without_factors_one_model_will_do() {
-        let mut models = Models::new(1, std::iter::empty(), KINDS[1]);
+        let mut models = Models::new(1, std::iter::empty(), SolverKind::Batsat);
         assert_eq!(covering(2, &[], &mut models).unwrap().rows, [Vec::<usize>::new()]);
     }
 
@@ -661,7 +662,7 @@ mod tests {
     fn too_many_choices_are_refused() {
         let factors: Vec<_> =
             (0..1000).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
-        let mut models = Models::new(1000, std::iter::empty(), KINDS[1]);
+        let mut models = Models::new(1000, std::iter::empty(), SolverKind::Batsat);
         assert_eq!(covering(3, &factors, &mut models), None);
     }
 
@@ -669,7 +670,7 @@ mod tests {
     #[test]
     fn a_factor_of_one_case_is_in_every_row() {
         let [a, b] = [0, 1].map(|var| Var(var).positive());
-        let mut models = Models::new(2, [[a].as_slice()].into_iter(), KINDS[1]);
+        let mut models = Models::new(2, [[a].as_slice()].into_iter(), SolverKind::Batsat);
         let found = covering(2, &[vec![a], vec![b, !b]], &mut models).unwrap();
         assert_eq!((found.rows.len(), found.feasible, found.infeasible), (2, 2, 0));
     }

@@ -18,6 +18,8 @@ mod settings;
 mod settle;
 pub(in crate::sat) mod solver;
 mod totalizer;
+#[cfg(feature = "varisat")]
+mod varisat;
 
 use std::collections::BTreeMap;
 
@@ -32,13 +34,25 @@ use crate::sat::progress::Progress;
 
 /// Which solver does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SolverKind {
-    /// varisat: cannot be stopped, and its conflicts need to be verified.
+    /// varisat, with the feature of this name: cannot be stopped, and its conflicts need to be
+    /// verified.
+    #[cfg(feature = "varisat")]
     Varisat,
     /// batsat: stops early where an answer would only be nice to have, which makes optimising
     /// several times as fast.
     #[default]
     Batsat,
+}
+
+impl SolverKind {
+    /// Those that there are.
+    pub const ALL: &'static [Self] = &[
+        #[cfg(feature = "varisat")]
+        Self::Varisat,
+        Self::Batsat,
+    ];
 }
 
 /// A weighted sum to minimise. Maximising `Σ w·x` is minimising `Σ w·¬x`.

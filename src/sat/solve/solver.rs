@@ -4,8 +4,9 @@
 use std::cell::Cell;
 
 use batsat::SolverInterface;
-use varisat::ExtendFormula;
 
+#[cfg(feature = "varisat")]
+use super::varisat::Varisat;
 use super::{Limit, SolverKind};
 use crate::sat::formula::{Lit, Var};
 
@@ -52,7 +53,8 @@ impl SolverKind {
     /// One that stops when it has to.
     pub(in crate::sat) fn start_within(self, limit: &Limit) -> Box<dyn SatSolver> {
         match self {
-            Self::Varisat => Box::new(Varisat { limit: limit.clone(), ..Varisat::default() }),
+            #[cfg(feature = "varisat")]
+            Self::Varisat => Box::new(Varisat::new(limit.clone())),
             Self::Batsat => Box::new(Batsat::new(limit.clone())),
         }
     }
@@ -108,104 +110,6 @@ impl SatSolver for Recorded {
     fn core(&self) -> &[Lit] {
         self.solver.core()
     }
-}
-
-/// Varisat cannot be stopped, so each attempt is a search, and a limit counts between searches; its
-/// cores are verified.
-#[derive(Default)]
-struct Varisat {
-    limit: Limit,
-    solver: varisat::Solver<'static>,
-    vars: u32,
-    model: Vec<bool>,
-    core: Vec<Lit>,
-}
-
-impl Varisat {
-    /// The answer, and the model where there is one.
-    fn answer(&mut self, assumptions: &[Lit]) -> bool {
-        self.solver
-            .assume(&assumptions.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
-        // An interrupted run can be continued; no proof is written, so nothing else can fail.
-        let satisfiable = loop {
-            if let Ok(satisfiable) = self.solver.solve() {
-                break satisfiable;
-            }
-        };
-        if satisfiable {
-            self.model.clear();
-            self.model.resize(self.vars as usize, false);
-            for literal in self.solver.model().unwrap_or_default() {
-                if let Some(value) = self.model.get_mut(literal.var().index()) {
-                    *value = literal.is_positive();
-                }
-            }
-        }
-        satisfiable
-    }
-
-    /// The failed core may lack assumptions that are needed: where a model satisfies it,
-    /// assumptions that the model violates join it.
-    fn verified_core(&mut self, assumptions: &[Lit]) -> Vec<Lit> {
-        let mut core = self.failed_core();
-        while core.len() < assumptions.len() && self.answer(&core) {
-            let violated: Vec<_> =
-                assumptions.iter().copied().filter(|&literal| !self.is_true(literal)).collect();
-            core.extend(violated);
-        }
-        core
-    }
-
-    fn failed_core(&self) -> Vec<Lit> {
-        self.solver
-            .failed_core()
-            .unwrap_or_default()
-            .iter()
-            .map(|&literal| from_varisat(literal))
-            .collect()
-    }
-}
-
-impl SatSolver for Varisat {
-    fn new_var(&mut self) -> Var {
-        self.vars += 1;
-        from_varisat(self.solver.new_lit()).var()
-    }
-
-    fn add_clause(&mut self, clause: &[Lit]) {
-        self.solver
-            .add_clause(&clause.iter().map(|&literal| to_varisat(literal)).collect::<Vec<_>>());
-    }
-
-    fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
-        if self.limit.is_over() {
-            return None;
-        }
-        let satisfiable = self.answer(assumptions);
-        if !satisfiable {
-            // Verifying finds models of parts of the assumptions; the last model asked for stays.
-            let model = std::mem::take(&mut self.model);
-            self.core = self.verified_core(assumptions);
-            self.model = model;
-        }
-        Some(satisfiable)
-    }
-
-    fn is_true(&self, literal: Lit) -> bool {
-        self.model.get(literal.var().index()).copied().unwrap_or(false) != literal.is_negative()
-    }
-
-    fn core(&self) -> &[Lit] {
-        &self.core
-    }
-}
-
-fn to_varisat(literal: Lit) -> varisat::Lit {
-    varisat::Lit::from_index(literal.var().index(), !literal.is_negative())
-}
-
-fn from_varisat(literal: varisat::Lit) -> Lit {
-    Var(literal.var().index() as u32).positive().negate_if(literal.is_negative())
 }
 
 struct Batsat {
@@ -321,7 +225,7 @@ mod tests {
         /// Answers, models and cores, over several calls on the same solver.
         #[test]
         fn answers_are_right(clauses in clauses(VARS, 1..24), queries in prop::collection::vec(clauses(VARS, 1..2), 1..6)) {
-            for kind in KINDS {
+            for &kind in KINDS {
                 let mut solver = kind.start();
                 (0..VARS).for_each(|var| assert_eq!(solver.new_var(), Var(var)));
                 clauses.iter().for_each(|clause| solver.add_clause(clause));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::sat::formula::{Arena, Encoder, Formula, Var};
 
-pub(super) const KINDS: [SolverKind; 2] = [SolverKind::Varisat, SolverKind::Batsat];
+pub(super) const KINDS: &[SolverKind] = SolverKind::ALL;
 
 /// Clauses over the first variables.
 pub(in crate::sat) fn clauses(
@@ -117,7 +117,7 @@ proptest! {
         let costs = |model: u32| objectives.iter().map(|objective| cost(objective, model)).collect::<Vec<_>>();
         let preferred = |model: u32| preference.iter().map(|&atom| is_present(atom, model)).collect::<Vec<_>>();
         let best = models().min_by_key(|&model| (costs(model), preferred(model)));
-        for kind in KINDS {
+        for &kind in KINDS {
             let mut bounds = Bounds::default();
             let settings = Settings { techniques, ..kind.into() };
             let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &settings, &mut bounds);
@@ -156,7 +156,7 @@ fn costs_saturate() {
     let objective =
         Objective { terms: [0, 1, 2].map(|atom| (Var(atom).positive(), u64::MAX)).to_vec() };
     let cnf = encode(&[(vec![Var(0).positive()], 0), (vec![Var(1).positive()], 1)]);
-    for kind in KINDS {
+    for &kind in KINDS {
         let solution = solve(
             &Problem { cnf: &cnf, objectives: std::slice::from_ref(&objective), preference: &[] },
             &kind.into(),
@@ -171,7 +171,7 @@ fn costs_saturate() {
 #[test]
 fn what_is_fixed_has_no_other_model() {
     let cnf = encode(&[(vec![Var(0).positive()], 0)]);
-    for kind in KINDS {
+    for &kind in KINDS {
         let mut solution = solve(
             &Problem { cnf: &cnf, objectives: &[], preference: &[Atom(0), Atom(1)] },
             &kind.into(),
@@ -205,7 +205,7 @@ fn a_long_conflict_is_found_whole() {
     encoder.assert(&[!atoms[900], atoms[5]], OriginId(1001));
     encoder.assert(&[!atoms[900], !atoms[5]], OriginId(1002));
     let cnf = encoder.finish();
-    for kind in KINDS {
+    for &kind in KINDS {
         let conflict =
             solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, &kind.into(), &mut ())
                 .err();
@@ -238,7 +238,7 @@ proptest! {
         let plain = plain(&clauses);
         let models = || (0..1 << VARS).filter(|&model| holds(&plain, model));
         let costs = |model: u32| objectives.iter().map(|objective| cost(objective, model)).collect::<Vec<_>>();
-        for kind in KINDS {
+        for &kind in KINDS {
             let mut progress = Stopping { stop_after, ..Stopping::default() };
             progress.stop.store(stop_after == 0, std::sync::atomic::Ordering::Relaxed);
             let settings = Settings { limit: Limit::default().or_when(progress.stop.clone()), ..kind.into() };

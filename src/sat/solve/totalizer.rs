@@ -81,7 +81,7 @@ mod tests {
     /// where fewer literals are true.
     #[test]
     fn counts() {
-        for kind in KINDS {
+        for &kind in KINDS {
             for size in 1..=6 {
                 for first in 1..=size {
                     let mut solver = kind.start();

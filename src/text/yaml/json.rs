@@ -11,7 +11,7 @@ use crate::text::value::{Number, Value};
 /// ```
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, Out, parse, write_json};
-/// let document = parse(FileId(0), "port: 0x50\nratio: 1.10\n".into(), &Limits::default()).unwrap();
+/// let document = parse(FileId::DETACHED, "port: 0x50\nratio: 1.10\n".into(), &Limits::default()).unwrap();
 /// assert_eq!(write_json(&Out::Source(document.root())), "{\n  \"port\": 80,\n  \"ratio\": 1.10\n}\n");
 /// ```
 pub fn write_json(out: &Out<'_>) -> String {

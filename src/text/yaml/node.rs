@@ -114,7 +114,7 @@ pub enum Scalar<'a> {
 /// ```
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, Scalar, parse};
-/// let document = parse(FileId(0), "nodes: {shop: {weight: 0x1F}}".into(), &Limits::default()).unwrap();
+/// let document = parse(FileId::DETACHED, "nodes: {shop: {weight: 0x1F}}".into(), &Limits::default()).unwrap();
 /// let shop = document.root().get("nodes").and_then(|nodes| nodes.get("shop")).unwrap();
 /// assert_eq!(shop.get("weight").and_then(|weight| weight.scalar()), Some(Scalar::Int(31)));
 /// ```

@@ -55,7 +55,7 @@ pub enum Out<'a> {
 /// ```
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, Out, OutKey, parse, write_yaml};
-/// let document = parse(FileId(0), "shop:   # ours\n    port: 0x50\n    old: yes\n".into(), &Limits::default()).unwrap();
+/// let document = parse(FileId::DETACHED, "shop:   # ours\n    port: 0x50\n    old: yes\n".into(), &Limits::default()).unwrap();
 /// let (key, shop) = document.root().entries().next().unwrap();
 /// let (port, value) = shop.entries().next().unwrap();
 /// let kept = vec![(OutKey::Source(port), Out::Source(value)), (OutKey::New("tag".into()), Out::String("no".into()))];
@@ -103,7 +103,7 @@ pub fn write_flow(value: &Value) -> String {
 /// ```
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, parse, write_line};
-/// let document = parse(FileId(0), "equal:\n- variability_input: size\n- 1.10\n".into(), &Limits::default()).unwrap();
+/// let document = parse(FileId::DETACHED, "equal:\n- variability_input: size\n- 1.10\n".into(), &Limits::default()).unwrap();
 /// assert_eq!(write_line(&document.root().to_value()), "equal: [{variability_input: size}, 1.10]");
 /// ```
 pub fn write_line(value: &Value) -> String {

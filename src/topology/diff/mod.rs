@@ -20,6 +20,7 @@ use crate::text::files::Files;
 use crate::text::source::FileSystem;
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
+use crate::tosca::shape::{Holds, Keyname, SERVICE, Shape};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -91,7 +92,7 @@ pub enum Edit {
 /// use cuvee::source::FileId;
 /// use cuvee::yaml::{Limits, parse};
 ///
-/// let read = |text: &str| parse(FileId(0), text.into(), &Limits::default()).map(|document| document.root().to_value());
+/// let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default()).map(|document| document.root().to_value());
 /// let from = read("topology_template: {node_templates: {shop: {type: Shop, requirements: [{host: engine}, {cache: cache}]}}}")?;
 /// let to = read("topology_template: {node_templates: {shop: {requirements: [{cache: {node: cache}}, {host: box}], type: Shop}}}")?;
 /// let diff = diff(&from, &to);
@@ -101,7 +102,7 @@ pub enum Edit {
 /// ```
 pub fn diff(from: &Value, to: &Value) -> Diff {
     let mut walk = Walk { element: None, path: String::new(), changes: Vec::new() };
-    walk.body(&TEMPLATE, from, to);
+    walk.body(&SERVICE, from, to);
     Diff { changes: walk.changes }
 }
 
@@ -117,86 +118,22 @@ pub fn read(path: &Path, files: &dyn FileSystem) -> Result<Value, Failure> {
     }
 }
 
-/// What is known of a map: keys that it does not name hold any value.
-struct Body {
-    /// The key whose value may stand for the whole map.
-    short: Option<&'static str>,
-    keys: &'static [(&'static str, Shape)],
-}
-
-/// What is below a key.
-enum Shape {
-    /// One map.
-    Body(&'static Body),
-    /// Maps by name, or a list of them; with what one of them is called.
-    Parts(&'static str, &'static Body),
-    /// As parts, but in a list, and each goes by its short form where it has no name.
-    Files(&'static str, &'static Body),
-    /// A list whose order and repetitions do not count.
-    Set,
-}
-
-static TEMPLATE: Body = Body {
-    short: None,
-    keys: &[
-        ("imports", Shape::Files("import", &FILE)),
-        ("topology_template", Shape::Body(&TOPOLOGY)),
-    ],
-};
-
-static TOPOLOGY: Body = Body {
-    short: None,
-    keys: &[
-        ("inputs", Shape::Parts("input", &PLAIN)),
-        ("node_templates", Shape::Parts("node", &NODE)),
-        ("relationship_templates", Shape::Parts("relationship", &ENTITY)),
-        ("groups", Shape::Parts("group", &GROUP)),
-        ("policies", Shape::Parts("policy", &POLICY)),
-        ("outputs", Shape::Parts("output", &PLAIN)),
-    ],
-};
-
-static NODE: Body = Body {
-    short: None,
-    keys: &[
-        PROPERTIES,
-        ATTRIBUTES,
-        ("requirements", Shape::Parts("requirement", &REQUIREMENT)),
-        ("capabilities", Shape::Parts("capability", &ENTITY)),
-        ("artifacts", Shape::Parts("artifact", &ARTIFACT)),
-    ],
-};
-
-static REQUIREMENT: Body =
-    Body { short: Some("node"), keys: &[("relationship", Shape::Body(&ENTITY))] };
-static ARTIFACT: Body = Body { short: Some("file"), keys: &[PROPERTIES] };
-static GROUP: Body = Body { short: None, keys: &[PROPERTIES, ATTRIBUTES, ("members", Shape::Set)] };
-static POLICY: Body = Body { short: None, keys: &[PROPERTIES, ("targets", Shape::Set)] };
-static ENTITY: Body = Body { short: None, keys: &[PROPERTIES, ATTRIBUTES] };
-static FILE: Body = Body { short: Some("file"), keys: &[] };
-static PLAIN: Body = Body { short: None, keys: &[] };
-
-const PROPERTIES: (&str, Shape) = ("properties", Shape::Parts("property", &PLAIN));
-const ATTRIBUTES: (&str, Shape) = ("attributes", Shape::Parts("attribute", &PLAIN));
-
-impl Body {
-    /// The value in its long form.
-    fn long<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
-        match (self.short, value) {
-            (Some(short), Value::String(_)) => {
-                Cow::Owned(Value::Map([(short.into(), value.clone())].into()))
-            }
-            _ => Cow::Borrowed(value),
+/// The value in its long form.
+fn long<'v>(shape: &Shape, value: &'v Value) -> Cow<'v, Value> {
+    match (shape.short, value) {
+        (Some(short), Value::String(_)) => {
+            Cow::Owned(Value::Map([(short.into(), value.clone())].into()))
         }
+        _ => Cow::Borrowed(value),
     }
+}
 
-    /// What a short form of the value would say.
-    fn gist<'v>(&self, value: &'v Value) -> Option<&'v str> {
-        value.as_str().or_else(|| {
-            let (_, gist) = entries(value)?.iter().find(|(key, _)| Some(&**key) == self.short)?;
-            gist.as_str()
-        })
-    }
+/// What a short form of the value would say.
+fn gist<'v>(shape: &Shape, value: &'v Value) -> Option<&'v str> {
+    value.as_str().or_else(|| {
+        let (_, gist) = entries(value)?.iter().find(|(key, _)| Some(&**key) == shape.short)?;
+        gist.as_str()
+    })
 }
 
 type Index<K, V> = IndexMap<K, V, FxBuildHasher>;
@@ -260,61 +197,57 @@ impl Walk {
         self.path = outside;
     }
 
-    fn body(&mut self, body: &'static Body, from: &Value, to: &Value) {
-        let (from, to) = (body.long(from), body.long(to));
+    fn body(&mut self, shape: &'static Shape, from: &Value, to: &Value) {
+        let (from, to) = (long(shape, from), long(shape, to));
         let (Some(a), Some(b)) = (entries(&from), entries(&to)) else {
             return self.value(&from, &to);
         };
         for (key, from, to) in union(&index(a), &index(b)) {
-            let shape = body.keys.iter().find(|(known, _)| *known == key).map(|(_, shape)| shape);
-            if !shape.is_some_and(|shape| self.shape(key, shape, from, to)) {
+            let keyname = shape.keynames.iter().find(|keyname| keyname.name == key);
+            if !keyname.is_some_and(|keyname| self.below(keyname, from, to)) {
                 self.at(&step(key), |walk| walk.sides(from, to, Self::value));
             }
         }
     }
 
-    /// Compares what has this shape; says no where it has not.
-    fn shape(
-        &mut self,
-        key: &str,
-        shape: &Shape,
-        from: Option<&Value>,
-        to: Option<&Value>,
-    ) -> bool {
-        match *shape {
-            Shape::Body(body) if self.element.is_some() => {
-                self.at(&step(key), |walk| {
-                    walk.sides(from, to, |walk, from, to| walk.body(body, from, to))
+    /// Compares what is below a keyname that has parts; says no where it has not.
+    fn below(&mut self, keyname: &Keyname, from: Option<&Value>, to: Option<&Value>) -> bool {
+        let step = step(keyname.name);
+        match keyname.holds {
+            Holds::Value => return false,
+            Holds::One(shape) if self.element.is_some() => {
+                self.at(&step, |walk| {
+                    walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
                 });
             }
             // A whole topology is no element: what is in it is told.
-            Shape::Body(body) => {
-                self.at(&step(key), |walk| {
-                    walk.body(body, from.unwrap_or(&Value::Null), to.unwrap_or(&Value::Null))
+            Holds::One(shape) => {
+                self.at(&step, |walk| {
+                    walk.body(shape, from.unwrap_or(&Value::Null), to.unwrap_or(&Value::Null))
                 });
             }
-            Shape::Parts(part, body) => match (parts(from, body), parts(to, body)) {
-                (Some(from), Some(to)) => self.parts(part, body, &from, &to),
+            Holds::Named(part, shape) => match (parts(from, shape), parts(to, shape)) {
+                (Some(from), Some(to)) => self.parts(part, shape, &from, &to),
                 _ => return false,
             },
-            Shape::Files(part, body) => match (files(from, body), files(to, body)) {
-                (Some(from), Some(to)) => self.parts(part, body, &from, &to),
+            Holds::Listed(part, shape) => match (listed(from, shape), listed(to, shape)) {
+                (Some(from), Some(to)) => self.parts(part, shape, &from, &to),
                 _ => return false,
             },
-            Shape::Set => match (members(from), members(to)) {
-                (Some(from), Some(to)) => self.at(&step(key), |walk| walk.set(&from, &to)),
+            Holds::Set => match (members(from), members(to)) {
+                (Some(from), Some(to)) => self.at(&step, |walk| walk.set(&from, &to)),
                 _ => return false,
             },
         }
         true
     }
 
-    fn parts(&mut self, part: &str, body: &'static Body, from: &[Part<'_>], to: &[Part<'_>]) {
+    fn parts(&mut self, part: &str, shape: &'static Shape, from: &[Part<'_>], to: &[Part<'_>]) {
         let repeated = repeated(from).chain(repeated(to)).collect();
         let (from, to) = (keyed(from, &repeated), keyed(to, &repeated));
         for (key, from, to) in union(&from, &to) {
             self.at_part(part, key, |walk| {
-                walk.sides(from, to, |walk, from, to| walk.body(body, from, to))
+                walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
             });
         }
         self.orders(part, &from, &to);
@@ -407,8 +340,8 @@ struct Part<'v> {
 }
 
 /// Values by name, in a map or in a list of maps that hold one each.
-fn parts<'v>(value: Option<&'v Value>, body: &Body) -> Option<Vec<Part<'v>>> {
-    let part = |(name, value)| Part { name, gist: body.gist(value), value };
+fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<Part<'v>>> {
+    let part = |(name, value)| Part { name, gist: gist(shape, value), value };
     match value.unwrap_or(&Value::Null) {
         Value::List(items) => items.iter().map(|item| named(item).map(part)).collect(),
         value => Some(entries(value)?.iter().map(|(name, value)| part((name, value))).collect()),
@@ -416,13 +349,15 @@ fn parts<'v>(value: Option<&'v Value>, body: &Body) -> Option<Vec<Part<'v>>> {
 }
 
 /// Values in a list, by their gist or else by their name.
-fn files<'v>(value: Option<&'v Value>, body: &Body) -> Option<Vec<Part<'v>>> {
+fn listed<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<Part<'v>>> {
     let part = |(name, value)| Part { name, gist: None, value };
     match value.unwrap_or(&Value::Null) {
         Value::Null => Some(Vec::new()),
         Value::List(items) => items
             .iter()
-            .map(|item| body.gist(item).map(|gist| (gist, item)).or_else(|| named(item)).map(part))
+            .map(|item| {
+                gist(shape, item).map(|gist| (gist, item)).or_else(|| named(item)).map(part)
+            })
             .collect(),
         _ => None,
     }

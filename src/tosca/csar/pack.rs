@@ -195,7 +195,7 @@ fn parse(text: &str) -> Option<Document> {
         ["imports", ..] | ["topology_template", "variability"] => true,
         _ => false,
     };
-    yaml::parse_filtered(FileId(u32::MAX), Arc::from(text), &YamlLimits::default(), &keep).ok()
+    yaml::parse_filtered(FileId::DETACHED, Arc::from(text), &YamlLimits::default(), &keep).ok()
 }
 
 fn imports(text: &str) -> Vec<String> {
@@ -209,7 +209,7 @@ fn imports_of(template: Node<'_>) -> Vec<String> {
 /// The metadata of the archive: as they were, or what the template says of itself.
 fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
     root.meta.clone().unwrap_or_else(|| {
-        let document = yaml::parse(FileId(u32::MAX), resolved.into(), &YamlLimits::default()).ok();
+        let document = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default()).ok();
         let author = document
             .as_ref()
             .and_then(|document| document.root().get("metadata")?.get("template_author")?.as_str());

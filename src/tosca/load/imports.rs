@@ -10,8 +10,8 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_m
 use crate::text::files::Files;
 use crate::text::source::{FileId, FileSystem, normalize};
 use crate::text::yaml::{Document, Keep, Node};
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::scope::{Link, Links};
-use crate::variability::template::ImportDefinition;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 

@@ -5,10 +5,11 @@
 //! Each definition is judged with all that it inherits, where it is written: of what a refinement
 //! takes over as it is, its ancestor says what is wrong.
 
+use super::defined::Types;
 use super::definition::{InterfaceDefinition, OperationDefinition, PropertyDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::family::Family;
-use super::hierarchy::{TypeId, Types};
+use super::hierarchy::TypeId;
 use super::schemas::{Schemas, definition, schema};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;

@@ -1,13 +1,14 @@
 //! What types effectively are: their own parts over those they inherit, and whether those are
 //! refined as the specification allows.
 
+use super::defined::Types;
 use super::definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
     OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
 use super::family::Family;
-use super::hierarchy::{TypeId, TypeRef, Types};
+use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use indexmap::IndexMap;

@@ -49,6 +49,19 @@ impl Family {
         }
     }
 
+    /// The family whose types are defined under this keyword.
+    pub(crate) fn of_keyword(keyword: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.keyword() == keyword)
+    }
+
+    /// Whether elements of a topology have types of this family: only those matter for resolving.
+    pub(crate) fn has_elements(self) -> bool {
+        matches!(
+            self,
+            Self::Artifact | Self::Relationship | Self::Node | Self::Group | Self::Policy
+        )
+    }
+
     /// What a type of this family is called.
     pub fn noun(self) -> &'static str {
         match self {
@@ -64,7 +77,7 @@ impl Family {
     }
 
     /// The section that defines its types.
-    pub fn section(self) -> &'static str {
+    pub const fn section(self) -> &'static str {
         match self {
             Self::Data => "3.7.6",
             Self::Artifact => "3.7.4",

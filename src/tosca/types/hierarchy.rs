@@ -1,29 +1,35 @@
-//! All types by name, and what derives from what.
+//! All types by name, and what derives from what: the one hierarchy under resolving and validating.
+//!
+//! Of a type nothing is read but its name and the name of its parent. The normative types are
+//! always there, out of an index that is part of the program ([`normative`]), so that nobody pays
+//! for the profile who does not use it. Resolving and validating differ in what they do about types
+//! that are defined twice ([`super::unite`]) or not at all: [`TypeHierarchy::resolving`] takes
+//! everything, [`TypeHierarchy::judged`] reports it.
 
-use super::check;
-use super::definition::TypeDefinition;
-use super::effective::{self, EffectiveType};
 use super::family::Family;
+use super::normative;
+use super::outline::Outline;
 use super::scope::{Links, Scopes};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, Span};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node};
-use crate::tosca::value::Primitive;
-use crate::tosca::{grammar, profile};
+use crate::tosca::profile;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
-/// More levels than this are nobody's design; with a limit, no type costs more than its own
-/// definitions times a constant.
-const LEVELS: usize = 256;
+/// The position of the normative types' file among the files of a hierarchy.
+const NORMATIVE_FILE: usize = 0;
 
-/// A type of [`Types`].
+/// A type of a hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(u32);
 
 impl TypeId {
-    /// Its position among [`Types::ids`].
+    /// The id of the type at this position.
+    pub(super) const fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// Its position: first come the normative types, then those of documents, in their order.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -38,262 +44,216 @@ pub enum TypeRef {
     Defined(TypeId),
 }
 
-/// All types of some documents.
-#[derive(Debug, Default)]
-pub struct Types<'a> {
-    definitions: Vec<TypeDefinition<'a>>,
-    parents: Vec<Option<TypeRef>>,
-    /// By which names types are defined, with the positions of their documents.
-    names: [FxHashMap<&'a str, Vec<(usize, TypeId)>>; Family::ALL.len()],
-    /// By which other names normative types go.
-    other_names: [FxHashMap<&'a str, TypeId>; Family::ALL.len()],
-    scopes: Scopes,
-    /// The namespaces of the documents.
-    namespaces: Vec<Option<String>>,
-    /// For a type that is defined alike in another file, that one.
-    same: FxHashMap<TypeId, TypeId>,
-    effective: Vec<OnceLock<EffectiveType<'a>>>,
-    diagnostics: Diagnostics,
+/// What a type derives from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// It is a root.
+    None,
+    Known(TypeRef),
+    /// The type that it names is defined nowhere.
+    Unknown,
 }
 
-impl<'a> Types<'a> {
-    /// Reads the types of these documents, which all see each other's.
+/// The types of one family and name, as a list through [`Outline::next`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Namesakes {
+    pub first: TypeId,
+    last: TypeId,
+}
+
+/// All types.
+#[derive(Debug, Default)]
+pub(crate) struct TypeHierarchy<'a> {
+    /// The types of documents.
+    pub(super) outlines: Vec<Outline<'a>>,
+    /// What those derive from.
+    pub(super) parents: Vec<Parent>,
+    /// By which names those are defined.
+    pub(super) names: [FxHashMap<&'a str, Namesakes>; Family::ALL.len()],
+    /// By which other names types of further profiles go.
+    pub(super) other_names: [FxHashMap<&'a str, TypeId>; Family::ALL.len()],
+    /// Which files see which names; where there is nothing, all see each other's, and a name means
+    /// one type.
+    pub(super) scopes: Option<Scopes>,
+    /// Whether a name also means what its file does not see.
+    sees_all: bool,
+    /// The namespaces of the files.
+    pub(super) namespaces: Vec<Option<String>>,
+    /// For a type that is another one, that one.
+    pub(super) same: FxHashMap<TypeId, TypeId>,
+    /// Normative types that derive from nothing, because a copy of an ancestor derives from them.
+    pub(super) severed: FxHashSet<TypeId>,
+    /// What is wrong.
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl<'a> TypeHierarchy<'a> {
+    /// The types of elements in these documents, as resolving reads them: of a type that is defined
+    /// more than once the first definition counts, whatever defines a normative type is that
+    /// type, and one that nobody defines derives from nothing.
     ///
-    /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose
-    /// parent is wrong has none.
-    pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
-        Self::linked(documents, &Links::default(), &[])
+    /// # Errors
+    /// `cyclic-type` for each cycle of derivation.
+    pub fn resolving(
+        documents: impl IntoIterator<Item = &'a Document>,
+        links: &Links,
+    ) -> Result<Self, Diagnostics> {
+        let mut types = Self { sees_all: true, ..Self::default() };
+        let files = types.read(documents, Family::has_elements);
+        if links.have_prefixes() {
+            types.scopes = Some(Scopes::of(&files, links));
+        }
+        types.unite_by_name(&files, links);
+        types.find_parents(|_, _| Parent::Unknown);
+        types.cut_cycles();
+        let diagnostics = std::mem::take(&mut types.diagnostics);
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(types) }
     }
 
-    /// Reads the types of these documents: profile, library, imports, template, which see what they
-    /// import. Group types may derive from these without that anybody defines them.
-    pub(crate) fn linked(
-        documents: impl IntoIterator<Item = &'a Document>,
+    /// All types of these documents, and what is wrong with their names and parents. Group types
+    /// may derive from some that nobody defines.
+    pub(super) fn judged(
+        documents: &[&'a Document],
         links: &Links,
         undefined_groups: &[&str],
     ) -> Self {
         let mut types = Self::default();
-        let mut files = Vec::new();
-        for document in documents {
-            let definitions = grammar::definitions(document, &mut types.diagnostics);
-            let built_in = profile::is_built_in(document.file());
-            for definition in definitions {
-                let (family, other_names) =
-                    (definition.family as usize, profile::other_names(definition.value));
-                let id = types.define(definition, files.len());
-                other_names.take_while(|_| built_in).for_each(|name| {
-                    types.other_names[family].entry(name).or_insert(id);
-                });
+        let files = types.read(documents.iter().copied(), |_| true);
+        types.scopes = Some(Scopes::of(&files, links));
+        types.namespaces.push(Some(profile::NAMESPACE.to_owned()));
+        types.namespaces.extend(documents.iter().map(|document| namespace(document, links)));
+        types.unite_namespaces();
+        let mut diagnostics = Diagnostics::default();
+        types.find_parents(|types, outline| {
+            let may_be_undefined = outline.family == Family::Group
+                && outline.place().text().is_some_and(|name| undefined_groups.contains(&name));
+            if !may_be_undefined {
+                let name = outline.place();
+                diagnostics.push(types.unknown(
+                    &[outline.family],
+                    name.text().unwrap_or_default(),
+                    name.span(),
+                ));
             }
-            files.push(document.file());
-            types.namespaces.push(namespace(document, links));
-        }
-        types.scopes = Scopes::of(&files, links);
-        types.unite();
-        types.effective.resize_with(types.definitions.len(), OnceLock::new);
-        types.derive(undefined_groups);
+            Parent::None
+        });
+        types.diagnostics.0.append(&mut diagnostics.0);
+        types.cut_cycles();
+        types.cut_chains();
         types
     }
 
-    fn define(&mut self, definition: TypeDefinition<'a>, document: usize) -> TypeId {
-        let id = TypeId(self.definitions.len() as u32);
-        self.names[definition.family as usize]
-            .entry(definition.name)
-            .or_default()
-            .push((document, id));
-        self.definitions.push(definition);
+    /// Reads the outlines of all types; the files have positions behind that of the normative
+    /// types.
+    fn read(
+        &mut self,
+        documents: impl IntoIterator<Item = &'a Document>,
+        is_wanted: impl Fn(Family) -> bool,
+    ) -> Vec<FileId> {
+        let mut files = vec![profile::normative_file()];
+        for document in documents {
+            for (key, definitions) in document.root().entries() {
+                let family = key.text().and_then(Family::of_keyword);
+                let Some(family) = family.filter(|family| is_wanted(*family)) else { continue };
+                for entry in definitions.entries() {
+                    let id = self.define(Outline::new(family, files.len(), entry));
+                    if profile::is_built_in(document.file()) {
+                        for name in profile::other_names(entry.1) {
+                            self.other_names[family as usize].entry(name).or_insert(id);
+                        }
+                    }
+                }
+            }
+            files.push(document.file());
+        }
+        files
+    }
+
+    fn define(&mut self, outline: Outline<'a>) -> TypeId {
+        let id = TypeId::new(normative::count() + self.outlines.len());
+        let mut before = None;
+        self.names[outline.family as usize]
+            .entry(outline.name)
+            .and_modify(|namesakes| before = Some(std::mem::replace(&mut namesakes.last, id)))
+            .or_insert(Namesakes { first: id, last: id });
+        let before = before.and_then(|before| self.outlines.get_mut(own(before)?));
+        if let Some(before) = before {
+            before.next = Some(id);
+        }
+        self.outlines.push(outline);
         id
     }
 
-    /// Judges types of one name: in one namespace, or where they meet without one, they are defined
-    /// alike (section 3.1.3.1).
-    fn unite(&mut self) {
-        let several = self.names.iter().flat_map(FxHashMap::values).filter(|known| known.len() > 1);
-        let mut meetings = BTreeSet::new();
-        for known in several {
-            self.scopes.meetings(known, |first, other| {
-                meetings.insert((first, other));
-            });
-            let mut firsts: FxHashMap<&str, _> = FxHashMap::default();
-            for one in known {
-                if let Some(namespace) = &self.namespaces[one.0] {
-                    meetings.extend(firsts.insert(namespace, *one).map(|first| (first, *one)));
-                }
-            }
-        }
-        for (first, other) in meetings {
-            if self.is_one_namespace(first, other) && !self.same.contains_key(&other.1) {
-                self.unite_two(first.1, other.1);
-            }
-        }
-    }
-
-    /// Nobody else defines what the profile does.
-    fn is_one_namespace(&self, (first, id): (usize, TypeId), (other, _): (usize, TypeId)) -> bool {
-        let built_in = profile::is_built_in(self.definition(id).key.document().file());
-        built_in || self.namespaces[first] == self.namespaces[other]
-    }
-
-    fn unite_two(&mut self, first: TypeId, other: TypeId) {
-        let (known, definition) = (self.definition(first), self.definition(other));
-        let is_same = known.value.to_value() == definition.value.to_value();
-        if !is_same {
-            let message =
-                format!("the {} `{}` is defined twice", definition.family.noun(), definition.name);
-            let error = Diagnostic::error(Code::TypeClash, message)
-                .at(definition.key.span())
-                .section("3.1.3");
-            let error = error.label(known.key.span(), "the other definition");
-            self.diagnostics.push(
-                error.help("rename one of them, or import its file with a `namespace_prefix`"),
-            );
-        }
-        // One mistake is enough: what is defined twice counts as defined once.
-        self.same.insert(other, self.same.get(&first).copied().unwrap_or(first));
-    }
-
-    /// Finds the parents, and takes away those that would make a cycle or too long a chain.
-    fn derive(&mut self, undefined_groups: &[&str]) {
-        for index in 0..self.definitions.len() {
-            let parent = self.definitions[index].derived_from;
-            let family = self.definitions[index].family;
-            let parent = parent.filter(|parent| {
-                !is_none(*parent) || self.find_in(Some(file_of(*parent)), family, "None").is_some()
-            });
-            let may_be_undefined =
-                |name: &str| family == Family::Group && undefined_groups.contains(&name);
-            let parent = parent.filter(|parent| !parent.text().is_some_and(may_be_undefined));
-            let found = parent
-                .filter(|parent| parent.text().is_some())
-                .map(|parent| self.reference(&[family], parent));
-            let found = found.and_then(|found| self.diagnostics.ok(found));
-            self.parents.push(found);
-        }
-        // The levels above a type; nothing for those on the way.
-        let mut levels: Vec<Option<usize>> = vec![None; self.definitions.len()];
-        for id in (0..self.definitions.len() as u32).map(TypeId) {
-            let mut way = Vec::new();
-            let mut on_way = FxHashSet::default();
-            let mut current = Some(id);
-            while let Some(next) = current.filter(|next| levels[next.index()].is_none()) {
-                if !on_way.insert(next) {
-                    self.cut_cycle(&way, next);
-                    break;
-                }
-                way.push(next);
-                current = self.parent(next);
-            }
-            for id in way.into_iter().rev() {
-                let level = self
-                    .parent(id)
-                    .and_then(|parent| levels[parent.index()])
-                    .map_or(0, |above| above + 1);
-                levels[id.index()] = Some(if level < LEVELS { level } else { self.cut_chain(id) });
-            }
-        }
-    }
-
-    /// `way` leads to `start` again.
-    fn cut_cycle(&mut self, way: &[TypeId], start: TypeId) {
-        let between = way.iter().skip_while(|id| **id != start).skip(1);
-        let names: Vec<_> = between.map(|id| format!("`{}`", self.definition(*id).name)).collect();
-        let through =
-            if names.is_empty() { String::new() } else { format!(" through {}", names.join(", ")) };
-        let definition = self.definition(start);
-        let message = format!(
-            "the {} `{}` derives from itself{through}",
-            definition.family.noun(),
-            definition.name
-        );
-        let place = definition.derived_from.unwrap_or(definition.key).span();
-        self.diagnostics.push(
-            Diagnostic::error(Code::CyclicType, message)
-                .at(place)
-                .section(definition.family.section()),
-        );
-        self.parents[start.index()] = None;
-    }
-
-    fn cut_chain(&mut self, id: TypeId) -> usize {
-        let definition = self.definition(id);
-        let message = format!(
-            "the {} `{}` has more than {LEVELS} ancestors",
-            definition.family.noun(),
-            definition.name
-        );
-        let place = definition.derived_from.unwrap_or(definition.key).span();
-        self.diagnostics.push(
-            Diagnostic::error(Code::InvalidDefinition, message)
-                .at(place)
-                .section(definition.family.section()),
-        );
-        self.parents[id.index()] = None;
-        0
-    }
-
-    /// What is wrong with definitions and derivation.
-    pub fn diagnostics(&self) -> &Diagnostics {
-        &self.diagnostics
-    }
-
-    /// All that is wrong, with what types refer to, how they refine, and which of their constraints
-    /// and defaults make no sense, in the order of the files.
-    pub fn validate(&self) -> Diagnostics {
-        let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
-        let mut all: Vec<_> = self.diagnostics.0.iter().chain(effective).cloned().collect();
-        all.append(&mut check::definitions(self));
-        all.sort_by_key(|diagnostic| diagnostic.span);
-        Diagnostics(all)
-    }
-
-    /// All types, in the order of the documents.
+    /// All types, in their order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = TypeId> + use<> {
-        (0..self.definitions.len() as u32).map(TypeId)
+        (0..normative::count() + self.outlines.len()).map(TypeId::new)
     }
 
-    /// The type of a name in the template: its full name, for normative types their shorthand and
-    /// qualified names too, and behind the namespace prefix of an import what is imported so.
-    pub fn find(&self, family: Family, name: &str) -> Option<TypeId> {
-        self.find_in(None, family, name)
+    /// How a type is written; nothing for a normative type, which is an entry of the index.
+    pub(super) fn outline(&self, id: TypeId) -> Option<&Outline<'a>> {
+        self.outlines.get(own(id)?)
+    }
+
+    /// These types with the positions of their files, one after the other.
+    pub(super) fn namesakes(
+        &self,
+        first: Option<TypeId>,
+    ) -> impl Iterator<Item = (usize, TypeId)> + use<'_, 'a> {
+        let all = std::iter::successors(first, |id| self.outline(*id)?.next);
+        all.filter_map(|id| Some((self.outline(id)?.file, id)))
+    }
+
+    /// The types of this full name, with the positions of their files.
+    pub(super) fn defined(
+        &self,
+        family: Family,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, TypeId)> + use<'_, 'a> {
+        let normative = normative::of_full_name(family, name).map(|id| (NORMATIVE_FILE, id));
+        let first = self.names[family as usize].get(name).map(|namesakes| namesakes.first);
+        normative.into_iter().chain(self.namesakes(first))
     }
 
     /// The type of a name in a file; in the template, where no file is given.
     pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
-        let names = &self.names[family as usize];
-        let known = |name: &str| names.get(name).map_or(&[][..], Vec::as_slice);
-        let found = self
-            .scopes
-            .find(file, name, known)
-            .or_else(|| self.other_names[family as usize].get(name).copied());
+        let found = match &self.scopes {
+            None => self.names[family as usize].get(name).map(|namesakes| namesakes.first),
+            Some(scopes) => scopes.find(file, name, |name| self.defined(family, name)),
+        };
         let found = found
-            .or_else(|| self.scopes.find_around(file, known(name)))
-            .or_else(|| self.qualified(family, name));
-        found.map(|found| self.same.get(&found).copied().unwrap_or(found))
+            .or_else(|| self.of_other_name(family, name))
+            .or_else(|| self.scopes.as_ref()?.find_around(file, || self.defined(family, name)));
+        let found = found.or_else(|| self.qualified(family, name)).or_else(|| {
+            self.defined(family, name).next().map(|(_, id)| id).filter(|_| self.sees_all)
+        });
+        found.map(|found| self.canonical(found))
+    }
+
+    /// The type that a type is.
+    pub(super) fn canonical(&self, id: TypeId) -> TypeId {
+        self.same.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The type of a profile by whichever of its names.
+    fn of_other_name(&self, family: Family, name: &str) -> Option<TypeId> {
+        let normative = normative::find(family, name);
+        normative.or_else(|| self.other_names[family as usize].get(name).copied())
     }
 
     /// The type of a name with the namespace itself in front (section 3.2.1).
     fn qualified(&self, family: Family, name: &str) -> Option<TypeId> {
         let (namespace, local) = name.contains("://").then(|| name.rsplit_once(['/', '#']))??;
-        let is_it = |(document, id): &(usize, TypeId)| {
-            let own = self.namespaces[*document].as_deref();
-            own.is_some_and(|own| own.trim_end_matches(['/', '#']) == namespace).then_some(*id)
+        let is_it = |(file, id): (usize, TypeId)| {
+            let own = self.namespaces.get(file)?.as_deref()?;
+            (own.trim_end_matches(['/', '#']) == namespace).then_some(id)
         };
-        let found =
-            self.names[family as usize].get(local).and_then(|known| known.iter().find_map(is_it));
-        let normative = || {
-            self.other_names[family as usize]
-                .get(local)
-                .copied()
-                .filter(|_| namespace == profile::NAMESPACE)
-        };
-        found.or_else(normative)
+        let found = self.defined(family, local).find_map(is_it);
+        found.or_else(|| {
+            self.of_other_name(family, local).filter(|_| namespace == profile::NAMESPACE)
+        })
     }
 
-    /// The data type of a name in the template, which may be a primitive one.
-    pub fn find_data(&self, name: &str) -> Option<TypeRef> {
-        self.resolve(None, Family::Data, name)
-    }
-
+    /// What a name in a file stands for, in whichever family.
     pub(super) fn resolve(
         &self,
         file: Option<FileId>,
@@ -305,103 +265,31 @@ impl<'a> Types<'a> {
         self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 
-    /// What the name at a node stands for, in whichever of these families.
-    ///
-    /// # Errors
-    /// `unknown-type`
-    pub(super) fn reference(
-        &self,
-        families: &[Family],
-        node: Node<'_>,
-    ) -> Result<TypeRef, Diagnostic> {
-        let name = node.text().unwrap_or_default();
-        let found =
-            families.iter().find_map(|family| self.resolve(Some(file_of(node)), *family, name));
-        found.ok_or_else(|| self.unknown(families, name, node.span()))
-    }
-
-    /// The type of this family that a name at this place stands for.
-    ///
-    /// # Errors
-    /// `unknown-type`
-    pub(crate) fn named(
-        &self,
-        family: Family,
-        name: &str,
-        span: Span,
-    ) -> Result<TypeId, Diagnostic> {
-        self.find_in(Some(span.file), family, name)
-            .ok_or_else(|| self.unknown(&[family], name, span))
-    }
-
-    /// What to say of a name that no data type has.
-    pub(crate) fn unknown_data(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&[Family::Data], name, span)
-    }
-
-    /// What to say of a name that no type of these families has.
-    fn unknown(&self, families: &[Family], name: &str, span: Span) -> Diagnostic {
-        let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
-        let error = Diagnostic::error(
-            Code::UnknownType,
-            format!("there is no {} `{name}`", wanted.join(" or ")),
-        );
-        let error =
-            error.at(span).section(families.first().map_or("3.7", |family| family.section()));
-        let file = Some(span.file);
-        if let Some(other) =
-            Family::ALL.into_iter().find(|family| self.resolve(file, *family, name).is_some())
-        {
-            return error.help(format!("`{name}` is a {}", other.noun()));
+    /// What a type derives from, as it is written.
+    pub(super) fn parent_of(&self, id: TypeId) -> Parent {
+        match own(id) {
+            Some(index) => self.parents.get(index).copied().unwrap_or(Parent::None),
+            None if self.severed.contains(&id) => Parent::None,
+            None => match normative::parent(id) {
+                Some(TypeRef::Defined(parent)) => {
+                    Parent::Known(TypeRef::Defined(self.canonical(parent)))
+                }
+                Some(primitive) => Parent::Known(primitive),
+                None => Parent::None,
+            },
         }
-        if families.iter().any(|family| profile::is_non_normative(*family, name)) {
-            return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
-        }
-        let known = |family: &Family| self.names[*family as usize].get(name).into_iter().flatten();
-        let prefix = families
-            .iter()
-            .flat_map(known)
-            .find_map(|(document, _)| self.scopes.prefix_for(file, *document));
-        if let Some(prefix) = prefix {
-            return error.help(format!("it is imported as `{prefix}:{name}`"));
-        }
-        match name.split_once(':') {
-            Some((prefix, _)) if prefix != "tosca" && !self.scopes.has_prefix(file, prefix) => {
-                error.help(format!("nothing is imported with the namespace prefix `{prefix}` here"))
-            }
-            _ => error.help_opt(did_you_mean(
-                name,
-                families.iter().flat_map(|family| self.known(file, *family)),
-            )),
-        }
-    }
-
-    fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
-        let names = self.names[family as usize]
-            .keys()
-            .filter(move |name| self.find_in(file, family, name).is_some());
-        let primitives = Primitive::ALL
-            .iter()
-            .map(|primitive| primitive.name())
-            .filter(move |_| family == Family::Data);
-        names.chain(self.other_names[family as usize].keys()).copied().chain(primitives)
-    }
-
-    /// How a type is written.
-    pub fn definition(&self, id: TypeId) -> &TypeDefinition<'a> {
-        &self.definitions[id.index()]
     }
 
     /// The type that it derives from.
     pub fn parent(&self, id: TypeId) -> Option<TypeId> {
-        match self.parents[id.index()]? {
-            TypeRef::Defined(parent) => Some(parent),
-            TypeRef::Primitive(_) => None,
+        match self.parent_of(id) {
+            Parent::Known(TypeRef::Defined(parent)) => Some(parent),
+            _ => None,
         }
     }
 
     /// The type and its ancestors, the type first.
-    pub fn chain(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
+    pub fn ancestors(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         std::iter::successors(Some(id), |id| self.parent(*id))
     }
 
@@ -409,9 +297,9 @@ impl<'a> Types<'a> {
     pub fn primitive(&self, data: TypeRef) -> Option<&'static str> {
         match data {
             TypeRef::Primitive(name) => Some(name),
-            TypeRef::Defined(id) => match self.parents[self.chain(id).last()?.index()]? {
-                TypeRef::Primitive(name) => Some(name),
-                TypeRef::Defined(_) => None,
+            TypeRef::Defined(id) => match self.parent_of(self.ancestors(id).last()?) {
+                Parent::Known(TypeRef::Primitive(name)) => Some(name),
+                _ => None,
             },
         }
     }
@@ -420,29 +308,17 @@ impl<'a> Types<'a> {
     pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         match (one, ancestor) {
             (TypeRef::Defined(one), TypeRef::Defined(ancestor)) => {
-                self.chain(one).any(|id| id == ancestor)
+                self.ancestors(one).any(|id| id == ancestor)
             }
             (one, TypeRef::Primitive(ancestor)) => self.primitive(one) == Some(ancestor),
             (TypeRef::Primitive(_), TypeRef::Defined(_)) => false,
         }
     }
-
-    /// What a type has, with all that it inherits. Worked out when it is asked for, and once.
-    pub fn effective(&self, id: TypeId) -> &EffectiveType<'a> {
-        // Ancestors first, so that no chain is a recursion.
-        let chain: Vec<_> =
-            self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
-        for id in chain.into_iter().rev() {
-            let parent = self.parent(id).and_then(|parent| self.effective[parent.index()].get());
-            self.effective[id.index()].get_or_init(|| effective::effective(self, id, parent));
-        }
-        self.effective[id.index()].get_or_init(|| effective::effective(self, id, None))
-    }
 }
 
-/// The file in which a node stands.
-fn file_of(node: Node<'_>) -> FileId {
-    node.document().file()
+/// The position of a type among those of documents.
+pub(super) fn own(id: TypeId) -> Option<usize> {
+    id.index().checked_sub(normative::count())
 }
 
 /// The namespace that a document gives itself, or else, that who imports it first gives it.
@@ -451,9 +327,4 @@ fn namespace(document: &Document, links: &Links) -> Option<String> {
     let own = document.root().get("namespace").and_then(Node::as_str).map(str::to_owned);
     let built_in = || profile::is_built_in(file).then(|| profile::NAMESPACE.to_owned());
     own.or_else(built_in).or_else(|| links.links.iter().find(|link| link.to == file)?.uri.clone())
-}
-
-/// What section 3.7.1.1 writes where there is no parent.
-fn is_none(parent: Node<'_>) -> bool {
-    parent.text() == Some("None")
 }

@@ -1,16 +1,26 @@
-//! The types of a template: their names and what derives from what ([`hierarchy`]), which files see
-//! which names ([`scope`]), how they are written ([`definition`]), and what they effectively are
-//! ([`effective`]).
+//! The types of a template, on two levels. Below is the hierarchy, by ids: what is read of a type
+//! for it ([`outline`]), the index of normative types ([`normative`]), which files see which names
+//! ([`scope`]), which types of one name are one ([`unite`]), what derives from what ([`derive`]), and
+//! what names mean to whoever resolves ([`meaning`]) or judges ([`unknown`]). On top of it stand, for
+//! whoever asks, how types are written ([`definition`]) and what they effectively are ([`effective`]).
 
 mod check;
+mod defined;
 mod definition;
+mod derive;
 mod effective;
 mod family;
 mod hierarchy;
+mod meaning;
+mod normative;
+mod outline;
 mod report;
 pub(crate) mod schemas;
 pub(crate) mod scope;
+mod unite;
+mod unknown;
 
+pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
     OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
@@ -18,8 +28,14 @@ pub use definition::{
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub use family::Family;
-pub use hierarchy::{TypeId, TypeRef, Types};
+pub(crate) use hierarchy::TypeHierarchy;
+pub use hierarchy::{TypeId, TypeRef};
+pub(crate) use meaning::Meaning;
+pub(crate) use outline::is_needed;
 pub use report::{
     ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport,
     RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,13 @@
 //! Types as they are shown: everything owned, with places for people.
 
+use super::defined::Types;
 use super::definition::{
     ArtifactDefinition, Constraint, Occurrences, OperationDefinition, PropertyDefinition,
     RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::family::Family;
-use super::hierarchy::{TypeId, TypeRef, Types};
+use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::SourceMap;
 use crate::text::value::Value;

@@ -1,9 +1,10 @@
 //! From definitions of the type system to what values are checked against.
 
+use super::defined::Types;
 use super::definition::{Constraint, PropertyDefinition, SchemaDefinition};
 use super::effective::Parts;
 use super::family::Family;
-use super::hierarchy::{TypeId, TypeRef, Types};
+use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};

@@ -61,8 +61,8 @@ impl Links {
         behind
     }
 
-    /// The prefixes by which the template calls what is in each file: none for its own names and
-    /// those of its library.
+    /// The prefixes by which the template calls what is in each file, one way where there are
+    /// several: none for its own names and those of its library.
     pub fn ways(&self) -> FxHashMap<FileId, String> {
         let links = self.by_file();
         let mut ways = FxHashMap::default();
@@ -191,19 +191,22 @@ impl Scopes {
         }
     }
 
-    fn nearest<T: Copy>(&self, scope: Option<usize>, known: &[(usize, T)]) -> Option<T> {
-        let near =
-            known.iter().filter_map(|(file, found)| Some((self.nearness(scope, *file)?, found)));
-        near.min_by_key(|(nearness, _)| *nearness).map(|(_, found)| *found)
+    fn nearest<T>(
+        &self,
+        scope: Option<usize>,
+        known: impl Iterator<Item = (usize, T)>,
+    ) -> Option<T> {
+        let near = known.filter_map(|(file, found)| Some((self.nearness(scope, file)?, found)));
+        near.min_by_key(|(nearness, _)| *nearness).map(|(_, found)| found)
     }
 
     /// What a name in a file means, or where no file is known, in the template; `known` says which
     /// files define a name, and as what.
-    pub fn find<'k, T: Copy + 'k>(
+    pub fn find<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
         mut name: &str,
-        known: impl Fn(&str) -> &'k [(usize, T)],
+        known: impl Fn(&str) -> I,
     ) -> Option<T> {
         let mut scope = self.scope(from);
         loop {
@@ -219,11 +222,15 @@ impl Scopes {
     }
 
     /// What a name means where a file is included: to some a part of what includes it.
-    pub fn find_around<T: Copy>(&self, from: Option<FileId>, known: &[(usize, T)]) -> Option<T> {
+    pub fn find_around<T, I: Iterator<Item = (usize, T)>>(
+        &self,
+        from: Option<FileId>,
+        known: impl Fn() -> I,
+    ) -> Option<T> {
         let file = self.scope(from)?;
         let mut around = (0..self.prefixes.len())
             .filter(|scope| *scope != file && self.scopes[*scope].sees.contains(&file));
-        around.find_map(|scope| self.nearest(Some(scope), known))
+        around.find_map(|scope| self.nearest(Some(scope), known()))
     }
 
     /// The prefix behind which a file sees another one.

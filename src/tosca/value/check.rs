@@ -307,8 +307,8 @@ impl<'t, 'a> Checker<'t, 'a> {
     ) {
         let names = || known.iter().map(|definition| definition.name);
         let listed = || match known {
-            [] => "it has no properties".to_owned(),
-            _ => format!("it has `{}`", names().collect::<Vec<_>>().join("`, `")),
+            [] => "it has no properties".into(),
+            _ => format!("it has `{}`", names().collect::<Vec<_>>().join("`, `")).into(),
         };
         let help = did_you_mean(name, names()).unwrap_or_else(listed);
         let message = format!("{owner} has no property `{name}`");

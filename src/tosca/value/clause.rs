@@ -139,7 +139,7 @@ impl<'a> Clause<'a> {
         let Some(operator) = Operator::from_keyname(keyname) else {
             let all = Operator::ALL.map(Operator::keyname);
             let help = did_you_mean(keyname, all)
-                .unwrap_or_else(|| format!("there are `{}`", all.join("`, `")));
+                .unwrap_or_else(|| format!("there are `{}`", all.join("`, `")).into());
             let error = Diagnostic::error(
                 Code::InvalidConstraint,
                 format!("`{keyname}` is no operator of a constraint clause"),

@@ -5,7 +5,7 @@ use super::check::{Checker, Kind, shown};
 use super::primitive::{Literal, is_unbounded};
 use super::truth::is_unsupported;
 use super::{Clause, Definition, Operator, Primitive, Reason, Schema, function};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Rule, Specification};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 
@@ -32,7 +32,7 @@ impl<'t> Checker<'t, '_> {
             for found in self.errors_since(before) {
                 found.message =
                     format!("the {what} of `{}` does not fit: {}", definition.name, found.message);
-                found.section = Some(section);
+                found.rule = Some(Rule::new(Specification::ToscaSimple13, section));
             }
         }
     }

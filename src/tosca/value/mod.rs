@@ -20,7 +20,7 @@
 //! }
 //!
 //! let text = "schema: {type: list, entry_schema: {type: scalar-unit.size, constraints: [greater_than: 1 GB]}}\nvalue: [2 GB, 3 MB, x]";
-//! let document = parse(FileId(0), text.into(), &Limits::default()).unwrap();
+//! let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
 //! let schema = Schema::read(document.root().get("schema").unwrap(), &mut Diagnostics::default());
 //! let findings = check_value(document.root().get("value").unwrap(), &schema, &None);
 //! let codes: Vec<_> = findings.diagnostics.iter().map(|found| found.code.as_str()).collect();

@@ -99,7 +99,7 @@ fn found(text: &str) -> String {
         findings.undecided.extend(more.undecided);
     }
     assert!(
-        findings.diagnostics.iter().all(|found| found.section.is_some() && found.span.is_some()),
+        findings.diagnostics.iter().all(|found| found.rule.is_some() && found.span.is_some()),
         "{findings:?}"
     );
     let mut codes: Vec<_> =
@@ -544,7 +544,7 @@ fn problems_say_where_they_are_and_what_to_do() {
             format!(
                 "{} ({}; {})",
                 found.one_line(&sources),
-                found.section.unwrap(),
+                found.rule.unwrap().section,
                 found.help.as_deref().unwrap_or("-")
             )
         })

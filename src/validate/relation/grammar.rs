@@ -2,38 +2,20 @@
 
 use super::super::checker::Checker;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::variability::graph::{ElementId, RelationElement};
-
-/// With what Variability4TOSCA lets every template say of itself.
-const REQUIREMENT: Shape = Shape {
-    what: "a requirement assignment",
-    section: "3.8.2.1",
-    keynames: &[
-        "capability",
-        "node",
-        "relationship",
-        "node_filter",
-        "occurrences",
-        "description",
-        "metadata",
-    ],
-};
-
-const INLINE: Shape = Shape {
-    what: "the relationship of a requirement assignment",
-    section: "3.8.2.1",
-    keynames: &["type", "properties", "interfaces", "description", "metadata"],
-};
+use crate::variability::template::shape;
 
 impl<'a> Checker<'_, 'a> {
     pub(super) fn requirement_grammar(&self, relation: &RelationElement<'a>) {
         let value = relation.requirement.declared.value;
         let when = [relation.id];
-        self.grammar(&when, value, &REQUIREMENT, &["capability", "node"]);
+        let section = REQUIREMENT_ASSIGNMENT.section;
+        self.grammar(&when, value, (shape::REQUIREMENT, section), &["capability", "node"]);
         match value.get("relationship") {
             Some(relationship) if relationship.kind() == NodeKind::Mapping => {
-                self.grammar(&when, relationship, &INLINE, &[])
+                let section = RELATIONSHIP_IN_PLACE.section;
+                self.grammar(&when, relationship, (shape::RELATIONSHIP_IN_PLACE, section), &[])
             }
             Some(other) if other.as_str().is_none() && !other.is_null() => {
                 self.wrong(&when, other, "relationship", "a name or a map", "3.8.2.2.2");
@@ -41,7 +23,7 @@ impl<'a> Checker<'_, 'a> {
             _ => {}
         }
         if let Some(occurrences) = value.get("occurrences") {
-            self.occurrences(&when, occurrences, "3.8.2.1");
+            self.occurrences(&when, occurrences, section);
         }
     }
 
@@ -50,16 +32,16 @@ impl<'a> Checker<'_, 'a> {
         &self,
         when: &[ElementId],
         body: Node<'_>,
-        shape: &Shape,
+        (known, section): (Vocabulary, &'static str),
         texts: &[&str],
     ) {
-        self.keynames(when, body, shape);
-        self.about(when, body, shape.section);
+        self.keynames(when, body, known);
+        self.about(when, body, section);
         for (keyname, value) in
             texts.iter().filter_map(|keyname| Some((keyname, body.get(keyname)?)))
         {
             if value.as_str().is_none() && !value.is_null() {
-                self.wrong(when, value, keyname, "a string", shape.section);
+                self.wrong(when, value, keyname, "a string", section);
             }
         }
     }

@@ -5,26 +5,12 @@ use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::super::property::undefined;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::tosca::shape::Shape;
+use crate::tosca::shape::RELATIONSHIP;
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, Graph, RelationElement};
-use crate::variability::template::{Property, PropertyValue, RelationshipTemplate};
+use crate::variability::template::{Property, PropertyValue, RelationshipTemplate, shape};
 use rustc_hash::FxHashMap;
-
-const TEMPLATE: Shape = Shape {
-    what: "a relationship template",
-    section: "3.8.4.1",
-    keynames: &[
-        "type",
-        "description",
-        "metadata",
-        "properties",
-        "attributes",
-        "interfaces",
-        "copy",
-    ],
-};
 
 /// Relationship templates by name.
 pub(super) struct Templates<'g, 'a> {
@@ -77,7 +63,8 @@ impl<'a> Checker<'_, 'a> {
                 .map(|relation| relation.id)
                 .into_iter()
                 .collect();
-            self.grammar(&when, template.value, &TEMPLATE, &["copy"]);
+            let known = (shape::RELATIONSHIP, RELATIONSHIP.section);
+            self.grammar(&when, template.value, known, &["copy"]);
             self.relationship_copy(&when, template, templates);
             if when.is_empty() {
                 self.unused_template(template);

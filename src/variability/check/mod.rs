@@ -29,7 +29,7 @@ pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagn
 }
 
 /// What every variant has to fulfil to pass the checks.
-pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<Rule> {
+pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
     let mut checker = Checker {
         graph,
         options,
@@ -43,7 +43,7 @@ pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<Rule> {
 
 /// What a check demands while an element is present.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct PresenceRule {
     /// The check.
     pub code: Code,
     /// The element while which is present it counts; nothing where it always counts.
@@ -75,7 +75,7 @@ struct Checker<'c, 'a> {
     options: &'c Options,
     judge: Judge<'c>,
     diagnostics: Diagnostics,
-    rules: Vec<Rule>,
+    rules: Vec<PresenceRule>,
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -107,7 +107,7 @@ impl<'a> Checker<'_, 'a> {
                 self.diagnostics.push(wrong(self.graph));
             }
             Judge::Variant(_) => {}
-            Judge::Rules => self.rules.push(Rule {
+            Judge::Rules => self.rules.push(PresenceRule {
                 code,
                 guard: Some(guard),
                 demand: Demand::Any,
@@ -137,9 +137,12 @@ impl<'a> Checker<'_, 'a> {
                     self.diagnostics.push(wrong(self.graph, &present));
                 }
             }
-            Judge::Rules => {
-                self.rules.push(Rule { code, guard, demand: Demand::AtMostOne, of: of.to_vec() })
-            }
+            Judge::Rules => self.rules.push(PresenceRule {
+                code,
+                guard,
+                demand: Demand::AtMostOne,
+                of: of.to_vec(),
+            }),
         }
     }
 }

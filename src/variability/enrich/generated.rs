@@ -6,7 +6,7 @@
 use super::origin::By;
 use super::{Conditions, Context, Origin};
 use crate::sat::formula::Formula;
-use crate::tosca::names::Family;
+use crate::tosca::types::{Family, Meaning};
 use crate::variability::expression::Of;
 use crate::variability::graph::{Element, ElementId, NodeElement};
 use crate::variability::options::{Half, Kind, Part};
@@ -17,7 +17,7 @@ const HALVES: [Half; 2] = [Half::Consistency, Half::Semantic];
 
 /// Type-specific conditions by family, type and property.
 type TypeSpecificIndex<'t, 'a> =
-    FxHashMap<(&'a str, &'a str, Option<&'a str>), &'t TypeSpecificCondition<'a>>;
+    FxHashMap<(Family, Meaning<'a>, Option<&'a str>), &'t TypeSpecificCondition<'a>>;
 
 impl<'c, 'a> Context<'c, '_, 'a> {
     /// The generated conditions of every element.
@@ -27,9 +27,14 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         type_specific: &TypeSpecificConditions<'a>,
     ) -> Conditions {
         let graph = self.evaluator.graph;
+        let types = self.evaluator.types;
+        let key = |condition: &TypeSpecificCondition<'a>| {
+            let family = Family::of_keyword(condition.family)?;
+            Some((family, types.meaning(family, condition.name), condition.property))
+        };
         let index: TypeSpecificIndex<'_, 'a> = type_specific
             .iter()
-            .map(|condition| ((condition.family, condition.name, condition.property), condition))
+            .filter_map(|condition| Some((key(condition)?, condition)))
             .collect();
         let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
@@ -83,6 +88,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         condition.halves
     }
 
+    /// The condition of the element's type, or else of the nearest ancestor that has one.
     fn type_specific_of<'t>(
         &self,
         id: ElementId,
@@ -105,7 +111,8 @@ impl<'c, 'a> Context<'c, '_, 'a> {
             Kind::Policy => Family::Policy,
             _ => return None,
         };
-        index.get(&(family.keyword(), graph.only_type(typed)?, property)).copied()
+        let mut types = self.evaluator.types.chain(family, graph.only_type(typed)?);
+        types.find_map(|one| index.get(&(family, one, property))).copied()
     }
 
     /// Adds the generic conditions of the halves that are taken and not replaced.

@@ -9,7 +9,7 @@ use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::names::TypeHierarchy;
+use crate::tosca::types::TypeHierarchy;
 use crate::variability::clock::Clock;
 use crate::variability::graph::index::Index;
 use crate::variability::graph::{ElementId, Graph};
@@ -297,10 +297,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     fn no_condition(&self, node: Node<'_>, written: &str) -> Diagnostic {
-        let guess = self
-            .graph
-            .closest_identifier(written)
-            .map(|identifier| format!("did you mean `{identifier}`?"));
+        let guess = self.graph.closest_identifier(written);
         let help = "a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or an identifier such as `node.shop`";
         let error =
             Diagnostic::error(Code::InvalidExpression, format!("`{written}` is not a condition"))

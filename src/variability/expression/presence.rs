@@ -6,7 +6,7 @@ use super::evaluate::Evaluator;
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind, Scalar};
-use crate::tosca::names::{Family, TypeHierarchy};
+use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId, Step};
 use crate::variability::options::Kind;
 

@@ -12,9 +12,6 @@ use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
 use rustc_hash::FxHashMap;
 
-/// The file of a value that stands in none: no file has this id.
-const NOWHERE: FileId = FileId(u32::MAX / 2);
-
 /// One source of deployment inputs.
 pub enum DeploymentInputs<'l> {
     /// A file: a map of values by the names of inputs.
@@ -29,7 +26,7 @@ impl DeploymentInputs<'_> {
     /// # Errors
     /// `syntax` where the text is no YAML.
     pub fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
-        let parsed = yaml::parse(NOWHERE, text.into(), &Limits::default());
+        let parsed = yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         parsed
             .map(|document| Self::Value(name.to_owned(), document))
             .map_err(|error| named(error, name))
@@ -77,9 +74,9 @@ pub fn assign<'t>(
                 );
             }
         }
-        let is_nowhere = key.span().file == NOWHERE;
+        let is_detached = key.span().is_detached();
         diagnostics.0.extend(
-            found.into_iter().map(|error| if is_nowhere { named(error, name) } else { error }),
+            found.into_iter().map(|error| if is_detached { named(error, name) } else { error }),
         );
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(assigned) }
@@ -137,6 +134,5 @@ fn no_functions(value: Node<'_>, found: &mut Vec<Diagnostic>) {
 /// Says which input it is about, for want of a place.
 fn named(error: Diagnostic, name: &str) -> Diagnostic {
     let message = format!("the deployment input `{name}`: {}", error.message);
-    let labels = error.labels.into_iter().filter(|label| label.span.file != NOWHERE).collect();
-    Diagnostic { message, labels, span: error.span.filter(|span| span.file != NOWHERE), ..error }
+    Diagnostic { message, ..error }
 }

@@ -6,8 +6,7 @@ use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::names::{Family, TypeHierarchy};
-use crate::tosca::{self, profile};
+use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::index::Index;
 use crate::variability::options::Kind;
 use crate::variability::template::{
@@ -385,7 +384,6 @@ impl<'a> Builder<'a, '_> {
         requirement.filtered
             || target.starts_with("tosca.nodes.")
             || self.types.is_defined(Family::Node, target)
-            || profile::has(tosca::Family::Node, target)
     }
 
     fn link_groups_and_policies(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
-use crate::text::diagnostic::{Code, Diagnostic, closest};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, Scalar};
 use crate::variability::options::Kind;
 use rustc_hash::FxHashMap;
@@ -185,11 +185,11 @@ impl<'a> Graph<'a> {
     }
 
     /// The identifier that somebody who wrote this one may have meant.
-    pub fn closest_identifier(&self, written: &str) -> Option<String> {
+    pub fn closest_identifier(&self, written: &str) -> Option<Advice> {
         let (kind, _) = written.split_once('.')?;
         let of_kind = self.ids().filter(|&id| self.element(id).kind.as_str() == kind);
         let known: Vec<_> = of_kind.map(|id| self.identifier(id).to_string()).collect();
-        closest(written, known.iter().map(String::as_str)).map(str::to_owned)
+        did_you_mean(written, known.iter().map(String::as_str))
     }
 
     /// The element of an identifier, such as `property.port@0.node.shop`.

@@ -251,9 +251,7 @@ pub fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagn
 }
 
 fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assignment, Diagnostic> {
-    // A file of no source map: no span of it leaves this function.
-    const NOWHERE: FileId = FileId(u32::MAX);
-    match yaml::parse(NOWHERE, text.into(), &Limits::default()) {
+    match yaml::parse(FileId::DETACHED, text.into(), &Limits::default()) {
         Ok(document) => Ok(Assignment {
             name: name.to_owned(),
             value: document.root().to_value(),
@@ -262,7 +260,7 @@ fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assign
         }),
         Err(error) => {
             let message = format!("{source} assigns `{name}` what is no YAML: {}", error.message);
-            Err(Diagnostic { message, span: None, labels: Vec::new(), ..error })
+            Err(Diagnostic { message, ..error })
         }
     }
 }

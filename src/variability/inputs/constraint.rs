@@ -1,7 +1,7 @@
 //! Constraint clauses (TOSCA Simple Profile 1.3, 3.6.3).
 
 use super::{InputType, listed, shape};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
@@ -90,8 +90,9 @@ impl Constraint {
             )
             .at(span)),
             Err(problem) => {
-                let help = did_you_mean(keyword, KEYWORDS)
-                    .unwrap_or_else(|| format!("there are {}", listed(KEYWORDS.into_iter())));
+                let help = did_you_mean(keyword, KEYWORDS).unwrap_or_else(|| {
+                    format!("there are {}", listed(KEYWORDS.into_iter())).into()
+                });
                 Err(Diagnostic::error(Code::InvalidInput, problem).at(span).help(help))
             }
         }
@@ -144,7 +145,7 @@ impl Constraint {
     }
 
     /// Which of the valid values somebody who gave this one may have meant.
-    pub fn suggestion(&self, value: &Value) -> Option<String> {
+    pub fn suggestion(&self, value: &Value) -> Option<Advice> {
         match &self.clause {
             Clause::ValidValues(valid) => {
                 did_you_mean(value.as_str()?, valid.iter().filter_map(Value::as_str))

@@ -2,7 +2,7 @@
 
 use super::features::{FeatureKeyword, FeatureRule};
 use super::{Constraint, InputType, listed, named, shape};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
@@ -109,11 +109,11 @@ impl<'a> Declarations<'a> {
     }
 
     /// What somebody who named an undeclared input may have meant.
-    pub fn suggestion(&self, name: &str) -> String {
+    pub fn suggestion(&self, name: &str) -> Advice {
         let names = || self.names();
         did_you_mean(name, names()).unwrap_or_else(|| match names().next() {
-            Some(_) => format!("declared are {}", listed(names())),
-            None => "no variability inputs are declared".to_owned(),
+            Some(_) => format!("declared are {}", listed(names())).into(),
+            None => "no variability inputs are declared".into(),
         })
     }
 
@@ -283,7 +283,7 @@ pub struct Problem {
     pub message: String,
     pub(super) place: Option<Span>,
     pub(super) wrong_type: bool,
-    help: Option<String>,
+    help: Option<Advice>,
 }
 
 impl Problem {
@@ -303,8 +303,8 @@ fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {
     let known =
         || KEYWORDS.into_iter().chain(FeatureKeyword::ALL.iter().map(|keyword| keyword.as_str()));
     let help = match closest(written, known().chain(TOLERATED)) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("a variability input has {}", listed(known())),
+        Some(name) => Advice::did_you_mean(written, name),
+        None => format!("a variability input has {}", listed(known())).into(),
     };
     Diagnostic::error(
         Code::UnknownKeyword,

@@ -2,7 +2,7 @@
 
 use super::assignment::{Assignment, AssignmentSource, entries};
 use super::{listed, named, shape};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 
@@ -85,8 +85,8 @@ impl<'a> VariabilityPresets<'a> {
 
     fn unknown(&self, id: &str) -> Diagnostic {
         let help = did_you_mean(id, self.names()).unwrap_or_else(|| match self.names().next() {
-            Some(_) => format!("there are {}", listed(self.names())),
-            None => "the template declares no variability presets".to_owned(),
+            Some(_) => format!("there are {}", listed(self.names())).into(),
+            None => "the template declares no variability presets".into(),
         });
         Diagnostic::error(Code::UnknownPreset, format!("there is no variability preset `{id}`"))
             .help(help)
@@ -114,8 +114,8 @@ impl<'a> VariabilityPreset<'a> {
                 "inputs" => self.inputs = Some(value),
                 other => {
                     let help = match closest(other, KEYWORDS) {
-                        Some(name) => format!("did you mean `{name}`?"),
-                        None => "the values of a preset belong under `inputs`".to_owned(),
+                        Some(name) => Advice::did_you_mean(other, name),
+                        None => "the values of a preset belong under `inputs`".into(),
                     };
                     let message = format!("`{other}` is no keyword of a variability preset");
                     diagnostics.push(

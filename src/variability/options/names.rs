@@ -229,7 +229,7 @@ pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<Part>, Diagnostic> {
     for word in text.split('-') {
         let part = kind.part(word).ok_or_else(|| {
             let guess = did_you_mean(word, known.iter().map(|part| part.as_str()));
-            let guess = guess.map(|guess| format!("{guess} {}", mode_help(kind)));
+            let guess = guess.map(|guess| guess.and(&mode_help(kind)));
             error(format!("`{word}` is no part of a default condition mode of {}", kind.plural()))
                 .help_opt(guess)
         })?;

@@ -170,7 +170,7 @@ fn load_modes(table: &str, diagnostics: &mut Diagnostics) -> ModeTable {
 }
 
 fn read(text: &str) -> Result<Document, Diagnostic> {
-    parse(FileId(u32::MAX), text.into(), &Limits::default())
+    parse(FileId::DETACHED, text.into(), &Limits::default())
 }
 
 fn options(

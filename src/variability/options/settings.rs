@@ -150,7 +150,7 @@ impl Settings {
         let mut settings = Self::default();
         for (name, text) in overrides {
             let read = find(name).and_then(|key| {
-                let document = parse(FileId(u32::MAX), text.as_str().into(), &Limits::default())
+                let document = parse(FileId::DETACHED, text.as_str().into(), &Limits::default())
                     .map_err(|error| {
                         Diagnostic::error(
                             error.code,
@@ -225,7 +225,7 @@ fn read_value(
             Takes::Parts(_) => None,
         };
         let help = takes();
-        error().help(guess.map_or_else(|| help.clone(), |guess| format!("{guess} {help}")))
+        error().help(guess.map_or_else(|| help.as_str().into(), |guess| guess.and(&help)))
     })
 }
 

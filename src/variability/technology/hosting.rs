@@ -1,7 +1,7 @@
 //! Ways up the hosting relations.
 
 use crate::text::diagnostic::{Code, Diagnostic};
-use crate::tosca::names::{Family, TypeHierarchy};
+use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::{Graph, NodeElement, RelationId};
 
 /// More ways than this for one rule and node are a mistake: each is a variable, and people have to

@@ -8,7 +8,7 @@
 mod hosting;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::names::{Family, TypeHierarchy};
+use crate::tosca::types::{Family, Meaning, TypeHierarchy};
 use crate::variability::expression::has_artifact_type;
 use crate::variability::graph::{
     Element, ElementId, Graph, Implementation, NodeElement, NodeId, RelationId, Requires,
@@ -189,7 +189,7 @@ impl Scenario<'_> {
 
 /// Rules by component.
 struct Rules<'r, 'a> {
-    by_component: FxHashMap<&'r str, Vec<&'a TechnologyRule<'a>>>,
+    by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
 }
 
 impl<'r, 'a> Rules<'r, 'a> {
@@ -197,12 +197,10 @@ impl<'r, 'a> Rules<'r, 'a> {
     where
         'a: 'r,
     {
-        let mut by_component: FxHashMap<&str, Vec<&TechnologyRule<'_>>> = FxHashMap::default();
+        let mut by_component: FxHashMap<Meaning<'_>, Vec<&TechnologyRule<'_>>> =
+            FxHashMap::default();
         for rule in rules {
-            by_component
-                .entry(types.canonical(Family::Node, rule.component))
-                .or_default()
-                .push(rule);
+            by_component.entry(types.meaning(Family::Node, rule.component)).or_default().push(rule);
         }
         Self { by_component }
     }
@@ -218,7 +216,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         // The type itself comes first in its chain, so the first component found is the most
         // specific one.
         let rules =
-            types.chain(Family::Node, node_type).find_map(|name| self.by_component.get(name));
+            types.chain(Family::Node, node_type).find_map(|one| self.by_component.get(&one));
         let mut candidates = Vec::new();
         for &rule in rules.into_iter().flatten() {
             let Some(artifacts) = artifacts(graph, types, node, node_type, rule) else { continue };
@@ -266,7 +264,5 @@ fn artifacts(
         .copied()
         .filter(|&id| has_artifact_type(graph, types, id, wanted))
         .collect();
-    let from_type =
-        || types.artifact_types(node_type).any(|name| types.is_a(Family::Artifact, name, wanted));
-    (!own.is_empty() || from_type()).then_some(own)
+    (!own.is_empty() || types.has_artifact(node_type, wanted)).then_some(own)
 }

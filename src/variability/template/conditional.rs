@@ -1,41 +1,10 @@
 //! What every conditional element may declare, whatever its kind.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use super::shape::{COMMON, of_kind};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::variability::options::{Kind, Part, parse_mode};
-
-/// The keywords that every conditional element has.
-pub(super) const COMMON: [&str; 11] = [
-    "conditions",
-    "implies",
-    "implied",
-    "default_alternative",
-    "default_condition",
-    "default_condition_mode",
-    "default_consistency_condition",
-    "default_semantic_condition",
-    "pruning",
-    "consistency_pruning",
-    "semantic_pruning",
-];
-
-/// The other keywords that exist only for variability.
-const OTHER: [&str; 8] = [
-    "weight",
-    "technology",
-    "managed",
-    "persistent",
-    "anchor",
-    "expression",
-    "assign",
-    "variability",
-];
-
-/// Whether a key exists only for variability, so that no result has it.
-pub fn is_keyword(key: &str) -> bool {
-    COMMON.contains(&key) || OTHER.contains(&key)
-}
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +99,7 @@ impl<'a> Conditional<'a> {
             self.conditions = Some(value);
             return true;
         }
-        if !COMMON.contains(&text) {
-            return false;
-        }
-        if text == "default_alternative"
-            && matches!(kind, Kind::Node | Kind::Group | Kind::Policy | Kind::Import)
-        {
+        if !COMMON.contains(&text) || !of_kind(kind).has(text) {
             return false;
         }
         let settings = self.settings.get_or_insert_default();
@@ -217,45 +181,4 @@ pub(super) fn invalid(at: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message)
         .at(at.span())
         .help(format!("here stands {}", at.describe()))
-}
-
-/// Judges a key that an element does not take itself: a keyword of variability, or one close to a
-/// keyword, would silently have no effect.
-///
-/// `known` are the other keywords of the element; whatever is far from all of them is somebody's
-/// extension.
-pub(super) fn unknown(
-    what: &str,
-    key: Node<'_>,
-    known: &[&'static str],
-    diagnostics: &mut Diagnostics,
-) {
-    let text = key.text().unwrap_or_default();
-    let error = |message| Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
-    if known.contains(&text) {
-        return;
-    }
-    if is_keyword(text) {
-        diagnostics.push(error(format!("`{text}` has no meaning at {what}")));
-    } else if let Some(meant) = closest(text, known.iter().copied().chain(COMMON).chain(OTHER)) {
-        diagnostics.push(
-            error(format!("`{text}` is not a keyword of {what}"))
-                .help(format!("did you mean `{meant}`?")),
-        );
-    }
-}
-
-/// Judges a key where only `known` ones are allowed.
-pub(super) fn unknown_in_closed(
-    what: &str,
-    key: Node<'_>,
-    known: &[&'static str],
-    diagnostics: &mut Diagnostics,
-) {
-    let text = key.text().unwrap_or_default();
-    let help = closest(text, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
-    let error =
-        Diagnostic::error(Code::UnknownKeyword, format!("`{text}` is not a keyword of {what}"))
-            .at(key.span());
-    diagnostics.push(error.help(format!("known are {}", known.join(", "))).help_opt(help));
 }

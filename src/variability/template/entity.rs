@@ -1,12 +1,12 @@
 //! The entities of a topology template, one parser each.
 
 use super::PLAIN_VERSION;
-use super::conditional::{
-    COMMON, Conditional, Declared, boolean, invalid, unknown, unknown_in_closed,
-};
+use super::conditional::{Conditional, Declared, boolean, invalid};
+use super::shape::{self, COMMON};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::options::Kind;
 
 /// A node template ("Node Template").
@@ -279,39 +279,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-const REQUIREMENT_KEYS: &[&str] = &[
-    "node",
-    "relationship",
-    "node_filter",
-    "capability",
-    "occurrences",
-    "description",
-    "metadata",
-];
-
-const RELATIONSHIP_KEYS: &[&str] =
-    &["type", "properties", "description", "metadata", "attributes", "interfaces", "copy"];
-
-const ARTIFACT_KEYS: &[&str] = &[
-    "type",
-    "properties",
-    "file",
-    "repository",
-    "description",
-    "deploy_path",
-    "metadata",
-    "artifact_version",
-    "checksum",
-    "checksum_algorithm",
-    "mime_type",
-];
-
-const GROUP_KEYS: &[&str] =
-    &["type", "properties", "members", "description", "metadata", "attributes", "interfaces"];
-
-const POLICY_KEYS: &[&str] =
-    &["type", "properties", "targets", "description", "metadata", "triggers"];
-
 const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
 
 fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
@@ -359,7 +326,7 @@ pub(super) fn node_template<'a>(
             "managed" => node.managed = diagnostics.ok(boolean(key, value)),
             "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             _ if conditional.take(Kind::Node, key, value, diagnostics) => {}
-            _ => unknown("a node template", key, NODE_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
         }
     }
     // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
@@ -369,21 +336,6 @@ pub(super) fn node_template<'a>(
     node.declared.conditional = conditional;
     node
 }
-
-const NODE_KEYS: &[&str] = &[
-    "type",
-    "properties",
-    "requirements",
-    "artifacts",
-    "description",
-    "metadata",
-    "directives",
-    "attributes",
-    "capabilities",
-    "interfaces",
-    "node_filter",
-    "copy",
-];
 
 fn require_type(
     types: &[TypeAssignment<'_>],
@@ -410,7 +362,7 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
         let mut conditional = Conditional::default();
         for (key, value) in entry.body("type assignment", diagnostics) {
             if !conditional.take(Kind::Type, key, value, diagnostics) {
-                unknown_in_closed("a type assignment", key, &COMMON, diagnostics);
+                diagnostics.0.extend(shape::TYPE.unknown(key, Reading::Strict));
             }
         }
         TypeAssignment { declared: entry.declare(conditional) }
@@ -474,7 +426,7 @@ fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a>
     for (key, item) in body.entries() {
         let known = matches!(key.text(), Some("value" | "expression"));
         if !known && !conditional.take(Kind::Property, key, item, diagnostics) {
-            unknown_in_closed("a wrapped property", key, &COMMON, diagnostics);
+            diagnostics.0.extend(shape::PROPERTY.unknown(key, Reading::Strict));
         }
     }
     let value = match (value, expression) {
@@ -516,14 +468,15 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = Entry { key, value: Some(value) };
-                requirement.inline = Some(Box::new(relationship(inline, diagnostics)));
+                let vocabulary = &shape::RELATIONSHIP_IN_PLACE;
+                requirement.inline = Some(Box::new(relationship(inline, vocabulary, diagnostics)));
             }
             "relationship" if value.kind() == NodeKind::Sequence => {
                 diagnostics.push(invalid(value, "`relationship` is a name or a map"));
             }
             "relationship" => requirement.relationship = Some(value),
             _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}
-            _ => unknown("a requirement", key, REQUIREMENT_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::REQUIREMENT.unknown(key, Reading::Lenient)),
         }
     }
     requirement.declared.conditional = conditional;
@@ -534,7 +487,7 @@ pub(super) fn relationship_template<'a>(
     entry: Entry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> RelationshipTemplate<'a> {
-    let template = relationship(entry, diagnostics);
+    let template = relationship(entry, &shape::RELATIONSHIP, diagnostics);
     // A copy takes what it does not say from the template that it copies (section 3.8.4.1).
     if template.value.get("copy").is_none() {
         require_type(&template.types, "relationship template", entry.key, diagnostics);
@@ -543,7 +496,11 @@ pub(super) fn relationship_template<'a>(
 }
 
 /// In place, a relationship may leave its type to the definition of the requirement.
-fn relationship<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> RelationshipTemplate<'a> {
+fn relationship<'a>(
+    entry: Entry<'a>,
+    vocabulary: &Vocabulary,
+    diagnostics: &mut Diagnostics,
+) -> RelationshipTemplate<'a> {
     let mut template = RelationshipTemplate {
         name: entry.key.text().unwrap_or_default(),
         key: entry.key,
@@ -566,7 +523,7 @@ fn relationship<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Relation
                 .at(key.span())
                 .help("it is present with the relation that uses it: put the conditions there"),
             ),
-            _ => unknown("a relationship template", key, RELATIONSHIP_KEYS, diagnostics),
+            _ => diagnostics.0.extend(vocabulary.unknown(key, Reading::Lenient)),
         }
     }
     template
@@ -592,7 +549,7 @@ fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a>
             "type" => artifact.types = types(value, diagnostics),
             "properties" => artifact.properties = properties(value, diagnostics),
             _ if conditional.take(Kind::Artifact, key, value, diagnostics) => {}
-            _ => unknown("an artifact", key, ARTIFACT_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::ARTIFACT.unknown(key, Reading::Lenient)),
         }
     }
     artifact.declared.conditional = conditional;
@@ -618,23 +575,12 @@ fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology
             "assign" => technology.assign = diagnostics.ok(string(value, "`assign`")),
             "artifact" => technology.artifact = diagnostics.ok(string(value, "`artifact`")),
             _ if conditional.take(Kind::Technology, key, value, diagnostics) => {}
-            _ => unknown_in_closed("a technology", key, TECHNOLOGY_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::TECHNOLOGY.unknown(key, Reading::Strict)),
         }
     }
     technology.declared.conditional = conditional;
     technology
 }
-
-const TECHNOLOGY_KEYS: &[&str] = &[
-    "conditions",
-    "weight",
-    "assign",
-    "artifact",
-    "implies",
-    "implied",
-    "default_alternative",
-    "pruning",
-];
 
 pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
     reserve(entry.key, "a group", diagnostics);
@@ -654,7 +600,7 @@ pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Grou
                     value.items().filter_map(|item| diagnostics.ok(member(item))).collect()
             }
             _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
-            _ => unknown("a group", key, GROUP_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::GROUP.unknown(key, Reading::Lenient)),
         }
     }
     require_type(&group.types, "group", entry.key, diagnostics);
@@ -692,7 +638,7 @@ pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Pol
                 diagnostics.push(invalid(value, "`targets` is a list of names of nodes and groups"))
             }
             _ if conditional.take(Kind::Policy, key, value, diagnostics) => {}
-            _ => unknown("a policy", key, POLICY_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::POLICY.unknown(key, Reading::Lenient)),
         }
     }
     require_type(&policy.types, "policy", entry.key, diagnostics);
@@ -709,24 +655,11 @@ pub(super) fn parameter<'a>(
     // What is no map is the parameter's value, in the single-line grammar.
     for (key, value) in entry.value.into_iter().flat_map(Node::entries) {
         if !conditional.take(kind, key, value, diagnostics) {
-            unknown("a parameter", key, PARAMETER_KEYS, diagnostics);
+            diagnostics.0.extend(shape::PARAMETER.unknown(key, Reading::Lenient));
         }
     }
     Parameter { declared: entry.declare(conditional) }
 }
-
-const PARAMETER_KEYS: &[&str] = &[
-    "type",
-    "description",
-    "value",
-    "required",
-    "default",
-    "status",
-    "constraints",
-    "key_schema",
-    "entry_schema",
-    "metadata",
-];
 
 /// A weight: `true` is 1, `false` is 0.
 pub(super) fn weight(value: Node<'_>) -> Result<Decimal, Diagnostic> {

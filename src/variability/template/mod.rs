@@ -6,17 +6,17 @@
 
 mod conditional;
 mod entity;
-mod import;
+pub(crate) mod shape;
 mod topology;
 mod variability;
 
-pub use conditional::{Declared, Implied, Settings, is_keyword};
+pub use conditional::{Declared, Implied, Settings};
 pub use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
     RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,
     TypeAssignment,
 };
-pub use import::{IMPORT_KEYS, ImportDefinition};
+pub use shape::is_keyword;
 pub use topology::{Import, ServiceTemplate, parse};
 pub use variability::{
     TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules,

@@ -1,16 +1,18 @@
 //! The service template and its topology template.
 
 use super::PLAIN_VERSION;
-use super::conditional::{Conditional, Declared, invalid, unknown, unknown_in_closed};
+use super::conditional::{Conditional, Declared, invalid};
 use super::entity::{
     self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
     list_entries,
 };
-use super::import::{IMPORT_KEYS, ImportDefinition};
+use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::profile;
+use crate::tosca::shape::Reading;
 use crate::variability::options::{self, Kind};
 
 /// A variable service template ("Service Template").
@@ -73,44 +75,11 @@ pub fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTempla
             "imports" => template.imports = imports(value, diagnostics),
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
-            _ => unknown("a service template", key, SERVICE_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
     template
 }
-
-const SERVICE_KEYS: &[&str] = &[
-    "topology_template",
-    "imports",
-    "namespace",
-    "metadata",
-    "description",
-    "dsl_definitions",
-    "repositories",
-    "artifact_types",
-    "data_types",
-    "capability_types",
-    "interface_types",
-    "relationship_types",
-    "node_types",
-    "group_types",
-    "policy_types",
-    "template_name",
-    "template_author",
-    "template_version",
-];
-
-const TOPOLOGY_KEYS: &[&str] = &[
-    "description",
-    "inputs",
-    "outputs",
-    "node_templates",
-    "relationship_templates",
-    "groups",
-    "policies",
-    "substitution_mappings",
-    "workflows",
-];
 
 fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
     if node.kind() != NodeKind::Mapping && !node.is_null() {
@@ -163,7 +132,7 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 template.policies =
                     list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
             }
-            _ => unknown("a topology template", key, TOPOLOGY_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::TOPOLOGY.unknown(key, Reading::Lenient)),
         }
     }
 }
@@ -218,7 +187,7 @@ fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
     }
     let known: Vec<_> = options::versions().collect();
     let help = did_you_mean(version, known.iter().copied())
-        .unwrap_or_else(|| format!("it can be {}", known.join(", ")));
+        .unwrap_or_else(|| format!("it can be {}", known.join(", ")).into());
     Err(error(format!("the definitions version `{version}` cannot be resolved"))
         .at(node.span())
         .help(help))
@@ -232,16 +201,18 @@ fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>>
 }
 
 fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a>> {
-    let Some(definition) = ImportDefinition::read(item) else {
+    // What stands behind a word of variability is no file.
+    let is_named = |definition: &ImportDefinition<'_>| {
+        definition.name.is_none_or(|name| !name.text().is_some_and(is_keyword))
+    };
+    let Some(definition) = ImportDefinition::read(item).filter(is_named) else {
         diagnostics.push(invalid(item, "an import is the name of a file, or a map with `file`"));
         return None;
     };
     let mut conditional = Conditional::default();
     for (key, value) in definition.body.entries() {
-        let is_keyname = key.text().is_some_and(|text| IMPORT_KEYS.contains(&text));
-        if !is_keyname && !conditional.take(Kind::Import, key, value, diagnostics) {
-            let known: Vec<_> = IMPORT_KEYS.iter().copied().chain(["conditions"]).collect();
-            unknown_in_closed("an import", key, &known, diagnostics);
+        if !conditional.take(Kind::Import, key, value, diagnostics) {
+            diagnostics.0.extend(shape::IMPORT.unknown(key, Reading::Strict));
         }
     }
     Some(Import {

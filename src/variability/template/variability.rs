@@ -1,11 +1,13 @@
 //! The variability definition ("Variability Definition"), type-specific conditions and technology
 //! rules.
 
-use super::conditional::{boolean, invalid, unknown_in_closed};
+use super::conditional::{boolean, invalid};
 use super::entity::{string, weight};
+use super::shape::{self, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::shape::Reading;
 
 /// `topology_template.variability`
 #[derive(Clone, Debug, Default)]
@@ -25,17 +27,6 @@ pub struct Variability<'a> {
     /// `qualities`: the rules, or the names of their files.
     pub qualities: Option<Node<'a>>,
 }
-
-const KEYS: &[&str] = &[
-    "inputs",
-    "presets",
-    "expressions",
-    "constraints",
-    "options",
-    "type_specific_conditions",
-    "qualities",
-    "plugins",
-];
 
 pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variability<'a> {
     let mut variability = Variability::default();
@@ -68,7 +59,7 @@ pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variab
                     .at(key.span())
                     .help("write technology rules as `qualities`"),
             ),
-            _ => unknown_in_closed("a variability definition", key, KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::VARIABILITY.unknown(key, Reading::Strict)),
         }
     }
     variability
@@ -91,9 +82,6 @@ pub struct TypeSpecificCondition<'a> {
 
 /// All type-specific default conditions.
 pub type TypeSpecificConditions<'a> = Vec<TypeSpecificCondition<'a>>;
-
-const FAMILIES: &[&str] =
-    &["node_types", "relationship_types", "artifact_types", "group_types", "policy_types"];
 
 /// Parses type-specific default conditions: type families, types, conditions.
 pub fn parse_type_specific_conditions<'a>(
@@ -120,8 +108,8 @@ fn type_families<'a>(
             .push(invalid(node, "type-specific conditions are a map of `node_types` and the like"));
     }
     for (family, types) in node.entries() {
-        let Some(name) = family.text().filter(|name| FAMILIES.contains(name)) else {
-            unknown_in_closed("type-specific conditions", family, FAMILIES, diagnostics);
+        let Some(name) = family.text().filter(|name| TYPE_SPECIFIC_CONDITIONS.has(name)) else {
+            diagnostics.0.extend(TYPE_SPECIFIC_CONDITIONS.unknown(family, Reading::Strict));
             continue;
         };
         if types.kind() != NodeKind::Mapping && !types.is_null() {
@@ -153,12 +141,7 @@ fn type_specific<'a>(
             }
             "semantic" => halves[1] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
             "properties" if property.is_none() => {}
-            _ => unknown_in_closed(
-                "a type-specific condition",
-                keyword,
-                &["conditions", "consistency", "semantic", "properties"],
-                diagnostics,
-            ),
+            _ => diagnostics.0.extend(TYPE_SPECIFIC_CONDITION.unknown(keyword, Reading::Strict)),
         }
     }
     match conditions {
@@ -196,20 +179,6 @@ pub struct TechnologyRule<'a> {
     /// The type that it assigns, where the rule says it.
     pub assign: Option<&'a str>,
 }
-
-const RULE_KEYS: &[&str] = &[
-    "technology",
-    "component",
-    "hosting",
-    "artifact",
-    "conditions",
-    "weight",
-    "assign",
-    "reason",
-    "details",
-    "name",
-    "description",
-];
 
 /// Parses technology rules: a list, or a map of technologies to lists.
 pub fn parse_rules<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TechnologyRule<'a>> {
@@ -256,7 +225,7 @@ fn rule<'a>(
             "weight" => value_of = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             "assign" => assign = diagnostics.ok(string(value, "`assign`")),
             "reason" | "details" | "name" | "description" => {}
-            _ => unknown_in_closed("a technology rule", key, RULE_KEYS, diagnostics),
+            _ => diagnostics.0.extend(shape::TECHNOLOGY_RULE.unknown(key, Reading::Strict)),
         }
     }
     let (Some(component), false) = (component, technologies.is_empty()) else {

@@ -205,7 +205,7 @@ fn files() {
         } else if crate::tosca::load::is_yaml(&path)
             && let Ok(text) = std::fs::read_to_string(&path)
         {
-            let job = job(&text, Some(&crate::tosca::names::is_needed));
+            let job = job(&text, Some(&crate::tosca::types::is_needed));
             let whole = read(&job, &Limits::default());
             for size in [1, 200, 1000] {
                 let parted = Parted::new(&job, &Limits::default(), Share { threads: 2, size });
@@ -239,7 +239,7 @@ fn library(types: usize) -> String {
 #[test]
 fn what_is_large_is_cut_and_fits() {
     let text = library(500);
-    for keep in [None, Some(&crate::tosca::names::is_needed as Keep<'_>)] {
+    for keep in [None, Some(&crate::tosca::types::is_needed as Keep<'_>)] {
         let job = job(&text, keep);
         let parts = cut(&job.text, 5_000, job.keep);
         assert!(parts.len() > text.len() / 10_000, "{}", parts.len());

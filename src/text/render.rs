@@ -1,103 +1,84 @@
-//! Diagnostics on standard error: for people as rustc shows them, for programs as one JSON object a
-//! line.
+//! Diagnostics as the command shows them: for people as rustc shows them, with the line, what is
+//! wrong in it and what to do; for programs as one JSON object a line.
+//!
+//! ```
+//! use cuvee::{Resolver, render};
+//! let text = "\
+//! tosca_definitions_version: tosca_variability_1_0
+//! topology_template:
+//!   node_templates:
+//!     shop: { type: Shop, condtions: false }
+//! ";
+//! let failure = Resolver::from_text("shop.yaml", text).resolve().unwrap_err();
+//! assert_eq!(failure.render(), "\
+//! error[unknown-keyword]: `condtions` is not a keyword of a node template
+//!  --> shop.yaml:4:25
+//!   |
+//! 4 |     shop: { type: Shop, condtions: false }
+//!   |                         ^^^^^^^^^
+//!   |
+//!   = help: did you mean `conditions`?
+//!
+//! error: 1 error
+//! ");
+//!
+//! let found = failure.diagnostics.iter().map(|diagnostic| (diagnostic, &failure.sources));
+//! assert_eq!(render::plain(found), failure.render());
+//! ```
 
-use super::args::{MessageFormat, Messages};
+use crate::text::diagnostic::{Diagnostic, Fix, Severity};
+use crate::text::source::{FileId, SourceMap, Span};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
-use anstream::{AutoStream, ColorChoice};
-use cuvee::Failure;
-use cuvee::diagnostic::{Diagnostic, Severity};
-use cuvee::source::{FileId, SourceMap, Span};
 use memchr::{memchr, memrchr};
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
-use std::process::ExitCode;
 
 /// Places further apart get excerpts of their own, so that only this many lines are looked at
 /// between two.
 const APART: usize = 100;
 
 /// A diagnostic, and the files that it points into.
-pub type Found<'d> = (&'d Diagnostic, &'d SourceMap);
+type Sourced<'d> = (&'d Diagnostic, &'d SourceMap);
 
-/// Whoever is told what went wrong.
-pub struct Reporter {
-    format: MessageFormat,
-    color: ColorChoice,
-    quiet: bool,
+/// All diagnostics, each with the files that it points into, and how many there are.
+pub fn plain<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>) -> String {
+    human(found, &Renderer::plain())
 }
 
-impl Reporter {
-    /// As the flags wish.
-    pub fn new(messages: &Messages) -> Self {
-        let color = super::output::color(messages.color, &io::stderr());
-        Self { format: messages.message_format, color, quiet: messages.quiet }
-    }
-
-    /// Whether somebody sits there who would like to know that we are not stuck.
-    pub fn shows_progress(&self) -> bool {
-        !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
-    }
-
-    /// Reports what went wrong, and says how to exit.
-    pub fn failed(&self, failure: &Failure) -> ExitCode {
-        self.report(&failure.diagnostics, &failure.sources);
-        ExitCode::FAILURE
-    }
-
-    /// Whether this is worth telling: somebody may want to hear of nothing but errors.
-    pub fn tells(&self, severity: Severity) -> bool {
-        !self.quiet || severity == Severity::Error
-    }
-
-    /// Reports all of them, except for warnings that nobody wants to hear.
-    pub fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
-        let told = diagnostics.iter().filter(|diagnostic| self.tells(diagnostic.severity));
-        self.tell(&told.map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>());
-    }
-
-    /// Tells all of them.
-    pub fn tell(&self, found: &[Found<'_>]) {
-        let text = match self.format {
-            MessageFormat::Human => human(found, self.color != ColorChoice::Never),
-            MessageFormat::Json => json(found),
-        };
-        // Whoever closed standard error does not want to know.
-        let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
-    }
+/// As [`plain`], with the colours of a terminal.
+pub fn styled<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>) -> String {
+    human(found, &Renderer::styled())
 }
 
-/// All diagnostics, a blank line behind each, and how many there are.
-fn human(found: &[Found<'_>], styled: bool) -> String {
-    if found.is_empty() {
-        return String::new();
-    }
-    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
-    let mut text = String::new();
+/// A blank line behind each, and behind all of them the summary.
+fn human<'d>(found: impl IntoIterator<Item = Sourced<'d>>, renderer: &Renderer) -> String {
+    let (mut text, mut severities) = (String::new(), Vec::new());
     for (diagnostic, sources) in found {
         text.push_str(&renderer.render(&[group(diagnostic, sources)]));
         text.push_str("\n\n");
+        severities.push(diagnostic.severity);
     }
-    text.push_str(&renderer.render(&[Group::with_title(summary(found))]));
-    text.push('\n');
+    if let Some(&worst) = severities.iter().max() {
+        let counts = level(worst).primary_title(counts(&severities));
+        text.push_str(&renderer.render(&[Group::with_title(counts)]));
+        text.push('\n');
+    }
     text
 }
 
 /// How many there are of each severity, the worst first.
-fn summary<'a>(found: &[Found<'_>]) -> annotate_snippets::Title<'a> {
+fn counts(severities: &[Severity]) -> String {
     let counted = |severity| {
-        let count = found.iter().filter(|(diagnostic, _)| diagnostic.severity == severity).count();
+        let count = severities.iter().filter(|&&found| found == severity).count();
         (count > 0).then(|| format!("{count} {severity}{}", if count == 1 { "" } else { "s" }))
     };
     let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note]
         .into_iter()
         .filter_map(counted)
         .collect();
-    let worst =
-        found.iter().map(|(diagnostic, _)| diagnostic.severity).max().unwrap_or(Severity::Note);
-    level(worst).primary_title(counts.join(", "))
+    counts.join(", ")
 }
 
 fn level<'a>(severity: Severity) -> Level<'a> {
@@ -112,9 +93,8 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
     let title =
         level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
     let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
-    let group = match diagnostic.section {
-        Some(section) => group
-            .element(Level::NOTE.message(format!("section {section} of TOSCA Simple Profile 1.3"))),
+    let group = match diagnostic.rule {
+        Some(rule) => group.element(Level::NOTE.message(rule.to_string())),
         None => group,
     };
     match &diagnostic.help {
@@ -223,6 +203,25 @@ struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<JsonFix>,
+}
+
+/// What to replace, in bytes of the file, and with what.
+#[derive(Serialize)]
+struct JsonFix {
+    #[serde(flatten)]
+    place: JsonPlace,
+    start: u32,
+    end: u32,
+    replacement: String,
+}
+
+impl JsonFix {
+    fn new(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> Self {
+        let place = JsonPlace::new(span, sources);
+        Self { place, start: span.start, end: span.end, replacement }
+    }
 }
 
 impl JsonPlace {
@@ -237,8 +236,8 @@ impl JsonPlace {
 }
 
 /// One object a line.
-pub fn json(found: &[Found<'_>]) -> String {
-    let line = |&(diagnostic, sources): &Found<'_>| {
+pub fn json<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>) -> String {
+    let line = |(diagnostic, sources): Sourced<'d>| {
         let labels = diagnostic.labels.iter();
         let labels = labels.map(|label| JsonLabel {
             place: JsonPlace::new(label.span, sources),
@@ -251,18 +250,19 @@ pub fn json(found: &[Found<'_>]) -> String {
             place: diagnostic.span.map(|span| JsonPlace::new(span, sources)).unwrap_or_default(),
             labels: labels.collect(),
             help: diagnostic.help.as_deref(),
-            section: diagnostic.section,
+            section: diagnostic.rule.map(|rule| rule.section),
+            fix: diagnostic.fix(sources).map(|fix| JsonFix::new(fix, sources)),
         };
         // Texts and numbers always serialise.
         serde_json::to_string(&object).unwrap_or_default() + "\n"
     };
-    found.iter().map(line).collect()
+    found.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuvee::diagnostic::Code;
+    use crate::text::diagnostic::Code;
     use proptest::prelude::*;
     use snapbox::{assert_data_eq, str};
 
@@ -274,10 +274,7 @@ mod tests {
     }
 
     fn plain(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-        human(
-            &diagnostics.iter().map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>(),
-            false,
-        )
+        super::plain(diagnostics.iter().map(|diagnostic| (diagnostic, sources)))
     }
 
     #[test]
@@ -423,11 +420,15 @@ error: 1 error
             .at(at)
             .label(at, "\u{1b}[1m")
             .help("\u{1b}[2m");
-        assert!(!human(&[(&diagnostic, &sources)], false).contains('\u{1b}'));
-        let styled = human(&[(&diagnostic, &sources)], true);
-        assert!(styled.contains("\u{1b}["));
-        let stripped = anstream::adapter::strip_str(&styled).to_string();
-        assert_eq!(stripped, human(&[(&diagnostic, &sources)], false));
+        let plain = super::plain([(&diagnostic, &sources)]);
+        assert!(!plain.contains('\u{1b}'));
+        let styled = styled([(&diagnostic, &sources)]);
+        // A colour begins at the escape character and ends with an `m`.
+        let mut pieces = styled.split('\u{1b}');
+        let first = pieces.next().unwrap();
+        let rest: Vec<_> = pieces.map(|piece| piece.split_once('m').unwrap().1).collect();
+        assert!(!rest.is_empty());
+        assert_eq!(format!("{first}{}", rest.concat()), plain);
     }
 
     #[test]
@@ -447,7 +448,7 @@ error: 1 error
             r#""labels":[],"help":null}"#,
             "\n",
         ];
-        assert_eq!(json(&[(&placed, &sources), (&bare, &sources)]), lines.concat());
+        assert_eq!(json([(&placed, &sources), (&bare, &sources)]), lines.concat());
     }
 
     proptest! {

@@ -1,16 +1,15 @@
-//! Import definitions (TOSCA Simple Profile 1.3, section 3.6.8).
+//! Import definitions (section 3.6.8).
 
-use super::conditional::is_keyword;
+use super::shape::IMPORT;
 use crate::text::yaml::{Node, NodeKind};
-
-/// The keynames of an import definition.
-pub const IMPORT_KEYS: &[&str] = &["file", "repository", "namespace_prefix", "namespace_uri"];
 
 /// An import as it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportDefinition<'a> {
     /// The whole item.
     pub item: Node<'a>,
+    /// Its name, where it has one.
+    pub name: Option<Node<'a>>,
     /// What its keynames stand in; the item itself in the short form.
     pub body: Node<'a>,
     /// The name of the file.
@@ -27,10 +26,12 @@ impl<'a> ImportDefinition<'a> {
     /// Reads an import: `- file`, `- file: file`, or with a name, as in section 3.10.3.9.3, `-
     /// name: file` and `- name: {file: file}`.
     pub fn read(item: Node<'a>) -> Option<Self> {
-        let body = named(item).unwrap_or(item);
+        let named = named(item);
+        let body = named.map_or(item, |(_, body)| body);
         let text = |keyname| body.get(keyname).and_then(Node::as_str);
         Some(Self {
             item,
+            name: named.map(|(name, _)| name),
             body,
             file: body.as_str().or_else(|| text("file"))?,
             repository: body.get("repository"),
@@ -45,10 +46,10 @@ impl<'a> ImportDefinition<'a> {
     }
 }
 
-/// What stands behind a name that is not a keyname.
-fn named(item: Node<'_>) -> Option<Node<'_>> {
+/// A name that is not a keyname, and what stands behind it.
+fn named(item: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     let (name, body) = item.entries().next().filter(|_| item.entries().len() == 1)?;
-    let name = name.text().unwrap_or_default();
-    let is_name = !IMPORT_KEYS.contains(&name) && !is_keyword(name);
-    (is_name && (body.kind() == NodeKind::Mapping || body.as_str().is_some())).then_some(body)
+    let is_name = !IMPORT.has(name.text().unwrap_or_default());
+    let has_body = body.kind() == NodeKind::Mapping || body.as_str().is_some();
+    (is_name && has_body).then_some((name, body))
 }

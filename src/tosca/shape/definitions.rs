@@ -1,0 +1,342 @@
+//! Definitions and types: sections 3.6 and 3.7.
+
+use super::Holds::Named;
+use super::{Keyname, Shape, keynames};
+use crate::tosca::types::Family;
+
+/// A shape whose keynames hold values.
+const fn shape(what: &'static str, section: &'static str, keynames: &'static [Keyname]) -> Shape {
+    Shape { what, section, short: None, keynames }
+}
+
+pub(crate) static REPOSITORY: Shape =
+    shape("a repository definition", "3.6.6.1", keynames!["description", "url", "credential"]);
+
+pub(crate) static IMPORT: Shape = Shape {
+    short: Some("file"),
+    ..shape(
+        "an import definition",
+        "3.6.8.1",
+        keynames!["file", "repository", "namespace_prefix", "namespace_uri"],
+    )
+};
+
+pub(crate) static SCHEMA: Shape = shape(
+    "a schema definition",
+    "3.6.9.1",
+    keynames!["type", "description", "constraints", "key_schema", "entry_schema"],
+);
+
+/// With `value`, which refinements have as parameters do (section 3.6.10.6).
+const OF_PROPERTIES: &[Keyname] = keynames![
+    "type",
+    "description",
+    "required",
+    "default",
+    "status",
+    "constraints",
+    "key_schema",
+    "entry_schema",
+    "external-schema",
+    "metadata",
+    "value",
+];
+
+pub(crate) static PROPERTY: Shape = shape("a property definition", "3.6.10.2", OF_PROPERTIES);
+
+pub(crate) static PARAMETER: Shape = shape("a parameter definition", "3.6.14.1", OF_PROPERTIES);
+
+pub(crate) static ATTRIBUTE: Shape = shape(
+    "an attribute definition",
+    "3.6.12.2",
+    keynames!["type", "description", "default", "status", "key_schema", "entry_schema", "metadata",],
+);
+
+/// What is assigned to a property or an attribute (sections 3.6.11 and 3.6.13): whatever its type
+/// makes of it.
+pub(super) static VALUE: Shape = shape("an assignment", "3.6.11", &[]);
+
+/// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`; the
+/// mime type is that of its type (section 3.7.4.1).
+pub(crate) static ARTIFACT: Shape = Shape {
+    short: Some("file"),
+    ..shape(
+        "an artifact definition",
+        "3.6.7.1",
+        keynames![
+            "type",
+            "file",
+            "repository",
+            "description",
+            "deploy_path",
+            "artifact_version",
+            "version",
+            "checksum",
+            "checksum_algorithm",
+            "properties" => Named("property", &VALUE),
+        ],
+    )
+};
+
+pub(crate) static FILTER: Shape =
+    shape("a node filter", "3.6.5.1", keynames!["properties", "capabilities"]);
+
+pub(crate) static CAPABILITY_FILTER: Shape =
+    shape("a filter of a capability", "3.6.5.2", keynames!["properties"]);
+
+pub(crate) static INTERFACE: Shape = shape(
+    "an interface definition",
+    "3.6.20.1",
+    keynames!["type", "description", "inputs", "operations", "notifications"],
+);
+
+pub(crate) static OPERATION: Shape = shape(
+    "an operation definition",
+    "3.6.17.1",
+    keynames!["description", "implementation", "inputs", "outputs"],
+);
+
+pub(crate) static NOTIFICATION: Shape = shape(
+    "a notification definition",
+    "3.6.19.1",
+    keynames!["description", "implementation", "outputs"],
+);
+
+pub(crate) static IMPLEMENTATION: Shape = shape(
+    "an implementation",
+    "3.6.16.1",
+    keynames!["primary", "dependencies", "timeout", "operation_host"],
+);
+
+pub(crate) static CAPABILITY: Shape = shape(
+    "a capability definition",
+    "3.7.2.1",
+    keynames![
+        "type",
+        "description",
+        "properties",
+        "attributes",
+        "valid_source_types",
+        "occurrences",
+    ],
+);
+
+/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only
+/// section 3.7.3.5.1 has.
+pub(crate) static REQUIREMENT: Shape = shape(
+    "a requirement definition",
+    "3.7.3.1",
+    keynames!["capability", "node", "relationship", "occurrences", "node_filter", "description",],
+);
+
+pub(crate) static REQUIREMENT_RELATIONSHIP: Shape = shape(
+    "the relationship of a requirement definition",
+    "3.7.3.1.1",
+    keynames!["type", "interfaces"],
+);
+
+pub(crate) static TRIGGER: Shape = shape(
+    "a trigger definition",
+    "3.6.22.1",
+    keynames![
+        "description",
+        "event",
+        "event_type",
+        "schedule",
+        "target_filter",
+        "condition",
+        "action",
+    ],
+);
+
+pub(crate) static TRIGGER_CONDITION: Shape = shape(
+    "the condition of a trigger",
+    "3.6.22.2",
+    keynames!["constraint", "period", "evaluations", "method"],
+);
+
+pub(crate) static EVENT_FILTER: Shape =
+    shape("an event filter", "3.6.21.1", keynames!["node", "requirement", "capability"]);
+
+pub(crate) static ACTIVITY: Shape =
+    shape("an activity", "3.6.23", keynames!["delegate", "set_state", "call_operation", "inline"]);
+
+pub(crate) static DELEGATE: Shape =
+    shape("this activity", "3.6.23.1.1", keynames!["delegate", "workflow", "inputs"]);
+
+pub(crate) static SET_STATE: Shape = shape("this activity", "3.6.23.2.1", keynames!["set_state"]);
+
+pub(crate) static CALL_OPERATION: Shape =
+    shape("this activity", "3.6.23.3.1", keynames!["call_operation", "operation", "inputs"]);
+
+pub(crate) static INLINE: Shape =
+    shape("this activity", "3.6.23.4.1", keynames!["inline", "workflow", "inputs"]);
+
+/// With `valid_states` and `attributes`, which only the listing of section 7.3.6.1 has.
+pub(crate) static PRECONDITION: Shape = shape(
+    "a precondition",
+    "3.6.26.1",
+    keynames!["target", "target_relationship", "condition", "valid_states", "attributes"],
+);
+
+pub(crate) static STEP: Shape = shape(
+    "a step",
+    "3.6.27.1",
+    keynames![
+        "target",
+        "target_relationship",
+        "operation_host",
+        "filter",
+        "activities",
+        "on_success",
+        "on_failure",
+    ],
+);
+
+pub(crate) static WORKFLOW: Shape = shape(
+    "a workflow",
+    "3.8.7.1",
+    keynames![
+        "description",
+        "metadata",
+        "inputs",
+        "preconditions",
+        "steps",
+        "implementation",
+        "outputs",
+    ],
+);
+
+/// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
+pub(crate) fn of_type(family: Family) -> &'static Shape {
+    match family {
+        Family::Data => &DATA_TYPE,
+        Family::Artifact => &ARTIFACT_TYPE,
+        Family::Capability => &CAPABILITY_TYPE,
+        Family::Relationship => &RELATIONSHIP_TYPE,
+        Family::Interface => &INTERFACE_TYPE,
+        Family::Node => &NODE_TYPE,
+        Family::Group => &GROUP_TYPE,
+        Family::Policy => &POLICY_TYPE,
+    }
+}
+
+static DATA_TYPE: Shape = shape(
+    "a data type",
+    Family::Data.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "constraints",
+        "properties",
+        "key_schema",
+        "entry_schema",
+    ],
+);
+
+static ARTIFACT_TYPE: Shape = shape(
+    "an artifact type",
+    Family::Artifact.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "mime_type",
+        "file_ext",
+        "properties",
+    ],
+);
+
+static CAPABILITY_TYPE: Shape = shape(
+    "a capability type",
+    Family::Capability.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "properties",
+        "attributes",
+        "valid_source_types",
+    ],
+);
+
+static RELATIONSHIP_TYPE: Shape = shape(
+    "a relationship type",
+    Family::Relationship.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "properties",
+        "attributes",
+        "interfaces",
+        "valid_target_types",
+    ],
+);
+
+static INTERFACE_TYPE: Shape = shape(
+    "an interface type",
+    Family::Interface.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "inputs",
+        "operations",
+        "notifications",
+    ],
+);
+
+static NODE_TYPE: Shape = shape(
+    "a node type",
+    Family::Node.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "attributes",
+        "properties",
+        "requirements",
+        "capabilities",
+        "interfaces",
+        "artifacts",
+    ],
+);
+
+static GROUP_TYPE: Shape = shape(
+    "a group type",
+    Family::Group.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "attributes",
+        "properties",
+        "members",
+        "requirements",
+        "capabilities",
+        "interfaces",
+    ],
+);
+
+static POLICY_TYPE: Shape = shape(
+    "a policy type",
+    Family::Policy.section(),
+    keynames![
+        "derived_from",
+        "version",
+        "metadata",
+        "description",
+        "properties",
+        "targets",
+        "triggers",
+    ],
+);

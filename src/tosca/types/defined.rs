@@ -1,0 +1,172 @@
+//! All types with their definitions, and on demand, what they effectively are.
+
+use super::check;
+use super::definition::TypeDefinition;
+use super::effective::{self, EffectiveType};
+use super::family::Family;
+use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
+use super::scope::Links;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Document, Node};
+use crate::tosca::{grammar, profile};
+use std::sync::OnceLock;
+
+/// The normative types and all types of some documents.
+#[derive(Debug)]
+pub struct Types<'a> {
+    hierarchy: TypeHierarchy<'a>,
+    /// Those of documents.
+    definitions: Vec<TypeDefinition<'a>>,
+    effective: Vec<OnceLock<EffectiveType<'a>>>,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Types<'a> {
+    /// Reads the types of these documents, which all see each other's. The normative types are
+    /// always there.
+    ///
+    /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose
+    /// parent is wrong has none.
+    pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
+        Self::linked(documents, &Links::default(), &[])
+    }
+
+    /// Reads the types of these documents: profiles, library, imports, template, which see what
+    /// they import. Group types may derive from these without that anybody defines them.
+    pub(crate) fn linked(
+        documents: impl IntoIterator<Item = &'a Document>,
+        links: &Links,
+        undefined_groups: &[&str],
+    ) -> Self {
+        let documents = documents.into_iter();
+        let documents: Vec<_> =
+            documents.filter(|document| document.file() != profile::normative_file()).collect();
+        let mut diagnostics = Diagnostics::default();
+        let definitions = documents
+            .iter()
+            .flat_map(|document| grammar::definitions(document, &mut diagnostics))
+            .collect();
+        let mut hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups);
+        diagnostics.0.append(&mut hierarchy.diagnostics.0);
+        let mut effective = Vec::new();
+        effective.resize_with(hierarchy.ids().len(), OnceLock::new);
+        Self { hierarchy, definitions, effective, diagnostics }
+    }
+
+    /// What is wrong with definitions and derivation.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    /// All that is wrong, with what types refer to, how they refine, and which of their constraints
+    /// and defaults make no sense, in the order of the files.
+    pub fn validate(&self) -> Diagnostics {
+        let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
+        let mut all: Vec<_> = self.diagnostics.0.iter().chain(effective).cloned().collect();
+        all.append(&mut check::definitions(self));
+        all.sort_by_key(|diagnostic| diagnostic.span);
+        Diagnostics(all)
+    }
+
+    /// All types: the normative ones, then those of documents, in their order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = TypeId> + use<> {
+        self.hierarchy.ids()
+    }
+
+    /// The type of a name in the template: its full name, for normative types their shorthand and
+    /// qualified names too, and behind the namespace prefix of an import what is imported so.
+    pub fn find(&self, family: Family, name: &str) -> Option<TypeId> {
+        self.find_in(None, family, name)
+    }
+
+    /// The type of a name in a file; in the template, where no file is given.
+    pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
+        self.hierarchy.find_in(file, family, name)
+    }
+
+    /// The data type of a name in the template, which may be a primitive one.
+    pub fn find_data(&self, name: &str) -> Option<TypeRef> {
+        self.resolve(None, Family::Data, name)
+    }
+
+    pub(super) fn resolve(
+        &self,
+        file: Option<FileId>,
+        family: Family,
+        name: &str,
+    ) -> Option<TypeRef> {
+        self.hierarchy.resolve(file, family, name)
+    }
+
+    /// What the name at a node stands for, in whichever of these families.
+    ///
+    /// # Errors
+    /// `unknown-type`
+    pub(super) fn reference(
+        &self,
+        families: &[Family],
+        node: Node<'_>,
+    ) -> Result<TypeRef, Diagnostic> {
+        self.hierarchy.reference(families, node)
+    }
+
+    /// The type of this family that a name at this place stands for.
+    ///
+    /// # Errors
+    /// `unknown-type`
+    pub(crate) fn named(
+        &self,
+        family: Family,
+        name: &str,
+        span: Span,
+    ) -> Result<TypeId, Diagnostic> {
+        self.find_in(Some(span.file), family, name)
+            .ok_or_else(|| self.hierarchy.unknown(&[family], name, span))
+    }
+
+    /// What to say of a name that no data type has.
+    pub(crate) fn unknown_data(&self, name: &str, span: Span) -> Diagnostic {
+        self.hierarchy.unknown(&[Family::Data], name, span)
+    }
+
+    /// How a type is written.
+    pub fn definition(&self, id: TypeId) -> &TypeDefinition<'a> {
+        match own(id) {
+            Some(index) => &self.definitions[index],
+            None => &profile::definitions()[id.index()],
+        }
+    }
+
+    /// The type that it derives from.
+    pub fn parent(&self, id: TypeId) -> Option<TypeId> {
+        self.hierarchy.parent(id)
+    }
+
+    /// The type and its ancestors, the type first.
+    pub fn chain(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
+        self.hierarchy.ancestors(id)
+    }
+
+    /// The primitive type that a data type derives from, where it does.
+    pub fn primitive(&self, data: TypeRef) -> Option<&'static str> {
+        self.hierarchy.primitive(data)
+    }
+
+    /// Whether a type is another, or derives from it.
+    pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
+        self.hierarchy.derives(one, ancestor)
+    }
+
+    /// What a type has, with all that it inherits. Worked out when it is asked for, and once.
+    pub fn effective(&self, id: TypeId) -> &EffectiveType<'a> {
+        // Ancestors first, so that no chain is a recursion.
+        let chain: Vec<_> =
+            self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
+        for id in chain.into_iter().rev() {
+            let parent = self.parent(id).and_then(|parent| self.effective[parent.index()].get());
+            self.effective[id.index()].get_or_init(|| effective::effective(self, id, parent));
+        }
+        self.effective[id.index()].get_or_init(|| effective::effective(self, id, None))
+    }
+}

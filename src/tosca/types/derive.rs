@@ -1,0 +1,129 @@
+//! What derives from what: finds the parents, and takes away those that would make a cycle.
+
+use super::family::Family;
+use super::hierarchy::{Parent, TypeHierarchy, TypeId, own};
+use super::normative;
+use super::outline::Outline;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::Node;
+
+/// More levels than this are nobody's design; with a limit, no type costs more than its own
+/// definitions times a constant.
+const LEVELS: usize = 256;
+
+impl<'a> TypeHierarchy<'a> {
+    /// Finds the parent of each type; of one that nobody defines, `unknown` says what it is.
+    pub(super) fn find_parents(&mut self, mut unknown: impl FnMut(&Self, &Outline<'a>) -> Parent) {
+        self.parents.reserve(self.outlines.len());
+        for index in 0..self.outlines.len() {
+            let outline = self.outlines[index];
+            let parent = outline.parent.map(|parent| self.named_parent(outline.family, parent));
+            self.parents.push(match parent {
+                Some(Parent::Unknown) => unknown(self, &outline),
+                known => known.unwrap_or(Parent::None),
+            });
+        }
+    }
+
+    fn named_parent(&self, family: Family, parent: Node<'a>) -> Parent {
+        let name = parent.text().unwrap_or_default();
+        match self.resolve(Some(parent.document().file()), family, name) {
+            Some(found) => Parent::Known(found),
+            // What section 3.7.1.1 writes where there is no parent.
+            None if name == "None" => Parent::None,
+            None => Parent::Unknown,
+        }
+    }
+
+    /// Takes away parents until no type derives from itself. Each type is walked once: a walk ends
+    /// at a type that an earlier walk has passed.
+    pub(super) fn cut_cycles(&mut self) {
+        let mut walks = vec![0_u32; normative::count() + self.outlines.len()];
+        for start in normative::count()..walks.len() {
+            let walk = start as u32 + 1;
+            let mut current = Some(TypeId::new(start));
+            while let Some(id) = current {
+                match std::mem::replace(&mut walks[id.index()], walk) {
+                    0 => current = self.parent(id),
+                    seen => {
+                        walks[id.index()] = seen;
+                        if seen == walk {
+                            self.cut_cycle(id);
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The type is on a cycle.
+    fn cut_cycle(&mut self, on_it: TypeId) {
+        let others = self.ancestors(on_it).skip(1).take_while(|id| *id != on_it);
+        let cycle: Vec<_> = std::iter::once(on_it).chain(others).collect();
+        // A copy of a normative type may derive from what is only derived from it here: that is no
+        // mistake, for nobody has to know the other one.
+        let leads_to_copy =
+            |id: &&TypeId| own(**id).is_none() && self.parent(**id).and_then(own).is_some();
+        if let Some(normative) = cycle.iter().find(leads_to_copy) {
+            self.severed.insert(*normative);
+            return;
+        }
+        let outlines = cycle.iter().filter_map(|id| Some((*id, *self.outline(*id)?)));
+        let mut outlines: Vec<_> = outlines.collect();
+        // One cycle is one mistake, wherever it was found.
+        let first = outlines.iter().enumerate().min_by_key(|(_, (_, outline))| outline.name);
+        let first = first.map_or(0, |(position, _)| position);
+        outlines.rotate_left(first);
+        let names = outlines.iter().skip(1).map(|(_, outline)| format!("`{}`", outline.name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let through = if names.is_empty() { names } else { format!(" through {names}") };
+        let Some((first, outline)) = outlines.first() else { return };
+        let message = format!(
+            "the {} `{}` derives from itself{through}",
+            outline.family.noun(),
+            outline.name
+        );
+        let error = Diagnostic::error(Code::CyclicType, message)
+            .at(outline.place().span())
+            .section(outline.family.section());
+        self.diagnostics.push(error);
+        self.make_root(*first);
+    }
+
+    fn make_root(&mut self, id: TypeId) {
+        if let Some(parent) = own(id).and_then(|index| self.parents.get_mut(index)) {
+            *parent = Parent::None;
+        }
+    }
+
+    /// Takes away parents where there are too many ancestors.
+    pub(super) fn cut_chains(&mut self) {
+        let mut levels: Vec<Option<usize>> = vec![None; normative::count() + self.outlines.len()];
+        for id in self.ids() {
+            let way: Vec<_> =
+                self.ancestors(id).take_while(|id| levels[id.index()].is_none()).collect();
+            for id in way.into_iter().rev() {
+                let above = self.parent(id).and_then(|parent| levels[parent.index()]);
+                let level = above.map_or(0, |above| above + 1);
+                levels[id.index()] = Some(if level < LEVELS { level } else { self.cut_chain(id) });
+            }
+        }
+    }
+
+    fn cut_chain(&mut self, id: TypeId) -> usize {
+        if let Some(outline) = self.outline(id) {
+            let message = format!(
+                "the {} `{}` has more than {LEVELS} ancestors",
+                outline.family.noun(),
+                outline.name
+            );
+            let error = Diagnostic::error(Code::InvalidDefinition, message)
+                .at(outline.place().span())
+                .section(outline.family.section());
+            self.diagnostics.push(error);
+        }
+        self.make_root(id);
+        0
+    }
+}

@@ -1,0 +1,60 @@
+//! The normative types as an index, so that nobody has to read the profile for their names and
+//! parents: [`table`] is generated from it.
+
+#[rustfmt::skip]
+mod table;
+
+use super::family::Family;
+use super::hierarchy::{TypeId, TypeRef};
+
+/// A normative type.
+struct NormativeType {
+    name: &'static str,
+    parent: Option<TypeRef>,
+}
+
+/// How many there are.
+pub(super) const fn count() -> usize {
+    table::TYPES.len()
+}
+
+/// What a normative type derives from.
+pub(super) fn parent(id: TypeId) -> Option<TypeRef> {
+    table::TYPES.get(id.index())?.parent
+}
+
+/// The normative type of this family by whichever of its names.
+pub(super) fn find(family: Family, name: &str) -> Option<TypeId> {
+    let names = table::NAMES[family as usize];
+    let position = names.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    names.get(position).map(|(_, index)| TypeId::new(usize::from(*index)))
+}
+
+/// The normative type of this full name.
+pub(super) fn of_full_name(family: Family, name: &str) -> Option<TypeId> {
+    if !name.starts_with("tosca.") {
+        return None;
+    }
+    let is_full = |id: &TypeId| table::TYPES.get(id.index()).is_some_and(|it| it.name == name);
+    find(family, name).filter(is_full)
+}
+
+/// All names of the normative types of a family.
+pub(super) fn names<'n>(family: Family) -> impl Iterator<Item = &'n str> {
+    table::NAMES[family as usize].iter().map(|(name, _)| -> &'n str { name })
+}
+
+const fn root(name: &'static str) -> NormativeType {
+    NormativeType { name, parent: None }
+}
+
+const fn derived(name: &'static str, parent: usize) -> NormativeType {
+    NormativeType { name, parent: Some(TypeRef::Defined(TypeId::new(parent))) }
+}
+
+const fn simple(name: &'static str, primitive: &'static str) -> NormativeType {
+    NormativeType { name, parent: Some(TypeRef::Primitive(primitive)) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! What the hierarchy reads of a type definition, and what of a library is kept for that.
+
+use super::family::Family;
+use super::hierarchy::TypeId;
+use crate::text::yaml::{Node, NodeKind};
+
+/// The metadata by which a type says that nothing deploys it.
+pub(super) const ABSTRACT: &str = "vintner_abstract";
+
+/// A type definition, of which nothing is read but its name and the name of its parent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outline<'a> {
+    /// Its family.
+    pub family: Family,
+    /// Its name.
+    pub name: &'a str,
+    /// The position of its file.
+    pub file: usize,
+    /// Where the name stands.
+    pub key: Node<'a>,
+    /// What stands behind it.
+    pub body: Node<'a>,
+    /// The name of its parent.
+    pub parent: Option<Node<'a>>,
+    /// The next type of this family and name.
+    pub next: Option<TypeId>,
+}
+
+impl<'a> Outline<'a> {
+    pub fn new(family: Family, file: usize, (key, body): (Node<'a>, Node<'a>)) -> Self {
+        let parent = body
+            .get("derived_from")
+            // The primitive type `null` needs no quotes.
+            .filter(|parent| !parent.is_null() || parent.text() == Some("null"))
+            .filter(|parent| parent.text().is_some());
+        let name = key.text().unwrap_or_default();
+        Self { family, name, file, key, body, parent, next: None }
+    }
+
+    /// The parent, or else the type itself.
+    pub fn place(&self) -> Node<'a> {
+        self.parent.unwrap_or(self.key)
+    }
+
+    /// Whether a node type says that nothing deploys it.
+    pub fn is_abstract(&self) -> bool {
+        let mark = self.body.get("metadata").and_then(|metadata| metadata.get(ABSTRACT));
+        mark.is_some_and(|mark| mark.text() == Some("true"))
+    }
+
+    /// The types of the artifacts that a node type defines.
+    pub fn artifact_types(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        let types = self.parts("artifacts").filter_map(|(_, artifact)| artifact.get("type"));
+        types.filter(|name| name.as_str().is_some())
+    }
+
+    /// The relationship type that a node type says a requirement to have.
+    pub fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
+        let own = self.parts("requirements").filter(|(name, _)| name.text() == Some(requirement));
+        own.filter_map(|(_, definition)| definition.get("relationship")).find_map(|relationship| {
+            let name = relationship.get("type").unwrap_or(relationship);
+            name.as_str().is_some().then_some(name)
+        })
+    }
+
+    /// The entries of a map, or of a list of maps with one entry each, where they are maps.
+    fn parts(&self, keyname: &str) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
+        let entries = self.body.get(keyname).into_iter().flat_map(|collection| {
+            collection.entries().chain(collection.items().flat_map(Node::entries))
+        });
+        entries.filter(|(_, value)| value.kind() == NodeKind::Mapping)
+    }
+}
+
+/// What to keep of a library: a file of megabytes holds a few names that matter for resolving.
+pub(crate) fn is_needed(path: &[&str]) -> bool {
+    match path {
+        [top] => matches!(*top, "imports" | "repositories") || has_elements(top),
+        ["imports" | "repositories", ..] => true,
+        [top, _] => has_elements(top),
+        ["node_types", _, "requirements"] | ["node_types", _, "requirements", _] => true,
+        ["node_types", _, "requirements", _, "relationship"]
+        | ["node_types", _, "requirements", _, "relationship", "type"] => true,
+        [_, _, keyword] => matches!(*keyword, "derived_from" | "metadata" | "artifacts"),
+        [_, _, "metadata", key] => *key == ABSTRACT,
+        [_, _, "artifacts", _] => true,
+        [_, _, "artifacts", _, keyword] => *keyword == "type",
+        _ => false,
+    }
+}
+
+fn has_elements(keyword: &str) -> bool {
+    Family::of_keyword(keyword).is_some_and(Family::has_elements)
+}

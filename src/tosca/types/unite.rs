@@ -1,0 +1,103 @@
+//! Which types of one name are one type.
+
+use super::hierarchy::{Namesakes, TypeHierarchy, TypeId};
+use super::normative;
+use super::scope::Links;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::FileId;
+use crate::text::yaml::Node;
+use crate::tosca::profile;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+impl<'a> TypeHierarchy<'a> {
+    /// As resolving reads them, the types of one name are one, the first, unless the template calls
+    /// them by different prefixes. Normative names belong to the profile: whoever defines one means
+    /// the normative type, and says what that is.
+    pub(super) fn unite_by_name(&mut self, files: &[FileId], links: &Links) {
+        let ways = if self.scopes.is_some() { links.ways() } else { FxHashMap::default() };
+        let way = |file: usize| files.get(file).and_then(|file| ways.get(file));
+        let mut same = Vec::new();
+        for namesakes in self.names.iter().flat_map(FxHashMap::values) {
+            let normative = self.normative(namesakes.first);
+            same.extend(normative.map(|normative| (normative, namesakes.first)));
+            let mut firsts = FxHashMap::default();
+            for (file, id) in self.namesakes(Some(namesakes.first)) {
+                let way = way(file).filter(|_| normative.is_none());
+                let first = *firsts.entry(way).or_insert(id);
+                same.extend((first != id).then_some((id, first)));
+            }
+        }
+        self.same.extend(same);
+    }
+
+    /// The normative type whose name a type has.
+    fn normative(&self, id: TypeId) -> Option<TypeId> {
+        let outline = self.outline(id)?;
+        normative::of_full_name(outline.family, outline.name)
+    }
+
+    /// Judges types of one name: in one namespace, or where they meet without one, they are defined
+    /// alike (section 3.1.3.1).
+    pub(super) fn unite_namespaces(&mut self) {
+        let mut meetings = BTreeSet::new();
+        for Namesakes { first, .. } in self.names.iter().flat_map(FxHashMap::values) {
+            let Some(outline) = self.outline(*first) else { continue };
+            let known: Vec<_> = self.defined(outline.family, outline.name).collect();
+            if known.len() < 2 {
+                continue;
+            }
+            self.scopes.iter().for_each(|scopes| {
+                scopes.meetings(&known, |first, other| {
+                    meetings.insert((first, other));
+                });
+            });
+            let mut firsts: FxHashMap<&str, _> = FxHashMap::default();
+            for one in known {
+                if let Some(namespace) = &self.namespaces[one.0] {
+                    meetings.extend(firsts.insert(namespace, one).map(|first| (first, one)));
+                }
+            }
+        }
+        for (first, other) in meetings {
+            if self.is_one_namespace(first, other) && !self.same.contains_key(&other.1) {
+                self.unite_two(first.1, other.1);
+            }
+        }
+    }
+
+    /// Nobody else defines what the profile does.
+    fn is_one_namespace(&self, (first, id): (usize, TypeId), (other, _): (usize, TypeId)) -> bool {
+        let built_in = profile::is_built_in(self.written(id).0.document().file());
+        built_in || self.namespaces[first] == self.namespaces[other]
+    }
+
+    fn unite_two(&mut self, first: TypeId, other: TypeId) {
+        let Some(outline) = self.outline(other) else { return };
+        let (key, known) = self.written(first);
+        let is_same = known.to_value() == outline.body.to_value();
+        if !is_same {
+            let message =
+                format!("the {} `{}` is defined twice", outline.family.noun(), outline.name);
+            let error =
+                Diagnostic::error(Code::TypeClash, message).at(outline.key.span()).section("3.1.3");
+            let error = error.label(key.span(), "the other definition");
+            self.diagnostics.push(
+                error.help("rename one of them, or import its file with a `namespace_prefix`"),
+            );
+        }
+        // One mistake is enough: what is defined twice counts as defined once.
+        self.same.insert(other, self.canonical(first));
+    }
+
+    /// Where a type has its name, and what stands behind it.
+    fn written(&self, id: TypeId) -> (Node<'a>, Node<'a>) {
+        match self.outline(id) {
+            Some(outline) => (outline.key, outline.body),
+            None => {
+                let definition = &profile::definitions()[id.index()];
+                (definition.key, definition.value)
+            }
+        }
+    }
+}

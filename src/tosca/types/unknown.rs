@@ -1,0 +1,78 @@
+//! What to say of names that no type has.
+
+use super::family::Family;
+use super::hierarchy::{TypeHierarchy, TypeRef};
+use super::normative;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::Node;
+use crate::tosca::profile;
+use crate::tosca::value::Primitive;
+
+impl TypeHierarchy<'_> {
+    /// What the name at a node stands for, in whichever of these families.
+    ///
+    /// # Errors
+    /// `unknown-type`
+    pub(super) fn reference(
+        &self,
+        families: &[Family],
+        node: Node<'_>,
+    ) -> Result<TypeRef, Diagnostic> {
+        let name = node.text().unwrap_or_default();
+        let file = Some(node.document().file());
+        let found = families.iter().find_map(|family| self.resolve(file, *family, name));
+        found.ok_or_else(|| self.unknown(families, name, node.span()))
+    }
+
+    /// What to say of a name that no type of these families has.
+    pub(super) fn unknown(&self, families: &[Family], name: &str, span: Span) -> Diagnostic {
+        let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
+        let error = Diagnostic::error(
+            Code::UnknownType,
+            format!("there is no {} `{name}`", wanted.join(" or ")),
+        );
+        let error =
+            error.at(span).section(families.first().map_or("3.7", |family| family.section()));
+        let file = Some(span.file);
+        if let Some(other) =
+            Family::ALL.into_iter().find(|family| self.resolve(file, *family, name).is_some())
+        {
+            return error.help(format!("`{name}` is a {}", other.noun()));
+        }
+        if families.iter().any(|family| profile::is_non_normative(*family, name)) {
+            return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
+        }
+        let scopes = self.scopes.as_ref();
+        let prefix = families
+            .iter()
+            .flat_map(|family| self.defined(*family, name))
+            .find_map(|(position, _)| scopes?.prefix_for(file, position));
+        if let Some(prefix) = prefix {
+            return error.help(format!("it is imported as `{prefix}:{name}`"));
+        }
+        let has_prefix = |prefix| scopes.is_some_and(|scopes| scopes.has_prefix(file, prefix));
+        match name.split_once(':') {
+            Some((prefix, _)) if prefix != "tosca" && !has_prefix(prefix) => {
+                error.help(format!("nothing is imported with the namespace prefix `{prefix}` here"))
+            }
+            _ => error.help_opt(did_you_mean(
+                name,
+                families.iter().flat_map(|family| self.known(file, *family)),
+            )),
+        }
+    }
+
+    /// The names that types of a family have in a file.
+    fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
+        let own = self.names[family as usize]
+            .keys()
+            .filter(move |name| self.find_in(file, family, name).is_some());
+        let primitives = Primitive::ALL
+            .iter()
+            .map(|primitive| primitive.name())
+            .filter(move |_| family == Family::Data);
+        let others = self.other_names[family as usize].keys();
+        own.chain(others).copied().chain(normative::names(family)).chain(primitives)
+    }
+}

@@ -1,0 +1,129 @@
+//! What variability adds to what TOSCA may say, and what is there for variability alone ("Service
+//! Template" to "Import Definition").
+
+use crate::tosca::shape::{self, Vocabulary};
+use crate::variability::options::Kind;
+
+type Words = &'static [&'static str];
+
+/// What every conditional element may say.
+pub(super) const COMMON: [&str; 11] = [
+    "default_alternative",
+    "conditions",
+    "implies",
+    "implied",
+    "default_condition",
+    "default_condition_mode",
+    "default_consistency_condition",
+    "default_semantic_condition",
+    "pruning",
+    "consistency_pruning",
+    "semantic_pruning",
+];
+
+/// What elements may say that are no alternatives of each other.
+const WITHOUT_ALTERNATIVES: Words = match COMMON.split_first() {
+    Some((_, rest)) => rest,
+    None => &[],
+};
+
+/// What a single kind of element may say, or the template.
+const PARTICULAR: [&str; 8] = [
+    "weight",
+    "technology",
+    "managed",
+    "persistent",
+    "anchor",
+    "expression",
+    "assign",
+    "variability",
+];
+
+const EVERYWHERE: &[Words] = &[&COMMON, &PARTICULAR];
+
+/// Whether a key exists only for variability, so that no result has it.
+pub fn is_keyword(key: &str) -> bool {
+    EVERYWHERE.iter().any(|words| words.contains(&key))
+}
+
+const fn of(shape: &shape::Shape, words: &'static [Words]) -> Vocabulary {
+    Vocabulary::extended(shape, words, EVERYWHERE)
+}
+
+/// What TOSCA knows nothing of.
+const fn own(what: &'static str, words: &'static [Words]) -> Vocabulary {
+    Vocabulary { what, section: None, keynames: &[], words, everywhere: EVERYWHERE }
+}
+
+pub(crate) static SERVICE: Vocabulary = of(&shape::SERVICE, &[]);
+pub(crate) static TOPOLOGY: Vocabulary = of(&shape::TOPOLOGY, &[&["variability"]]);
+pub(crate) static IMPORT: Vocabulary = of(&shape::IMPORT, &[WITHOUT_ALTERNATIVES]);
+pub(crate) static PARAMETER: Vocabulary = of(&shape::PARAMETER, &[&COMMON]);
+pub(crate) static NODE: Vocabulary = of(
+    &shape::NODE,
+    &[WITHOUT_ALTERNATIVES, &["technology", "managed", "persistent", "anchor", "weight"]],
+);
+pub(crate) static REQUIREMENT: Vocabulary = of(&shape::REQUIREMENT_ASSIGNMENT, &[&COMMON]);
+/// Relationships are present with the relation that uses them.
+pub(crate) static RELATIONSHIP: Vocabulary = of(&shape::RELATIONSHIP, &[]);
+pub(crate) static RELATIONSHIP_IN_PLACE: Vocabulary = of(&shape::RELATIONSHIP_IN_PLACE, &[]);
+pub(crate) static ARTIFACT: Vocabulary = of(&shape::ARTIFACT, &[&COMMON]);
+pub(crate) static GROUP: Vocabulary = of(&shape::GROUP, &[WITHOUT_ALTERNATIVES]);
+pub(crate) static POLICY: Vocabulary = of(&shape::POLICY, &[WITHOUT_ALTERNATIVES]);
+
+pub(super) static TYPE: Vocabulary = own("a type assignment", &[&COMMON]);
+pub(super) static PROPERTY: Vocabulary =
+    own("a wrapped property", &[&["value", "expression"], &COMMON]);
+pub(super) static TECHNOLOGY: Vocabulary =
+    own("a technology", &[&["weight", "assign", "artifact"], &COMMON]);
+pub(super) static VARIABILITY: Vocabulary = own(
+    "a variability definition",
+    &[&[
+        "inputs",
+        "presets",
+        "expressions",
+        "constraints",
+        "options",
+        "type_specific_conditions",
+        "qualities",
+        "plugins",
+    ]],
+);
+pub(super) static TYPE_SPECIFIC_CONDITIONS: Vocabulary = own(
+    "type-specific conditions",
+    &[&["node_types", "relationship_types", "artifact_types", "group_types", "policy_types"]],
+);
+pub(super) static TYPE_SPECIFIC_CONDITION: Vocabulary =
+    own("a type-specific condition", &[&["conditions", "consistency", "semantic", "properties"]]);
+pub(super) static TECHNOLOGY_RULE: Vocabulary = own(
+    "a technology rule",
+    &[&[
+        "technology",
+        "component",
+        "hosting",
+        "artifact",
+        "conditions",
+        "weight",
+        "assign",
+        "reason",
+        "details",
+        "name",
+        "description",
+    ]],
+);
+
+/// What an element of this kind may say.
+pub(super) fn of_kind(kind: Kind) -> &'static Vocabulary {
+    match kind {
+        Kind::Input | Kind::Output => &PARAMETER,
+        Kind::Node => &NODE,
+        Kind::Relation => &REQUIREMENT,
+        Kind::Property => &PROPERTY,
+        Kind::Artifact => &ARTIFACT,
+        Kind::Type => &TYPE,
+        Kind::Group => &GROUP,
+        Kind::Policy => &POLICY,
+        Kind::Technology => &TECHNOLOGY,
+        Kind::Import => &IMPORT,
+    }
+}
