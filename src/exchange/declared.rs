@@ -66,7 +66,7 @@ fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagno
     builder.unique_names()?;
     builder.chosen();
     builder.rules();
-    let mut logic = Logic::new(declarations, &builder.domains, &template.variability.expressions);
+    let mut logic = Logic::new(declarations, &builder.domains, &prepared.graph);
     for &constraint in constraints {
         match logic.proposition(constraint) {
             Some(proposition) => builder.model.constrain(proposition),

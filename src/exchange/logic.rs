@@ -2,8 +2,13 @@
 
 use super::model::{FeatureId, MAX_DEPTH, Proposition};
 use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::Node;
+use crate::variability::graph::Graph;
 use crate::variability::inputs::{Declarations, InputType};
+use crate::variability::operators::ValueOperator;
+use crate::variability::syntax::{
+    Connective, ExpressionId, Operation, Operator, Reading, Syntax, Term,
+};
 use rustc_hash::FxHashMap;
 
 /// How an input is represented by features.
@@ -31,7 +36,8 @@ const MAX_SIZE: usize = 20_000;
 pub(super) struct Logic<'l, 'a> {
     declarations: &'l Declarations<'a>,
     domains: &'l [Domain],
-    expressions: FxHashMap<&'a str, Node<'a>>,
+    syntax: &'l Syntax<'a>,
+    expressions: FxHashMap<&'a str, ExpressionId>,
     /// What is left of [`MAX_SIZE`].
     budget: usize,
     nested: usize,
@@ -41,26 +47,30 @@ impl<'l, 'a> Logic<'l, 'a> {
     pub fn new(
         declarations: &'l Declarations<'a>,
         domains: &'l [Domain],
-        expressions: &[(Node<'a>, Node<'a>)],
+        graph: &'l Graph<'a>,
     ) -> Self {
-        let expressions =
-            expressions.iter().filter_map(|(key, body)| Some((key.text()?, *body))).collect();
-        Self { declarations, domains, expressions, budget: 0, nested: 0 }
+        let (syntax, named) = (&graph.syntax, &graph.template.variability.expressions);
+        let expressions = named
+            .iter()
+            .filter_map(|(key, body)| Some((key.text()?, syntax.read(*body))))
+            .collect();
+        Self { declarations, domains, syntax, expressions, budget: 0, nested: 0 }
     }
 
     /// A condition as a proposition; nothing where it is about more than features, or too large to
     /// be written out.
     pub fn proposition(&mut self, condition: Node<'a>) -> Option<Proposition> {
         (self.budget, self.nested) = (MAX_SIZE, 0);
-        self.condition(condition).filter(|proposition| proposition.depth() <= MAX_DEPTH)
+        self.condition(self.syntax.read(condition))
+            .filter(|proposition| proposition.depth() <= MAX_DEPTH)
     }
 
-    fn condition(&mut self, node: Node<'a>) -> Option<Proposition> {
+    fn condition(&mut self, id: ExpressionId) -> Option<Proposition> {
         // A string is the name of an element.
-        if node.as_str().is_some() {
+        if self.syntax.get(id).scalar().and_then(Node::as_str).is_some() {
             return None;
         }
-        match self.meaning(node)? {
+        match self.meaning(id)? {
             Meaning::Logic(proposition) => Some(proposition),
             Meaning::Cases(cases) => {
                 let holds = |(value, case): (Value, Proposition)| match value {
@@ -80,15 +90,12 @@ impl<'l, 'a> Logic<'l, 'a> {
         }
     }
 
-    fn conditions(&mut self, list: Node<'a>) -> Option<Vec<Proposition>> {
-        if list.kind() != NodeKind::Sequence {
-            return None;
-        }
-        list.items().map(|item| self.condition(item)).collect()
+    fn conditions(&mut self, list: ExpressionId) -> Option<Vec<Proposition>> {
+        self.syntax.get(list).items()?.iter().map(|item| self.condition(item)).collect()
     }
 
-    fn cases(&mut self, node: Node<'a>) -> Option<Vec<(Value, Proposition)>> {
-        match self.meaning(node)? {
+    fn cases(&mut self, id: ExpressionId) -> Option<Vec<(Value, Proposition)>> {
+        match self.meaning(id)? {
             Meaning::Cases(cases) => Some(cases),
             Meaning::Logic(proposition) => {
                 let copy = self.copy(&proposition)?;
@@ -97,45 +104,60 @@ impl<'l, 'a> Logic<'l, 'a> {
         }
     }
 
-    fn meaning(&mut self, node: Node<'a>) -> Option<Meaning> {
+    fn meaning(&mut self, id: ExpressionId) -> Option<Meaning> {
         self.budget = self.budget.checked_sub(1)?;
         self.nested += 1;
-        let meaning = if self.nested > MAX_DEPTH { None } else { self.meaning_here(node) };
+        let meaning = if self.nested > MAX_DEPTH { None } else { self.meaning_here(id) };
         self.nested -= 1;
         meaning
     }
 
-    fn meaning_here(&mut self, node: Node<'a>) -> Option<Meaning> {
-        let mut entries = node.entries();
-        let (keyword, operand) = match (node.kind(), entries.next()) {
-            (NodeKind::Scalar, _) => {
+    fn meaning_here(&mut self, id: ExpressionId) -> Option<Meaning> {
+        let Operation { operator, operand, .. } = match self.syntax.get(id).term {
+            Term::Scalar(node) => {
                 return Some(Meaning::Cases(vec![(node.to_value(), Proposition::Constant(true))]));
             }
-            (NodeKind::Mapping, Some(entry)) if entries.len() == 0 => entry,
-            _ => return None,
+            Term::Operation(operation) => operation,
+            Term::List(_) | Term::Broken(..) => return None,
         };
-        let proposition = match keyword.text()? {
-            "variability_input" => return self.input(operand),
-            "value_expression" => return self.meaning(*self.expressions.get(operand.text()?)?),
-            "logic_expression" => self.condition(*self.expressions.get(operand.text()?)?)?,
-            "and" => Proposition::and(self.conditions(operand)?),
-            "or" => Proposition::or(self.conditions(operand)?),
-            "not" => !self.condition(operand)?,
-            "xor" => Proposition::xor(self.conditions(operand)?),
-            "exo" => self.exactly_one(operand)?,
-            "amo" => Proposition::at_most_one(self.conditions(operand)?),
-            "implies" => match &self.conditions(operand)?[..] {
-                [premise, conclusion] => premise.clone().implies(conclusion.clone()),
-                _ => return None,
-            },
-            "equal" => self.equal(operand)?,
-            _ => return None,
+        let proposition = match operator {
+            Operator::Input => return self.input(operand),
+            Operator::Named(Reading::Value) => {
+                let body = self.named(operand)?;
+                return self.meaning(body);
+            }
+            Operator::Named(Reading::Logic) => {
+                let body = self.named(operand)?;
+                self.condition(body)?
+            }
+            Operator::Logical(connective) => self.logical(connective, operand)?,
+            Operator::Value(ValueOperator::Equal) => self.equal(operand)?,
+            Operator::Value(_) | Operator::Presence(_) => return None,
         };
         Some(Meaning::Logic(proposition))
     }
 
-    fn input(&mut self, operand: Node<'a>) -> Option<Meaning> {
-        let id = self.declarations.id(operand.text()?)?;
+    fn named(&self, operand: ExpressionId) -> Option<ExpressionId> {
+        self.expressions.get(self.syntax.get(operand).text()?).copied()
+    }
+
+    fn logical(&mut self, connective: Connective, operand: ExpressionId) -> Option<Proposition> {
+        Some(match connective {
+            Connective::And => Proposition::and(self.conditions(operand)?),
+            Connective::Or => Proposition::or(self.conditions(operand)?),
+            Connective::Not => !self.condition(operand)?,
+            Connective::Xor => Proposition::xor(self.conditions(operand)?),
+            Connective::ExactlyOne => self.exactly_one(operand)?,
+            Connective::AtMostOne => Proposition::at_most_one(self.conditions(operand)?),
+            Connective::Implies => match &self.conditions(operand)?[..] {
+                [premise, conclusion] => premise.clone().implies(conclusion.clone()),
+                _ => return None,
+            },
+        })
+    }
+
+    fn input(&mut self, operand: ExpressionId) -> Option<Meaning> {
+        let id = self.declarations.id(self.syntax.get(operand).text()?)?;
         match self.domains.get(id.index())? {
             // Of an input without type, the feature says whether it counts as true, not what it is.
             Domain::Feature(feature) if self.declarations.get(id)?.kind == InputType::Boolean => {
@@ -152,16 +174,16 @@ impl<'l, 'a> Logic<'l, 'a> {
         }
     }
 
-    fn exactly_one(&mut self, operand: Node<'a>) -> Option<Proposition> {
+    fn exactly_one(&mut self, operand: ExpressionId) -> Option<Proposition> {
         let operands = self.conditions(operand)?;
         let copies = operands.iter().map(|one| self.copy(one)).collect::<Option<Vec<_>>>()?;
         Some(Proposition::and([Proposition::or(copies), Proposition::at_most_one(operands)]))
     }
 
     /// The first against every other: the cases in which both have one value.
-    fn equal(&mut self, list: Node<'a>) -> Option<Proposition> {
-        let mut operands =
-            list.items().map(|item| self.cases(item)).collect::<Option<Vec<_>>>()?.into_iter();
+    fn equal(&mut self, list: ExpressionId) -> Option<Proposition> {
+        let operands = self.syntax.items(list).iter().map(|item| self.cases(item));
+        let mut operands = operands.collect::<Option<Vec<_>>>()?.into_iter();
         let first = operands.next()?;
         let mut equal = Vec::new();
         for other in operands {

@@ -172,7 +172,7 @@ impl<'a> Space<'_, 'a> {
     /// The case that each open input is in.
     pub(super) fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
         let Self { open, evaluator, .. } = self;
-        let case = |open: &crate::variability::expression::OpenInput<'a>| {
+        let case = |open: &crate::variability::expression::OpenInput| {
             open.case_of(evaluator, currents.get(&open.input)?.value.as_ref()?)
         };
         open.iter().map(case).collect()
@@ -266,11 +266,9 @@ impl<'a> Space<'_, 'a> {
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
         let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));
         let change =
-            |((to, open), _): ((Assigned, &crate::variability::expression::OpenInput<'_>), _)| {
-                Change {
-                    from: currents.get(&open.input).and_then(|current| current.value.clone()),
-                    to,
-                }
+            |((to, open), _): ((Assigned, &crate::variability::expression::OpenInput), _)| Change {
+                from: currents.get(&open.input).and_then(|current| current.value.clone()),
+                to,
             };
         Some(changed.map(change).collect())
     }

@@ -9,7 +9,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::variability::check::{self, Demand};
 use crate::variability::enrich::{self, Assertions};
-use crate::variability::expression::{Evaluator, InputCase, OpenInput, Roots, cut};
+use crate::variability::expression::{Evaluator, InputCase, OpenInput, Roots, partition};
 use crate::variability::find as variant;
 use crate::variability::graph::{ElementId, Graph, PropertyElement};
 use crate::variability::inputs::{Declaration, Declarations, InputId};
@@ -50,7 +50,7 @@ pub(super) enum Requirement {
 pub(crate) struct Space<'s, 'a> {
     pub(super) prepared: &'s Prepared<'a>,
     pub(super) evaluator: Evaluator<'s, 'a>,
-    pub(super) open: Vec<OpenInput<'a>>,
+    pub(super) open: Vec<OpenInput>,
     pub(super) assertions: Assertions,
     /// The literal of each case of each open input.
     pub(super) cases: Vec<Vec<Lit>>,
@@ -78,7 +78,7 @@ pub(crate) fn literal(id: ElementId) -> Lit {
 /// What has to hold of a template with its inputs open, before any clause is made.
 pub(crate) struct Opened<'s, 'a> {
     pub(crate) evaluator: Evaluator<'s, 'a>,
-    open: Vec<OpenInput<'a>>,
+    open: Vec<OpenInput>,
     /// When each case of each open input holds.
     when: Vec<Vec<Formula>>,
     pub(crate) assertions: Assertions,
@@ -101,7 +101,7 @@ impl<'s, 'a> Opened<'s, 'a> {
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
         let mut evaluator = prepared.evaluator();
-        progress.phase("cutting inputs");
+        progress.phase("partitioning inputs");
         let mut diagnostics = Diagnostics::default();
         prepared
             .conditions
@@ -111,7 +111,7 @@ impl<'s, 'a> Opened<'s, 'a> {
             return Err(diagnostics);
         }
         enrich::validate(&mut evaluator, &prepared.type_specific, prepared.options)?;
-        let open = cut(&mut evaluator, &roots(prepared), &known(prepared))?;
+        let open = partition(&mut evaluator, &roots(prepared), &known(prepared))?;
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
             &mut evaluator,
@@ -140,7 +140,7 @@ impl<'s, 'a> Opened<'s, 'a> {
 
 /// Something for each case of each open input, with what the case is for people.
 pub(super) fn named<T: Copy>(
-    open: &[OpenInput<'_>],
+    open: &[OpenInput],
     of: &[Vec<T>],
     declarations: &Declarations<'_>,
 ) -> Vec<(String, T)> {
@@ -508,8 +508,8 @@ enum Follows {
 /// What an open input is where nothing assigns it.
 fn follows<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
-    all: &[OpenInput<'a>],
-    input: &OpenInput<'a>,
+    all: &[OpenInput],
+    input: &OpenInput,
     prepared: &Prepared<'a>,
 ) -> Follows {
     let Some(declaration) = prepared.inputs.declarations.get(input.input) else {

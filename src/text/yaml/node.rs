@@ -125,6 +125,10 @@ pub struct Node<'a> {
     pub(super) id: u32,
 }
 
+/// What tells a node from others: its document, and its place in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeIdentity(usize, u32);
+
 impl Document {
     /// The root; a null scalar for an empty file.
     pub fn root(&self) -> Node<'_> {
@@ -197,6 +201,17 @@ impl<'a> Node<'a> {
     /// for.
     pub fn ptr_eq(self, other: Node<'_>) -> bool {
         std::ptr::eq(self.document, other.document) && self.target() == other.target()
+    }
+
+    /// What tells this node from all others that are there at the same time; an alias has that of
+    /// what it stands for.
+    pub fn identity(self) -> NodeIdentity {
+        NodeIdentity(std::ptr::from_ref(self.document).addr(), self.target())
+    }
+
+    /// Whether it is an alias of another node.
+    pub fn is_alias(self) -> bool {
+        self.own_record().shape == Shape::Alias
     }
 
     /// Its place, without comments; for an alias, that of what it stands for.

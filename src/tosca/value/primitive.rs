@@ -2,8 +2,8 @@
 
 use super::timestamp;
 use crate::text::yaml::{Node, NodeKind, Scalar};
-use crate::variability::expression::operators::Version;
 use crate::variability::inputs::{Dimension, Measure, measure, units};
+use crate::variability::operators::Version;
 use jiff::Timestamp;
 use std::cmp::Ordering;
 

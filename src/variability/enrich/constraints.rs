@@ -2,9 +2,9 @@
 
 use super::{Assertions, Conditions, Context, Origin};
 use crate::sat::formula::Formula;
-use crate::variability::expression::Of;
 use crate::variability::graph::{Element, ElementId};
 use crate::variability::options::{Constraint, Flag, Kind};
+use crate::variability::syntax::Of;
 use crate::variability::template::Implied;
 use rustc_hash::FxHashMap;
 

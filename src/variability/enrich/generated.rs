@@ -7,9 +7,9 @@ use super::origin::By;
 use super::{Conditions, Context, Origin};
 use crate::sat::formula::Formula;
 use crate::tosca::types::{Family, Meaning};
-use crate::variability::expression::Of;
 use crate::variability::graph::{Element, ElementId, NodeElement};
 use crate::variability::options::{Half, Kind, Part};
+use crate::variability::syntax::Of;
 use crate::variability::template::{TypeSpecificCondition, TypeSpecificConditions};
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         type_specific: &TypeSpecificConditions<'a>,
     ) -> Conditions {
         let graph = self.evaluator.graph;
-        let types = self.evaluator.types;
+        let types = self.evaluator.types();
         let key = |condition: &TypeSpecificCondition<'a>| {
             let family = Family::of_keyword(condition.family)?;
             Some((family, types.meaning(family, condition.name), condition.property))
@@ -111,7 +111,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
             Kind::Policy => Family::Policy,
             _ => return None,
         };
-        let mut types = self.evaluator.types.chain(family, graph.only_type(typed)?);
+        let mut types = self.evaluator.types().chain(family, graph.only_type(typed)?);
         types.find_map(|one| index.get(&(family, one, property))).copied()
     }
 

@@ -14,7 +14,7 @@ impl Assertions {
     pub fn add_inputs(
         &mut self,
         evaluator: &mut Evaluator<'_, '_>,
-        open: &[OpenInput<'_>],
+        open: &[OpenInput],
         when: &[Vec<Formula>],
     ) {
         for (open, when) in open.iter().zip(when).filter(|(_, when)| when.len() > 2) {

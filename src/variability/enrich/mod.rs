@@ -152,7 +152,7 @@ impl<'a> Context<'_, '_, 'a> {
     ) {
         match self.evaluator.conditions(conditions, Some(id)) {
             Ok(found) => {
-                list.extend(found.into_iter().map(|(formula, node)| (formula, origin(node.span()))))
+                list.extend(found.into_iter().map(|(formula, span)| (formula, origin(span))))
             }
             Err(error) => self.diagnostics.push(error),
         }

@@ -1,12 +1,11 @@
-//! Which inputs an expression depends on, and whether presence comes in. Each operator is looked at
-//! once, however often it is evaluated.
+//! Which inputs an expression depends on, and whether presence comes in. Each operation is looked
+//! at once, however often it is evaluated.
 
 use super::evaluate::{Evaluator, MAX_DEPTH};
-use super::presence;
-use super::validate::is_logical;
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::Node;
 use crate::variability::inputs::{InputId, InputValue};
+use crate::variability::operators::ValueOperator;
+use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,107 +24,106 @@ pub(super) struct Dependencies {
     pub by_value: bool,
 }
 
-/// Dependencies by operator: by the places of its keyword and of its operand, which an alias shares
-/// with what it stands for.
+/// What was looked at.
 #[derive(Debug, Default)]
-pub(super) struct Memo {
-    operators: RefCell<FxHashMap<(Span, Span), Rc<Dependencies>>>,
-    named: RefCell<FxHashMap<(usize, bool), Rc<Dependencies>>>,
+pub(super) struct DependencyMemo {
+    /// Operations by their operands, which an alias shares with what it stands for.
+    operations: RefCell<FxHashMap<ExpressionId, Rc<Dependencies>>>,
+    named: RefCell<FxHashMap<(usize, Reading), Rc<Dependencies>>>,
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    /// What an operator with its operand depends on.
-    pub(super) fn dependencies_of(&self, keyword: Node<'a>, operand: Node<'a>) -> Rc<Dependencies> {
-        self.operator_dependencies(keyword, operand, 0)
+    /// What an operation depends on.
+    pub(super) fn dependencies_of(&self, operation: Operation) -> Rc<Dependencies> {
+        self.operation_dependencies(operation, 0)
     }
 
     /// Whether an expression, or one that it names, mentions an input.
     pub fn mentions(&self, expression: Node<'a>, input: InputId) -> bool {
-        self.expression_dependencies(expression).inputs.binary_search(&input).is_ok()
+        self.depends_on(self.graph.syntax.read(expression), input)
     }
 
     /// The open inputs that an expression depends on.
     pub fn open_inputs_of(&self, node: Node<'a>) -> Vec<InputId> {
-        self.expression_dependencies(node).open
+        self.expression_dependencies(self.graph.syntax.read(node)).open
+    }
+
+    /// As [`Evaluator::mentions`].
+    pub(super) fn depends_on(&self, id: ExpressionId, input: InputId) -> bool {
+        self.expression_dependencies(id).inputs.binary_search(&input).is_ok()
     }
 
     /// What an expression that is no condition depends on.
-    pub(super) fn expression_dependencies(&self, node: Node<'a>) -> Dependencies {
+    fn expression_dependencies(&self, id: ExpressionId) -> Dependencies {
         let mut found = Dependencies::default();
-        self.gather(node, false, 0, &mut found);
+        self.gather(id, Reading::Value, 0, &mut found);
         found.sort();
         found
     }
 
-    fn gather(&self, node: Node<'a>, logical: bool, depth: usize, into: &mut Dependencies) {
-        match node.kind() {
+    fn gather(&self, id: ExpressionId, reading: Reading, depth: usize, into: &mut Dependencies) {
+        match self.expression(id).term {
             // Where a condition is asked for, a string is the identifier of an element.
-            NodeKind::Scalar => into.presence |= logical && node.as_str().is_some(),
-            NodeKind::Sequence => {
-                node.items().for_each(|item| self.gather(item, logical, depth, into))
+            Term::Scalar(node) => {
+                into.presence |= reading == Reading::Logic && node.as_str().is_some();
             }
-            NodeKind::Mapping => {
-                for (keyword, operand) in node.entries() {
-                    into.add(&self.operator_dependencies(keyword, operand, depth));
-                }
+            Term::List(items) => {
+                items.iter().for_each(|item| self.gather(item, reading, depth, into))
+            }
+            Term::Operation(operation) => {
+                into.add(&self.operation_dependencies(operation, depth));
+            }
+            Term::Broken(_, parts) => {
+                parts.iter().for_each(|part| self.gather(part, Reading::Value, depth, into))
             }
         }
     }
 
-    fn operator_dependencies(
-        &self,
-        keyword: Node<'a>,
-        operand: Node<'a>,
-        depth: usize,
-    ) -> Rc<Dependencies> {
-        let key = (keyword.span(), operand.span());
-        if let Some(known) = self.dependencies.operators.borrow().get(&key) {
+    fn operation_dependencies(&self, operation: Operation, depth: usize) -> Rc<Dependencies> {
+        let Operation { operator, operand, .. } = operation;
+        if let Some(known) = self.dependencies.operations.borrow().get(&operand) {
             return known.clone();
         }
-        let name = keyword.text().unwrap_or_default();
         let mut found = Dependencies::default();
-        match name {
-            "variability_input" => found.inputs.extend(self.input_id(operand).ok()),
-            "logic_expression" | "value_expression" => {
+        match operator {
+            Operator::Input => found.inputs.extend(self.input_id(operand).ok()),
+            Operator::Named(reading) => {
                 if let Ok(index) = self.expression_index(operand) {
-                    found.add(&self.named_dependencies(index, name == "logic_expression", depth));
+                    found.add(&self.named_dependencies(index, reading, depth));
                 }
             }
-            _ if presence::is_operator(name) => found.presence = true,
-            _ => self.gather(operand, is_logical(name), depth, &mut found),
+            Operator::Presence(_) => found.presence = true,
+            Operator::Logical(_) => self.gather(operand, Reading::Logic, depth, &mut found),
+            Operator::Value(_) => self.gather(operand, Reading::Value, depth, &mut found),
         }
-        found.open.extend(
-            found
-                .inputs
-                .iter()
-                .filter(|&&input| matches!(self.inputs.values.get(input), InputValue::Open)),
-        );
+        let is_open =
+            |input: &&InputId| matches!(self.known.inputs.values.get(**input), InputValue::Open);
+        found.open.extend(found.inputs.iter().filter(is_open));
         found.sort();
-        let keeps_operands = is_logical(name) || name == "logic_expression";
-        let combines = matches!(name, "equal" | "value_expression") || presence::is_operator(name);
-        found.by_value = !(keeps_operands || combines && found.presence);
+        found.by_value = match operator {
+            Operator::Logical(_) | Operator::Named(Reading::Logic) => false,
+            Operator::Presence(_)
+            | Operator::Named(Reading::Value)
+            | Operator::Value(ValueOperator::Equal) => !found.presence,
+            Operator::Input | Operator::Value(_) => true,
+        };
         let found = Rc::new(found);
-        self.dependencies.operators.borrow_mut().insert(key, found.clone());
+        self.dependencies.operations.borrow_mut().insert(operand, found.clone());
         found
     }
 
-    fn named_dependencies(&self, index: usize, logical: bool, depth: usize) -> Rc<Dependencies> {
-        if let Some(known) = self.dependencies.named.borrow().get(&(index, logical)) {
+    fn named_dependencies(&self, index: usize, reading: Reading, depth: usize) -> Rc<Dependencies> {
+        if let Some(known) = self.dependencies.named.borrow().get(&(index, reading)) {
             return known.clone();
         }
         let mut found = Dependencies::default();
         // What needs more levels than that has no value whatever the inputs.
         if depth < MAX_DEPTH {
-            self.gather(
-                self.graph.template.variability.expressions[index].1,
-                logical,
-                depth + 1,
-                &mut found,
-            );
+            self.gather(self.named_expression(index), reading, depth + 1, &mut found);
             found.sort();
         }
         let found = Rc::new(found);
-        self.dependencies.named.borrow_mut().insert((index, logical), found.clone());
+        self.dependencies.named.borrow_mut().insert((index, reading), found.clone());
         found
     }
 }

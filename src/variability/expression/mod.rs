@@ -6,11 +6,9 @@
 mod cases;
 mod dependencies;
 mod evaluate;
-pub mod operators;
 mod presence;
 mod validate;
 
-pub use cases::{InputCase, OpenInput, Roots, cut};
+pub use cases::{InputCase, OpenInput, Roots, partition};
 pub use evaluate::Evaluator;
-pub use presence::{Of, has_artifact_type};
-pub use validate::is_operator;
+pub use presence::has_artifact_type;

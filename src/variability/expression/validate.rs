@@ -2,37 +2,15 @@
 //! and mistakes may stand there.
 
 use super::evaluate::Evaluator;
-use super::operators::Operator;
-use super::presence;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputValue;
+use crate::variability::syntax::{ExpressionId, Operation, Operator, Term};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
-
-/// Operators that name something instead of taking operands.
-const REFERENCES: [&str; 3] = ["variability_input", "logic_expression", "value_expression"];
-
-/// The logical operators ("Logical Operators").
-const LOGICAL: [&str; 7] = ["and", "or", "not", "xor", "exo", "implies", "amo"];
-
-/// Whether a keyword is that of an operator other than those that ask for presence.
-pub fn is_operator(keyword: &str) -> bool {
-    REFERENCES.contains(&keyword) || computes(keyword)
-}
-
-/// Whether a keyword is that of a logical operator.
-pub(super) fn is_logical(keyword: &str) -> bool {
-    LOGICAL.contains(&keyword)
-}
-
-/// Whether an operator takes expressions as its operands.
-fn computes(keyword: &str) -> bool {
-    is_logical(keyword) || Operator::from_keyword(keyword).is_some()
-}
 
 impl<'a> Evaluator<'_, 'a> {
     /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in
@@ -43,36 +21,48 @@ impl<'a> Evaluator<'_, 'a> {
         context: Option<ElementId>,
         diagnostics: &mut Diagnostics,
     ) {
-        match node.kind() {
-            NodeKind::Scalar => {}
-            NodeKind::Sequence => {
-                node.items().for_each(|item| self.validate(item, context, diagnostics))
+        self.validate_expression(self.graph.syntax.read(node), context, diagnostics);
+    }
+
+    fn validate_expression(
+        &mut self,
+        id: ExpressionId,
+        context: Option<ElementId>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        match self.expression(id).term {
+            Term::Scalar(_) => {}
+            Term::List(items) => {
+                items.iter().for_each(|item| self.validate_expression(item, context, diagnostics))
             }
-            NodeKind::Mapping => {
-                let mut entries = node.entries();
-                match (entries.next(), entries.next()) {
-                    (Some((keyword, operand)), None) => {
-                        self.validate_operator(keyword, operand, context, diagnostics)
-                    }
-                    _ => diagnostics.push(not_one_operator(node)),
+            Term::Operation(Operation { operator, operand, .. }) => match operator {
+                Operator::Input => diagnostics.0.extend(self.input_id(operand).err()),
+                Operator::Named(_) => diagnostics.0.extend(self.expression_index(operand).err()),
+                Operator::Presence(operator) => {
+                    diagnostics.0.extend(self.validate_presence(operator, operand, context).err());
                 }
-            }
+                Operator::Logical(_) | Operator::Value(_) => {
+                    self.validate_expression(operand, context, diagnostics)
+                }
+            },
+            Term::Broken(problem, _) => diagnostics.push(self.graph.syntax.problem(problem)),
         }
     }
 
     /// Reports named expressions and inputs that need their own value, whether anything uses them
     /// or not.
     pub fn validate_cycles(&self, diagnostics: &mut Diagnostics) {
+        let syntax = &self.graph.syntax;
         let expressions = &self.graph.template.variability.expressions;
-        let defaults = self.inputs.declarations.iter().filter_map(|(id, declaration)| {
-            let InputValue::Expression(expression) = self.inputs.values.get(id) else {
+        let defaults = self.known.inputs.declarations.iter().filter_map(|(id, declaration)| {
+            let InputValue::Expression(expression) = self.known.inputs.values.get(id) else {
                 return None;
             };
-            Some((declaration.name, declaration.span, *expression))
+            Some((declaration.name, declaration.span, syntax.read(*expression)))
         });
-        let named = expressions
-            .iter()
-            .map(|&(key, expression)| (key.text().unwrap_or_default(), key.span(), expression));
+        let named = expressions.iter().enumerate().map(|(index, (key, _))| {
+            (key.text().unwrap_or_default(), key.span(), self.named_expression(index))
+        });
         let bodies: Vec<_> = named.chain(defaults).collect();
         let input_at: FxHashMap<_, _> = bodies
             .iter()
@@ -82,10 +72,11 @@ impl<'a> Evaluator<'_, 'a> {
             .collect();
         let mut needs = Vec::new();
         for (user, &(_, _, body)) in bodies.iter().enumerate() {
-            each_reference(body, &mut |keyword, operand| {
-                let used = match keyword {
-                    "variability_input" => {
-                        operand.text().and_then(|name| input_at.get(name).copied())
+            syntax.each_reference(body, &mut |operator, operand| {
+                let used = match operator {
+                    Operator::Input => {
+                        let name = self.expression(operand).text();
+                        name.and_then(|name| input_at.get(name).copied())
                     }
                     _ => self.expression_index(operand).ok(),
                 };
@@ -96,50 +87,14 @@ impl<'a> Evaluator<'_, 'a> {
         for mut cycle in kosaraju_scc(&needs) {
             cycle.sort_unstable();
             if cycle.len() > 1 || needs.contains_edge(cycle[0], cycle[0]) {
-                diagnostics.push(cyclic(
-                    &cycle.iter().map(|index| bodies[index.index()]).collect::<Vec<_>>(),
-                ));
+                let cycle: Vec<_> = cycle.iter().map(|index| bodies[index.index()]).collect();
+                diagnostics.push(cyclic(&cycle));
             }
         }
     }
-
-    fn validate_operator(
-        &mut self,
-        keyword: Node<'a>,
-        operand: Node<'a>,
-        context: Option<ElementId>,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let name = keyword.text().unwrap_or_default();
-        if REFERENCES.contains(&name) {
-            let known = if name == "variability_input" {
-                self.input_id(operand).err()
-            } else {
-                self.expression_index(operand).err()
-            };
-            diagnostics.0.extend(known);
-        } else if let Some(element) = self.presence_element(name, operand, context) {
-            diagnostics.ok(element);
-        } else if computes(name) {
-            self.validate(operand, context, diagnostics);
-        } else {
-            diagnostics.push(unknown_operator(keyword));
-        }
-    }
 }
 
-/// Calls back with every operator in an expression that names an input or an expression.
-pub(super) fn each_reference<'a>(node: Node<'a>, found: &mut impl FnMut(&'a str, Node<'a>)) {
-    node.items().for_each(|item| each_reference(item, found));
-    for (keyword, operand) in node.entries() {
-        match keyword.text() {
-            Some(keyword) if REFERENCES.contains(&keyword) => found(keyword, operand),
-            _ => each_reference(operand, found),
-        }
-    }
-}
-
-fn cyclic(cycle: &[(&str, Span, Node<'_>)]) -> Diagnostic {
+fn cyclic(cycle: &[(&str, Span, ExpressionId)]) -> Diagnostic {
     let names: Vec<_> = cycle.iter().map(|(name, ..)| format!("`{name}`")).collect();
     let message = match &names[..] {
         [only] => format!("the expression {only} needs its own value"),
@@ -152,24 +107,4 @@ fn cyclic(cycle: &[(&str, Span, Node<'_>)]) -> Diagnostic {
         .iter()
         .skip(1)
         .fold(error, |error, &(_, span, _)| error.label(span, "this is part of the cycle"))
-}
-
-/// A map that is no expression.
-pub(super) fn not_one_operator(node: Node<'_>) -> Diagnostic {
-    Diagnostic::error(Code::InvalidExpression, "an expression is a map with one operator")
-        .at(node.span())
-        .help("combine several with `and: [...]` or `or: [...]`")
-}
-
-/// A keyword that is no operator.
-pub(super) fn unknown_operator(keyword: Node<'_>) -> Diagnostic {
-    let name = keyword.text().unwrap_or_default();
-    let known = REFERENCES
-        .into_iter()
-        .chain(LOGICAL)
-        .chain(presence::keywords())
-        .chain(Operator::keywords());
-    Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
-        .at(keyword.span())
-        .help_opt(did_you_mean(name, known))
 }

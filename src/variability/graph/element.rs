@@ -8,6 +8,7 @@ use crate::variability::graph::index::Index;
 use crate::variability::graph::lookup::Names;
 use crate::variability::graph::references::Reference;
 use crate::variability::options::Kind;
+use crate::variability::syntax::Syntax;
 use crate::variability::template::{
     Artifact, Group, Import, Member, NodeTemplate, Parameter, Policy, Property,
     RelationshipTemplate, Requirement, ServiceTemplate, Settings,
@@ -280,6 +281,8 @@ pub struct Graph<'a> {
     pub(super) relationship_names: Index<'a>,
     /// The positions of groups.
     pub(super) group_names: Index<'a>,
+    /// The expressions that decide about elements.
+    pub syntax: Syntax<'a>,
     pub(super) names: OnceCell<Names<'a>>,
     pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
@@ -304,6 +307,7 @@ impl<'a> Graph<'a> {
             node_names: Index::default(),
             relationship_names: Index::default(),
             group_names: Index::default(),
+            syntax: Syntax::default(),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),
         }

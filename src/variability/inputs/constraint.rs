@@ -5,7 +5,7 @@ use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::variability::expression::operators::size;
+use crate::variability::operators::size;
 use regex_lite::Regex;
 use std::cmp::Ordering;
 

@@ -6,8 +6,8 @@ use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, di
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::variability::expression::is_operator;
-use crate::variability::expression::operators::quote;
+use crate::variability::operators::quote;
+use crate::variability::syntax::Operator;
 use rustc_hash::FxHashMap;
 
 /// A declared input, by its position.
@@ -318,7 +318,10 @@ fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {
 pub(super) fn is_expression(node: Node<'_>) -> bool {
     let mut entries = node.entries();
     match entries.next() {
-        Some((key, _)) if entries.len() == 0 => key.as_str().is_some_and(is_operator),
+        Some((key, _)) if entries.len() == 0 => {
+            let operator = key.as_str().and_then(Operator::from_keyword);
+            operator.is_some_and(|operator| !matches!(operator, Operator::Presence(_)))
+        }
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::unit::{Dimension, measure};
 use crate::text::value::Value;
-use crate::variability::expression::operators::{self, instant};
+use crate::variability::operators::{self, instant};
 use std::cmp::Ordering;
 
 /// The type of an input.

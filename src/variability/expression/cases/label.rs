@@ -1,6 +1,6 @@
 //! Says for people what the values of a case have in common: of exactly those values it is true.
 
-use super::cells::{Axis, Cell, End, Place};
+use super::regions::{Axis, End, Place, ValueRegion};
 use crate::text::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -10,16 +10,16 @@ const LISTED: usize = 4;
 /// The label of what no other case names.
 pub(super) const REST: &str = "something else";
 
-/// The label of each case, given the cells that are its members.
-pub(super) fn labels(cells: &[Cell], classes: &[Vec<usize>]) -> Vec<String> {
+/// The label of each case, given the regions that are its members.
+pub(super) fn labels(regions: &[ValueRegion], classes: &[Vec<usize>]) -> Vec<String> {
     let mut labels =
-        Labels { cells, classes, at: FxHashMap::default(), places: FxHashMap::default() };
-    for place in cells.iter().flat_map(|cell| &cell.places) {
+        Labels { regions, classes, at: FxHashMap::default(), places: FxHashMap::default() };
+    for place in regions.iter().flat_map(|region| &region.places) {
         labels.places.insert((place.axis as usize, place.position), place);
     }
     for (class, members) in classes.iter().enumerate() {
         for &member in members {
-            for place in &cells[member].places {
+            for place in &regions[member].places {
                 labels
                     .at
                     .entry((place.axis as usize, place.position))
@@ -32,11 +32,11 @@ pub(super) fn labels(cells: &[Cell], classes: &[Vec<usize>]) -> Vec<String> {
 }
 
 struct Labels<'l> {
-    cells: &'l [Cell],
+    regions: &'l [ValueRegion],
     classes: &'l [Vec<usize>],
-    /// The cells at each position of each axis, and the cases that they belong to.
+    /// The regions at each position of each axis, and the cases that they belong to.
     at: FxHashMap<(usize, i64), Vec<(usize, usize)>>,
-    /// The place of each position of each axis, also of cells that belong to no case, for nothing
+    /// The place of each position of each axis, also of regions that belong to no case, for nothing
     /// can be computed with them.
     places: FxHashMap<(usize, i64), &'l Place>,
 }
@@ -46,9 +46,9 @@ impl Labels<'_> {
         let members = &self.classes[class];
         let others = self.classes.iter().enumerate().filter(|&(other, _)| other != class);
         let mut rest = others.flat_map(|(_, members)| members);
-        let has_rest = members.iter().any(|&member| !self.cells[member].exact);
+        let has_rest = members.iter().any(|&member| !self.regions[member].exact);
         // All values but those that other cases name.
-        let complement = has_rest && rest.all(|&member| self.cells[member].exact);
+        let complement = has_rest && rest.all(|&member| self.regions[member].exact);
         let parts = self.parts(class);
         match parts {
             Some(parts) if !complement || parts.len() == 1 => joined(parts),
@@ -61,11 +61,11 @@ impl Labels<'_> {
     fn like(&self, members: &[usize]) -> String {
         let mut kinds: Vec<String> = Vec::new();
         for &member in members {
-            let cell = &self.cells[member];
-            let part = match cell.kind {
-                _ if cell.exact => text(&cell.value),
+            let region = &self.regions[member];
+            let part = match region.kind {
+                _ if region.exact => text(&region.value),
                 Some(kind) if self.owns_kind(members, kind) => kind.to_owned(),
-                _ => format!("like {}", text(&cell.value)),
+                _ => format!("like {}", text(&region.value)),
             };
             if !kinds.contains(&part) {
                 kinds.push(part);
@@ -76,11 +76,12 @@ impl Labels<'_> {
 
     /// Whether these are all values of a kind.
     fn owns_kind(&self, members: &[usize], kind: &str) -> bool {
-        let mut of_kind = self.cells.iter().enumerate().filter(|(_, cell)| cell.kind == Some(kind));
+        let mut of_kind =
+            self.regions.iter().enumerate().filter(|(_, region)| region.kind == Some(kind));
         of_kind.all(|(index, _)| members.contains(&index))
     }
 
-    /// What the members are, in the order of the cells; nothing where some cannot be described.
+    /// What the members are, in the order of the regions; nothing where some cannot be described.
     fn parts(&self, class: usize) -> Option<Vec<String>> {
         let members = &self.classes[class];
         let mut parts = Vec::new();
@@ -89,30 +90,32 @@ impl Labels<'_> {
             if done.contains(&member) {
                 continue;
             }
-            let cell = &self.cells[member];
+            let region = &self.regions[member];
             let place =
-                cell.places.iter().find(|place| self.owns(class, place.axis, place.position));
+                region.places.iter().find(|place| self.owns(class, place.axis, place.position));
             match place {
                 Some(place) => parts.extend(self.run(class, place, &mut done)),
-                None if cell.exact => parts.push(text(&cell.value)),
-                None => match cell.kind.filter(|kind| self.owns_kind(members, kind)) {
+                None if region.exact => parts.push(text(&region.value)),
+                None => match region.kind.filter(|kind| self.owns_kind(members, kind)) {
                     Some(kind) => {
                         done.extend(
-                            members.iter().filter(|&&member| self.cells[member].kind == Some(kind)),
+                            members
+                                .iter()
+                                .filter(|&&member| self.regions[member].kind == Some(kind)),
                         );
                         parts.push(kind.to_owned());
                     }
-                    None => parts.push(self.without(class, cell)?),
+                    None => parts.push(self.without(class, region)?),
                 },
             }
         }
         Some(parts)
     }
 
-    /// Whether all cells at a position belong to a case.
+    /// Whether all regions at a position belong to a case.
     fn owns(&self, class: usize, axis: Axis, position: i64) -> bool {
-        let cells = self.at.get(&(axis as usize, position));
-        cells.is_some_and(|cells| cells.iter().all(|&(owner, _)| owner == class))
+        let regions = self.at.get(&(axis as usize, position));
+        regions.is_some_and(|regions| regions.iter().all(|&(owner, _)| owner == class))
     }
 
     /// The positions around this one that belong to a case, as one or two parts.
@@ -157,20 +160,20 @@ impl Labels<'_> {
     }
 
     /// A position but for a few values at it that other cases name.
-    fn without(&self, class: usize, cell: &Cell) -> Option<String> {
-        let place = cell.places.first()?;
+    fn without(&self, class: usize, region: &ValueRegion) -> Option<String> {
+        let place = region.places.first()?;
         let at = self.at.get(&(place.axis as usize, place.position))?;
         let (own, others): (Vec<_>, Vec<_>) = at.iter().partition(|&&(owner, _)| owner == class);
-        let whole = own.iter().filter(|(_, member)| !self.cells[*member].exact).count() == 1;
+        let whole = own.iter().filter(|(_, member)| !self.regions[*member].exact).count() == 1;
         if !whole
             || others.len() > LISTED
-            || !others.iter().all(|(_, member)| self.cells[*member].exact)
+            || !others.iter().all(|(_, member)| self.regions[*member].exact)
         {
             return None;
         }
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
         let names: Vec<_> =
-            others.iter().map(|(_, member)| text(&self.cells[*member].value)).collect();
+            others.iter().map(|(_, member)| text(&self.regions[*member].value)).collect();
         Some(format!("{prefix}{} but not {}", range(&place.low, &place.high), names.join(" or ")))
     }
 }

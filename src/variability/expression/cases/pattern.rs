@@ -140,7 +140,7 @@ impl Maker<'_> {
                 found.extend(power.iter().cloned());
             }
             if times < near {
-                if power.iter().any(|text| text.len() > super::cells::MAX_LENGTH) {
+                if power.iter().any(|text| text.len() > super::regions::MAX_LENGTH) {
                     self.complete = false;
                     break;
                 }

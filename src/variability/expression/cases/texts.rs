@@ -1,14 +1,14 @@
-//! Cells of texts: those that an input is compared with, and samples of all others.
+//! Regions of texts: those that an input is compared with, and samples of all others.
 //!
 //! There is no listing all texts, so many are tried that lie between, before and behind the
 //! constants, or have lengths that count; of those that compare alike with everything, one stays.
 
-use super::cells::{Axis, Cell, MAX_LENGTH, Place, length_place, lengths};
-use super::cuts::Cuts;
+use super::boundaries::Boundaries;
+use super::regions::{Axis, MAX_LENGTH, Place, ValueRegion, length_place, lengths};
 use super::{bounds, pattern};
 use crate::text::value::Value;
-use crate::variability::expression::operators::{compare, instant, is_version};
 use crate::variability::inputs::{Declaration, Dimension, InputType};
+use crate::variability::operators::{compare, instant, is_version};
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
@@ -16,30 +16,37 @@ use std::cmp::Ordering;
 /// More samples than this are not tried.
 const MAX_SAMPLES: usize = 20_000;
 
-/// The cells of texts; all are valid.
-pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value]) -> Vec<Cell> {
-    let axes = Axes::new(cuts);
-    let lengths = lengths(declaration, cuts);
+/// The regions of texts; all are valid.
+pub(super) fn regions(
+    declaration: &Declaration<'_>,
+    boundaries: &Boundaries,
+    known: &[Value],
+) -> Vec<ValueRegion> {
+    let axes = Axes::new(boundaries);
+    let lengths = lengths(declaration, boundaries);
     let is_text = |value: &&Value| value.as_str().is_some();
     let valid = |value: &Value| declaration.problems(value).is_empty();
-    let constants: FxHashSet<&str> = cuts.values.iter().filter_map(Value::as_str).collect();
+    let constants: FxHashSet<&str> = boundaries.values.iter().filter_map(Value::as_str).collect();
     let mut named: Vec<&str> = Vec::new();
-    let mut cells: Vec<Cell> = Vec::new();
-    let cell = |value: &Value, places: Vec<Place>| Cell { places, ..Cell::exact(value.clone()) };
+    let mut regions: Vec<ValueRegion> = Vec::new();
+    let region = |value: &Value, places: Vec<Place>| ValueRegion {
+        places,
+        ..ValueRegion::exact(value.clone())
+    };
     let places = |value: &Value| {
         axes.places(value)
             .into_iter()
-            .chain(length_place(value, &lengths, cuts))
+            .chain(length_place(value, &lengths, boundaries))
             .collect::<Vec<_>>()
     };
-    for value in cuts.values.iter().filter(is_text) {
+    for value in boundaries.values.iter().filter(is_text) {
         if valid(value) && value.as_str().is_some_and(|text| !named.contains(&text)) {
-            cells.push(cell(value, places(value)));
+            regions.push(region(value, places(value)));
             named.extend(value.as_str());
         }
     }
     let mut seen: FxHashSet<(Vec<Option<Ordering>>, Option<i64>)> = FxHashSet::default();
-    let samples = samples(declaration, cuts, &lengths);
+    let samples = samples(declaration, boundaries, &lengths);
     let samples = known
         .iter()
         .filter(is_text)
@@ -48,15 +55,15 @@ pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value])
     for value in
         samples.filter(|value| value.as_str().is_some_and(|text| !constants.contains(text)))
     {
-        let length = length_place(&value, &lengths, cuts);
+        let length = length_place(&value, &lengths, boundaries);
         let signature = (axes.signature(&value), length.as_ref().map(|place| place.position));
         if !seen.contains(&signature) && valid(&value) {
             seen.insert(signature);
-            cells.push(Cell { exact: false, ..cell(&value, places(&value)) });
+            regions.push(ValueRegion { exact: false, ..region(&value, places(&value)) });
         }
     }
-    cells.sort_by_key(|cell| cell.places.first().map(|place| place.position));
-    cells
+    regions.sort_by_key(|region| region.places.first().map(|place| place.position));
+    regions
 }
 
 /// The orders in which texts are compared.
@@ -69,10 +76,11 @@ struct Axes {
 }
 
 impl Axes {
-    fn new(cuts: &Cuts) -> Self {
+    fn new(boundaries: &Boundaries) -> Self {
         let mut texts: Vec<Value> = Vec::new();
-        if cuts.ordered {
-            texts.extend(cuts.values.iter().filter(|value| value.as_str().is_some()).cloned());
+        if boundaries.ordered {
+            texts
+                .extend(boundaries.values.iter().filter(|value| value.as_str().is_some()).cloned());
         }
         // Versions have an order of their own, but not together with other texts.
         let versions = texts.iter().all(|value| value.as_str().is_some_and(is_version));
@@ -83,14 +91,17 @@ impl Axes {
         }
         texts.dedup_by(|a, b| compare(a, b) == Some(Ordering::Equal));
         let mut dates: Vec<_> = Vec::new();
-        if cuts.dates {
+        if boundaries.dates {
             dates.extend(
-                cuts.values.iter().filter_map(|value| Some((instant(value)?, value.to_string()))),
+                boundaries
+                    .values
+                    .iter()
+                    .filter_map(|value| Some((instant(value)?, value.to_string()))),
             );
         }
         dates.sort();
         dates.dedup_by_key(|(instant, _)| *instant);
-        Self { texts, dates, asks_dates: cuts.dates }
+        Self { texts, dates, asks_dates: boundaries.dates }
     }
 
     /// How a text compares with all texts and dates.
@@ -145,11 +156,11 @@ fn place(
 /// Texts to try, those that look best first.
 fn samples(
     declaration: &Declaration<'_>,
-    cuts: &Cuts,
+    boundaries: &Boundaries,
     lengths: &[(usize, Option<usize>)],
 ) -> Vec<String> {
     let points: Vec<&str> =
-        cuts.values.iter().chain(bounds(declaration)).filter_map(Value::as_str).collect();
+        boundaries.values.iter().chain(bounds(declaration)).filter_map(Value::as_str).collect();
     let wanted: Vec<usize> = lengths
         .iter()
         .flat_map(|&(start, _)| [start, start + 1])
@@ -174,17 +185,17 @@ fn samples(
         }
         found.extend(versions.iter().flat_map(|version| versions_around(version)));
     }
-    if cuts.dates || declaration.kind == InputType::Timestamp {
-        found.extend(dates(cuts, declaration));
+    if boundaries.dates || declaration.kind == InputType::Timestamp {
+        found.extend(dates(boundaries, declaration));
     }
     if let InputType::ScalarUnit(dimension) = declaration.kind {
         found.extend(measures(dimension, &points));
     }
-    if free && cuts.ordered {
+    if free && boundaries.ordered {
         found.extend(["", "!", "0", "A", "~"].map(String::from));
         found.extend(points.iter().flat_map(|point| texts_around(point)));
     }
-    if free && !cuts.lengths.is_empty() {
+    if free && !boundaries.lengths.is_empty() {
         let sized: Vec<String> = wanted
             .iter()
             .flat_map(|&length| found.iter().map(move |text| resized(text, length)))
@@ -243,9 +254,9 @@ fn versions_around(version: &str) -> Vec<String> {
 }
 
 /// Dates that are compared with, close before and behind them, and between them.
-fn dates(cuts: &Cuts, declaration: &Declaration<'_>) -> Vec<String> {
+fn dates(boundaries: &Boundaries, declaration: &Declaration<'_>) -> Vec<String> {
     let mut points: Vec<Timestamp> =
-        cuts.values.iter().chain(bounds(declaration)).filter_map(instant).collect();
+        boundaries.values.iter().chain(bounds(declaration)).filter_map(instant).collect();
     points.sort_unstable();
     points.dedup();
     let second = SignedDuration::from_secs(1);

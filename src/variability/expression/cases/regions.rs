@@ -1,15 +1,15 @@
-//! Cells: values of an input that compare alike with all constants, each with one that stands for
+//! Regions: values of an input that compare alike with all constants, each with one that stands for
 //! all of them.
 
-use super::cuts::Cuts;
+use super::boundaries::Boundaries;
 use super::{bounds, texts};
 use crate::text::value::{Number, Value};
-use crate::variability::expression::operators::{instant, size};
 use crate::variability::inputs::{Declaration, InputType};
+use crate::variability::operators::{instant, size};
 
 /// Values that compare alike with all constants.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct ValueRegion {
     /// One of them.
     pub value: Value,
     /// Whether it is the only one.
@@ -25,7 +25,7 @@ pub(super) struct Cell {
 pub(super) struct Place {
     /// In which order.
     pub axis: Axis,
-    /// Cells side by side have positions one after the other.
+    /// Regions side by side have positions one after the other.
     pub position: i64,
     /// The lower end.
     pub low: End,
@@ -45,7 +45,7 @@ pub(super) enum Axis {
     Lengths,
 }
 
-impl Cell {
+impl ValueRegion {
     /// A value that stands for itself.
     pub fn exact(value: Value) -> Self {
         Self { value, exact: true, places: Vec::new(), kind: None }
@@ -163,8 +163,8 @@ fn double_key(double: f64) -> i64 {
     if double < 0.0 { -magnitude } else { magnitude }
 }
 
-/// A cell for each of these values.
-pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<Cell> {
+/// A region for each of these values.
+pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<ValueRegion> {
     let place = |value: &Value| {
         let number = if let (InputType::Integer, Value::Number(number)) = (kind, value) {
             number
@@ -178,27 +178,34 @@ pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<Cell> {
             .into_iter()
             .collect()
     };
-    values.into_iter().map(|value| Cell { places: place(&value), ..Cell::exact(value) }).collect()
+    values
+        .into_iter()
+        .map(|value| ValueRegion { places: place(&value), ..ValueRegion::exact(value) })
+        .collect()
 }
 
-/// The cells of an infinite domain; some may be against its constraints.
-pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value]) -> Vec<Cell> {
+/// The regions of an infinite domain; some may be against its constraints.
+pub(super) fn regions(
+    declaration: &Declaration<'_>,
+    boundaries: &Boundaries,
+    known: &[Value],
+) -> Vec<ValueRegion> {
     let kind = declaration.kind;
     let any = kind == InputType::Any;
-    let mut cells = Vec::new();
+    let mut regions = Vec::new();
     if any {
-        cells.extend([false, true].map(Value::from).map(Cell::exact));
+        regions.extend([false, true].map(Value::from).map(ValueRegion::exact));
     }
     // Numbers are in the way where nothing asks for them; as dates they are no other than texts.
-    let asked =
-        cuts.values.iter().any(|value| matches!(value, Value::Number(_))) || !cuts.keys.is_empty();
+    let asked = boundaries.values.iter().any(|value| matches!(value, Value::Number(_)))
+        || !boundaries.keys.is_empty();
     let wanted = match kind {
-        InputType::Any => asked || cuts.dates,
+        InputType::Any => asked || boundaries.dates,
         InputType::Timestamp => asked,
         _ => true,
     };
     if let Some(line) = Line::of(kind).filter(|_| wanted) {
-        cells.extend(numbers_of(line, declaration, cuts, known));
+        regions.extend(numbers_of(line, declaration, boundaries, known));
     }
     if !matches!(
         kind,
@@ -209,39 +216,41 @@ pub(super) fn cells(declaration: &Declaration<'_>, cuts: &Cuts, known: &[Value])
             | InputType::Map
             | InputType::Range
     ) {
-        cells.extend(texts::cells(declaration, cuts, known));
+        regions.extend(texts::regions(declaration, boundaries, known));
     }
     let lists =
         if any { &[InputType::List, InputType::Map][..] } else { std::slice::from_ref(&kind) };
-    lists.iter().for_each(|&kind| cells.extend(collections(kind, declaration, cuts, known)));
+    lists
+        .iter()
+        .for_each(|&kind| regions.extend(collections(kind, declaration, boundaries, known)));
     if any {
-        cells.push(Cell::exact(Value::Null));
-        cells.iter_mut().for_each(|cell| cell.kind = Some(cell.value.describe()));
+        regions.push(ValueRegion::exact(Value::Null));
+        regions.iter_mut().for_each(|region| region.kind = Some(region.value.describe()));
     }
-    cells
+    regions
 }
 
-/// The cells of the line of numbers.
+/// The regions of the line of numbers.
 fn numbers_of(
     line: Line,
     declaration: &Declaration<'_>,
-    cuts: &Cuts,
+    boundaries: &Boundaries,
     known: &[Value],
-) -> Vec<Cell> {
+) -> Vec<ValueRegion> {
     let number =
         |value: &Value| if let Value::Number(number) = value { Some(number.clone()) } else { None };
     let mut points: Vec<Number> =
-        cuts.values.iter().chain(bounds(declaration)).filter_map(number).collect();
-    if cuts.dates {
+        boundaries.values.iter().chain(bounds(declaration)).filter_map(number).collect();
+    if boundaries.dates {
         let limits = [jiff::Timestamp::MIN, jiff::Timestamp::MAX];
-        let instants = cuts.values.iter().filter_map(instant).chain(limits);
+        let instants = boundaries.values.iter().filter_map(instant).chain(limits);
         points.extend(instants.map(|instant| Number::float(instant.as_nanosecond() as f64 / 1e6)));
     }
     let (least, most) = line.ends();
     let mut keys: Vec<i64> = points
         .iter()
         .flat_map(|point| line.around(point))
-        .chain(cuts.keys.iter().copied())
+        .chain(boundaries.keys.iter().copied())
         .collect();
     keys.retain(|&key| key > least && key <= most);
     keys.push(least);
@@ -249,7 +258,7 @@ fn numbers_of(
     keys.dedup();
     let known: Vec<(i64, &Value)> =
         known.iter().filter_map(|value| Some((line.key(&number(value)?)?, value))).collect();
-    let mut cells = Vec::new();
+    let mut regions = Vec::new();
     let ends = keys.iter().skip(1).map(|key| key - 1).chain([most]);
     for ((&low, high), position) in keys.iter().zip(ends).zip(0..) {
         let used = known
@@ -265,21 +274,27 @@ fn numbers_of(
         };
         // What is no integer is no date.
         let fraction = line.number(low).as_f64() / 2.0 + line.number(high).as_f64() / 2.0;
-        if cuts.dates && !line.whole && fraction.fract() != 0.0 {
-            cells.push(Cell { places: vec![place.clone()], ..Cell::other(fraction.into()) });
+        if boundaries.dates && !line.whole && fraction.fract() != 0.0 {
+            regions.push(ValueRegion {
+                places: vec![place.clone()],
+                ..ValueRegion::other(fraction.into())
+            });
         }
-        cells.push(Cell { value, exact: low == high, places: vec![place], kind: None });
+        regions.push(ValueRegion { value, exact: low == high, places: vec![place], kind: None });
     }
-    cells
+    regions
 }
 
 /// The lengths that count, as ranges: an end is exclusive, and the last has none.
-pub(super) fn lengths(declaration: &Declaration<'_>, cuts: &Cuts) -> Vec<(usize, Option<usize>)> {
+pub(super) fn lengths(
+    declaration: &Declaration<'_>,
+    boundaries: &Boundaries,
+) -> Vec<(usize, Option<usize>)> {
     let sizes = declaration
         .constraints
         .iter()
         .filter_map(|constraint| constraint.size())
-        .chain(cuts.lengths.iter().copied());
+        .chain(boundaries.lengths.iter().copied());
     let mut starts: Vec<usize> =
         sizes.flat_map(|size| [size, size.saturating_add(1)]).chain([0]).collect();
     starts.sort_unstable();
@@ -295,9 +310,9 @@ pub(super) fn lengths(declaration: &Declaration<'_>, cuts: &Cuts) -> Vec<(usize,
 pub(super) fn length_place(
     value: &Value,
     lengths: &[(usize, Option<usize>)],
-    cuts: &Cuts,
+    boundaries: &Boundaries,
 ) -> Option<Place> {
-    let size = size(value).filter(|_| !cuts.lengths.is_empty())?;
+    let size = size(value).filter(|_| !boundaries.lengths.is_empty())?;
     let position = lengths.iter().rposition(|(start, _)| *start <= size)?;
     let (low, high) = lengths[position];
     let low = (low > 0 || high == Some(1)).then(|| (low.to_string(), true));
@@ -313,10 +328,10 @@ pub(super) const MAX_LENGTH: usize = 4096;
 fn collections(
     kind: InputType,
     declaration: &Declaration<'_>,
-    cuts: &Cuts,
+    boundaries: &Boundaries,
     known: &[Value],
-) -> Vec<Cell> {
-    let lengths = lengths(declaration, cuts);
+) -> Vec<ValueRegion> {
+    let lengths = lengths(declaration, boundaries);
     let samples: Vec<Value> = match kind {
         InputType::List | InputType::Map => {
             let sizes = lengths
@@ -338,27 +353,27 @@ fn collections(
             (InputType::List | InputType::Range, Value::List(_)) | (InputType::Map, Value::Map(_))
         )
     };
-    let mut cells: Vec<Cell> = Vec::new();
-    let mut add = |cell: Cell| {
-        let place = length_place(&cell.value, &lengths, cuts);
-        let position = |cell: &Cell| cell.places.first().map(|place| place.position);
-        let same = |other: &Cell| {
-            if cell.exact {
-                other.value == cell.value
+    let mut regions: Vec<ValueRegion> = Vec::new();
+    let mut add = |region: ValueRegion| {
+        let place = length_place(&region.value, &lengths, boundaries);
+        let position = |region: &ValueRegion| region.places.first().map(|place| place.position);
+        let same = |other: &ValueRegion| {
+            if region.exact {
+                other.value == region.value
             } else {
-                other.value == cell.value
+                other.value == region.value
                     || (!other.exact
                         && position(other) == place.as_ref().map(|place| place.position))
             }
         };
-        if declaration.problems(&cell.value).is_empty() && !cells.iter().any(same) {
-            cells.push(Cell { places: place.into_iter().collect(), ..cell });
+        if declaration.problems(&region.value).is_empty() && !regions.iter().any(same) {
+            regions.push(ValueRegion { places: place.into_iter().collect(), ..region });
         }
     };
-    cuts.values.iter().filter(fits).cloned().map(Cell::exact).for_each(&mut add);
-    known.iter().filter(fits).cloned().chain(samples).map(Cell::other).for_each(&mut add);
-    cells.sort_by_key(|cell| cell.places.first().map(|place| place.position));
-    cells
+    boundaries.values.iter().filter(fits).cloned().map(ValueRegion::exact).for_each(&mut add);
+    known.iter().filter(fits).cloned().chain(samples).map(ValueRegion::other).for_each(&mut add);
+    regions.sort_by_key(|region| region.places.first().map(|place| place.position));
+    regions
 }
 
 fn collection(kind: InputType, size: usize, entry: &Value) -> Value {

@@ -1,4 +1,4 @@
-use super::Operator::*;
+use super::ValueOperator::*;
 use super::*;
 use crate::variability::clock::Clock;
 use proptest::prelude::*;
@@ -24,11 +24,11 @@ fn json(text: &str) -> Value {
     value(&serde_json::from_str(text).unwrap())
 }
 
-fn apply(operator: Operator, operands: &str) -> Value {
+fn apply(operator: ValueOperator, operands: &str) -> Value {
     operator.apply(&json(operands), None).unwrap_or_else(|error| panic!("{operands}: {error}"))
 }
 
-fn error(operator: Operator, operands: &str) -> String {
+fn error(operator: ValueOperator, operands: &str) -> String {
     operator.apply(&json(operands), None).expect_err(operands).0
 }
 
@@ -45,11 +45,11 @@ fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Value {
 
 #[test]
 fn every_keyword_means_its_operator() {
-    for &operator in Operator::ALL {
-        assert_eq!(Operator::from_keyword(operator.keyword()), Some(operator));
+    for &operator in ValueOperator::ALL {
+        assert_eq!(ValueOperator::from_keyword(operator.keyword()), Some(operator));
     }
-    assert_eq!(Operator::keywords().count(), 37);
-    assert_eq!(Operator::from_keyword("Add"), None);
+    assert_eq!(ValueOperator::keywords().count(), 37);
+    assert_eq!(ValueOperator::from_keyword("Add"), None);
 }
 
 #[test]
@@ -351,8 +351,8 @@ fn near_tie(value: f64) -> bool {
 
 proptest! {
     #[test]
-    fn no_operands_make_an_operator_panic_or_answer_without_a_number(operands in any_value(), index in 0..Operator::ALL.len()) {
-        if let Ok(Value::Number(number)) = Operator::ALL[index].apply(&operands, None) {
+    fn no_operands_make_an_operator_panic_or_answer_without_a_number(operands in any_value(), index in 0..ValueOperator::ALL.len()) {
+        if let Ok(Value::Number(number)) = ValueOperator::ALL[index].apply(&operands, None) {
             prop_assert!(!number.as_f64().is_nan());
         }
     }
@@ -365,7 +365,7 @@ proptest! {
         let variance = items.iter().map(|x| (x * x) as f64).sum::<f64>() / n - mean * mean;
         let mut sorted = items.clone();
         sorted.sort_unstable();
-        let apply = |operator: Operator| number(operator.apply(&list(items.iter().copied()), None).unwrap());
+        let apply = |operator: ValueOperator| number(operator.apply(&list(items.iter().copied()), None).unwrap());
         prop_assert_eq!(apply(Sum), items.iter().sum::<i64>() as f64);
         prop_assert_eq!(apply(Sum), apply(Add));
         prop_assert_eq!(apply(Count), n);
@@ -438,7 +438,7 @@ proptest! {
             ("[0-2a.]{0,5}", "[0-2a.]{0,5}").prop_map(|(a, b)| (Value::from(a), Value::from(b))),
         ],
     ) {
-        let holds = |operator: Operator, a: &Value, b: &Value| operator.apply(&list([a.clone(), b.clone()]), None).unwrap() == Value::Bool(true);
+        let holds = |operator: ValueOperator, a: &Value, b: &Value| operator.apply(&list([a.clone(), b.clone()]), None).unwrap() == Value::Bool(true);
         let (less, greater) = (holds(Less, &a, &b), holds(Greater, &a, &b));
         prop_assert!(!(less && greater));
         prop_assert_eq!(greater, holds(Less, &b, &a));
@@ -452,7 +452,7 @@ proptest! {
     #[test]
     fn within_is_after_and_before(dates in [-4i64..4, -4i64..4, -4i64..4]) {
         let [date, from, to] = dates.map(Value::from);
-        let holds = |operator: Operator, operands: Value| operator.apply(&operands, None).unwrap() == Value::Bool(true);
+        let holds = |operator: ValueOperator, operands: Value| operator.apply(&operands, None).unwrap() == Value::Bool(true);
         let within = holds(Within, list([date.clone(), list([from.clone(), to.clone()])]));
         prop_assert_eq!(within, holds(After, list([date.clone(), from])) && holds(Before, list([date, to])));
     }

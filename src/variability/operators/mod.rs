@@ -33,13 +33,13 @@ macro_rules! operators {
     ($($variant:ident $keyword:literal $function:path;)*) => {
         /// An operator over values.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Operator {
+        pub enum ValueOperator {
             $(#[doc = concat!("`", $keyword, "`")] $variant,)*
         }
 
-        impl Operator {
+        impl ValueOperator {
             /// All operators, family by family.
-            pub const ALL: &'static [Operator] = &[$(Operator::$variant,)*];
+            pub const ALL: &'static [ValueOperator] = &[$(ValueOperator::$variant,)*];
 
             /// The operator of this keyword.
             pub fn from_keyword(keyword: &str) -> Option<Self> {
@@ -105,7 +105,7 @@ operators! {
     Within "within" date::within;
 }
 
-impl Operator {
+impl ValueOperator {
     /// All keywords.
     pub fn keywords() -> impl Iterator<Item = &'static str> {
         Self::ALL.iter().map(|operator| operator.keyword())
@@ -124,7 +124,7 @@ impl Operator {
 
 /// What an operator is applied to, and the ways its family reads it.
 struct Operands<'a> {
-    operator: Operator,
+    operator: ValueOperator,
     value: &'a Value,
     clock: Option<&'a Clock>,
 }

@@ -1,22 +1,21 @@
 //! Finds what a probe compares an input with: everything else that it does is a function of how
 //! these comparisons come out.
 
-use super::cells::Line;
-use super::{Ask, Probe, Surrounding};
+use super::probe::{Ask, Probe, Valuation};
+use super::regions::Line;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::text::value::{Number, Value};
-use crate::text::yaml::{Node, NodeKind};
 use crate::variability::expression::evaluate::{Evaluator, MAX_DEPTH};
-use crate::variability::expression::operators::{Operator, compare};
-use crate::variability::expression::validate::is_logical;
 use crate::variability::inputs::{Declaration, InputId};
+use crate::variability::operators::{ValueOperator, compare};
+use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 
 /// What an input is compared with.
 #[derive(Debug, Default)]
-pub(super) struct Cuts {
+pub(super) struct Boundaries {
     /// Constants that it is compared with.
     pub values: Vec<Value>,
     /// Places on the line of its numbers at which a computation with it changes; each belongs to
@@ -34,43 +33,43 @@ pub(super) struct Cuts {
 ///
 /// # Errors
 /// The place where it does something else with it.
-pub(super) fn collect<'a>(
-    evaluator: &mut Evaluator<'_, 'a>,
+pub(super) fn collect(
+    evaluator: &mut Evaluator<'_, '_>,
     input: InputId,
-    declaration: &Declaration<'a>,
-    probe: &Probe<'a>,
-    cuts: &mut Cuts,
+    declaration: &Declaration<'_>,
+    probe: &Probe,
+    boundaries: &mut Boundaries,
 ) -> Result<(), Span> {
-    let surrounding = &probe.surrounding;
+    let valuation = &probe.valuation;
     let line = Line::of(declaration.kind);
     let mut collector = Collector {
         evaluator,
         input,
-        surrounding,
+        valuation,
         line,
-        cuts,
+        boundaries,
         visited: FxHashSet::default(),
         depth: 0,
     };
     match probe.ask {
-        Ask::Condition(node) => collector.condition(node),
-        Ask::Value(node) => collector.expression(node),
+        Ask::Condition(id) => collector.expression(id, Reading::Logic),
+        Ask::Value(id) => collector.expression(id, Reading::Value),
         Ask::Itself | Ask::Feature => {
             collector.truth();
             Ok(())
         }
-        Ask::Which(node) => Err(node.span()),
+        Ask::Which(id) => Err(collector.span(id)),
     }
 }
 
 struct Collector<'c, 'e, 'a> {
     evaluator: &'c mut Evaluator<'e, 'a>,
     input: InputId,
-    surrounding: &'c Surrounding,
+    valuation: &'c Valuation,
     line: Option<Line>,
-    cuts: &'c mut Cuts,
+    boundaries: &'c mut Boundaries,
     /// Named expressions that were looked at, as conditions or not.
-    visited: FxHashSet<(usize, bool)>,
+    visited: FxHashSet<(usize, Reading)>,
     depth: usize,
 }
 
@@ -101,61 +100,67 @@ impl Slope {
 }
 
 /// One side of a comparison.
-enum Side<'a> {
-    Node(Node<'a>),
+enum Side {
+    Expression(ExpressionId),
     Value(Value),
 }
 
-impl<'a> Collector<'_, '_, 'a> {
-    /// An expression of which only the truth counts.
-    fn condition(&mut self, node: Node<'a>) -> Result<(), Span> {
-        self.mapping(node, true)
-    }
-
-    /// An expression of which the value counts.
-    fn expression(&mut self, node: Node<'a>) -> Result<(), Span> {
-        match node.kind() {
-            NodeKind::Scalar => Ok(()),
-            NodeKind::Sequence => node.items().try_for_each(|item| self.expression(item)),
-            NodeKind::Mapping => self.mapping(node, false),
+impl Collector<'_, '_, '_> {
+    /// An expression of which the value counts, or, where it is read as logic, only the truth.
+    fn expression(&mut self, id: ExpressionId, reading: Reading) -> Result<(), Span> {
+        match self.evaluator.expression(id).term {
+            Term::Operation(operation) if self.depends(id) => {
+                self.operation(id, operation, reading)
+            }
+            Term::List(items) if reading == Reading::Value => {
+                items.iter().try_for_each(|item| self.expression(item, reading))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn mapping(&mut self, node: Node<'a>, logical: bool) -> Result<(), Span> {
-        let Some((keyword, operand)) = node.entries().next().filter(|_| self.depends(node)) else {
-            return Ok(());
-        };
-        let name = keyword.text().unwrap_or_default();
-        match name {
-            "variability_input" if logical => {
+    fn operation(
+        &mut self,
+        id: ExpressionId,
+        Operation { operator, operand, .. }: Operation,
+        reading: Reading,
+    ) -> Result<(), Span> {
+        let logical = reading == Reading::Logic;
+        match operator {
+            Operator::Input if logical => {
                 self.truth();
                 Ok(())
             }
-            "variability_input" => Err(node.span()),
-            "logic_expression" | "value_expression" => {
-                self.named(node, operand, logical || name == "logic_expression")
+            Operator::Input => Err(self.span(id)),
+            Operator::Named(Reading::Logic) => self.named(id, operand, Reading::Logic),
+            Operator::Named(Reading::Value) => self.named(id, operand, reading),
+            Operator::Logical(_) => {
+                let mut operands = self.evaluator.graph.syntax.each(operand).iter();
+                operands.try_for_each(|operand| self.expression(operand, Reading::Logic))
             }
-            _ if is_logical(name) => {
-                let single = (operand.kind() != NodeKind::Sequence).then_some(operand);
-                operand.items().chain(single).try_for_each(|operand| self.condition(operand))
-            }
-            _ if logical && self.slope(node).is_some() => {
-                self.boundaries(&Side::Node(node), &Side::Value(0.into()));
+            _ if logical && self.slope(id).is_some() => {
+                self.crossings(&Side::Expression(id), &Side::Value(0.into()));
                 Ok(())
             }
-            _ => self.operator(node, Operator::from_keyword(name), operand),
+            Operator::Value(operator) => self.value_operator(id, operator, operand),
+            // What is present is no value of an input.
+            Operator::Presence(_) => Ok(()),
         }
     }
 
-    fn named(&mut self, node: Node<'a>, operand: Node<'a>, logical: bool) -> Result<(), Span> {
+    fn named(
+        &mut self,
+        id: ExpressionId,
+        operand: ExpressionId,
+        reading: Reading,
+    ) -> Result<(), Span> {
         let Ok(index) = self.evaluator.expression_index(operand) else { return Ok(()) };
-        if !self.visited.insert((index, logical)) {
+        if !self.visited.insert((index, reading)) {
             return Ok(());
         }
-        let body = self.evaluator.graph.template.variability.expressions[index].1;
-        let found =
-            self.deeper(|this| if logical { this.condition(body) } else { this.expression(body) });
-        found.unwrap_or_else(|| Err(node.span()))
+        let body = self.evaluator.named_expression(index);
+        let found = self.deeper(|this| this.expression(body, reading));
+        found.unwrap_or_else(|| Err(self.span(id)))
     }
 
     /// Looks into a named expression, unless that leads too deep.
@@ -169,94 +174,97 @@ impl<'a> Collector<'_, '_, 'a> {
         Some(found)
     }
 
-    /// The input as a condition: of numbers those above 0 are true.
-    fn truth(&mut self) {
-        self.cuts.values.push(0.into());
+    fn span(&self, id: ExpressionId) -> Span {
+        self.evaluator.expression(id).span
     }
 
-    fn operator(
+    /// The input as a condition: of numbers those above 0 are true.
+    fn truth(&mut self) {
+        self.boundaries.values.push(0.into());
+    }
+
+    fn value_operator(
         &mut self,
-        node: Node<'a>,
-        operator: Option<Operator>,
-        operand: Node<'a>,
+        id: ExpressionId,
+        operator: ValueOperator,
+        operand: ExpressionId,
     ) -> Result<(), Span> {
-        use Operator::{
+        use ValueOperator::{
             After, AfterOrSame, Before, BeforeOrSame, Equal, Greater, GreaterOrEqual, InRange,
             Length, Less, LessOrEqual, MaxLength, MinLength, Same, ValidValues, Within,
         };
         let found = match operator {
-            Some(
-                comparison @ (Equal | ValidValues | Greater | GreaterOrEqual | Less | LessOrEqual
-                | InRange),
-            ) => self.comparison(node, operand, comparison),
-            Some(Same | Before | BeforeOrSame | After | AfterOrSame | Within) => {
-                self.dates(operand)
+            Equal | ValidValues | Greater | GreaterOrEqual | Less | LessOrEqual | InRange => {
+                self.comparison(id, operand, operator)
             }
-            Some(Length | MinLength | MaxLength) => self.lengths(operand),
+            Same | Before | BeforeOrSame | After | AfterOrSame | Within => self.dates(operand),
+            Length | MinLength | MaxLength => self.lengths(operand),
             _ => None,
         };
         // Anything else is told by what its operands come to.
-        found.unwrap_or_else(|| self.operands(node, operand))
+        found.unwrap_or_else(|| self.operands(id, operand))
     }
 
-    fn operands(&mut self, node: Node<'a>, operand: Node<'a>) -> Result<(), Span> {
-        let single = (operand.kind() != NodeKind::Sequence).then_some(operand);
-        for operand in operand.items().chain(single) {
-            let itself = self.is_input(operand) || operand.items().any(|item| self.is_input(item));
-            if itself {
-                return Err(node.span());
+    fn operands(&mut self, id: ExpressionId, operand: ExpressionId) -> Result<(), Span> {
+        let syntax = &self.evaluator.graph.syntax;
+        for operand in syntax.each(operand).iter() {
+            let mut items = syntax.items(operand).iter();
+            if self.is_input(operand) || items.any(|item| self.is_input(item)) {
+                return Err(self.span(id));
             }
-            self.expression(operand)?;
+            self.expression(operand, Reading::Value)?;
         }
         Ok(())
     }
 
     /// Whether an expression is the input itself.
-    fn is_input(&mut self, node: Node<'a>) -> bool {
-        let Some((keyword, operand)) = node.entries().next() else { return false };
-        match keyword.text() {
-            Some("variability_input") => self.evaluator.input_id(operand).ok() == Some(self.input),
-            Some("value_expression") => {
-                let Ok(index) = self.evaluator.expression_index(operand) else { return false };
-                let body = self.evaluator.graph.template.variability.expressions[index].1;
+    fn is_input(&mut self, id: ExpressionId) -> bool {
+        let Some(operation) = self.evaluator.expression(id).operation() else { return false };
+        match operation.operator {
+            Operator::Input => self.evaluator.input_id(operation.operand).ok() == Some(self.input),
+            Operator::Named(Reading::Value) => {
+                let Ok(index) = self.evaluator.expression_index(operation.operand) else {
+                    return false;
+                };
+                let body = self.evaluator.named_expression(index);
                 self.deeper(|this| this.is_input(body)).unwrap_or_default()
             }
             _ => false,
         }
     }
 
-    fn depends(&self, node: Node<'a>) -> bool {
-        self.evaluator.mentions(node, self.input)
+    fn depends(&self, id: ExpressionId) -> bool {
+        self.evaluator.depends_on(id, self.input)
     }
 
     /// The value of an expression that does not depend on the input.
-    fn constant(&mut self, node: Node<'a>) -> Result<Value, Diagnostic> {
-        self.evaluator.value_where(node, self.surrounding.iter().cloned())
+    fn constant(&mut self, id: ExpressionId) -> Result<Value, Diagnostic> {
+        self.evaluator.value_where(id, self.valuation.iter().cloned())
     }
 
     /// Comparisons with constants, and those of numbers that are computed from the input; nothing
     /// for what is none.
     fn comparison(
         &mut self,
-        node: Node<'a>,
-        operand: Node<'a>,
-        operator: Operator,
+        id: ExpressionId,
+        operand: ExpressionId,
+        operator: ValueOperator,
     ) -> Option<Result<(), Span>> {
-        let ordered = !matches!(operator, Operator::Equal | Operator::ValidValues);
+        use ValueOperator::{Equal, InRange, ValidValues};
         if self.constants(operand) {
-            self.cuts.ordered |= ordered;
+            self.boundaries.ordered |= !matches!(operator, Equal | ValidValues);
             return Some(Ok(()));
         }
-        let mut items = operand.items();
+        let syntax = &self.evaluator.graph.syntax;
+        let mut items = syntax.items(operand).iter();
         let first = items.next()?;
         let own = self.slope(first)?;
-        let lists = matches!(operator, Operator::InRange | Operator::ValidValues);
+        let lists = matches!(operator, InRange | ValidValues);
         for item in items {
-            let single = (!lists || item.kind() != NodeKind::Sequence).then_some(item);
-            let listed = item.items().filter(|_| single.is_none());
-            for other in listed.chain(single) {
+            let others = if lists { syntax.each(item) } else { item.only() };
+            for other in others.iter() {
                 if own.with(self.slope(other)?.flip()).is_none() {
-                    return Some(Err(node.span()));
+                    return Some(Err(self.span(id)));
                 }
                 self.compared(first, other);
             }
@@ -265,30 +273,30 @@ impl<'a> Collector<'_, '_, 'a> {
     }
 
     /// Notes where two numbers compare differently; a list of constants stands for each of them.
-    fn compared(&mut self, first: Node<'a>, other: Node<'a>) {
+    fn compared(&mut self, first: ExpressionId, other: ExpressionId) {
+        let first = Side::Expression(first);
         match (!self.depends(other)).then(|| self.constant(other)) {
             Some(Ok(Value::List(values))) => {
-                values.iter().for_each(|value| {
-                    self.boundaries(&Side::Node(first), &Side::Value(value.clone()))
-                });
+                values.iter().for_each(|value| self.crossings(&first, &Side::Value(value.clone())))
             }
-            Some(Ok(value)) => self.boundaries(&Side::Node(first), &Side::Value(value)),
+            Some(Ok(value)) => self.crossings(&first, &Side::Value(value)),
             Some(Err(_)) => {}
-            None => self.boundaries(&Side::Node(first), &Side::Node(other)),
+            None => self.crossings(&first, &Side::Expression(other)),
         }
     }
 
     /// Notes the constants among operands of which all others are the input itself; false where
     /// there are yet others.
-    fn constants(&mut self, operand: Node<'a>) -> bool {
+    fn constants(&mut self, operand: ExpressionId) -> bool {
         let mut values = Vec::new();
-        for item in operand.items() {
+        for item in self.evaluator.graph.syntax.items(operand).iter() {
             if self.is_input(item) {
                 continue;
             }
             if self.depends(item) {
                 // Bounds may be the input, too.
-                for bound in item.items().filter(|_| item.kind() == NodeKind::Sequence) {
+                let Some(bounds) = self.evaluator.expression(item).items() else { return false };
+                for bound in bounds.iter() {
                     if self.is_input(bound) {
                         continue;
                     }
@@ -296,9 +304,6 @@ impl<'a> Collector<'_, '_, 'a> {
                         return false;
                     }
                     values.extend(self.constant(bound));
-                }
-                if item.kind() != NodeKind::Sequence {
-                    return false;
                 }
                 continue;
             }
@@ -312,25 +317,25 @@ impl<'a> Collector<'_, '_, 'a> {
                 Err(_) => {}
             }
         }
-        self.cuts.values.extend(values);
+        self.boundaries.values.extend(values);
         true
     }
 
-    fn dates(&mut self, operand: Node<'a>) -> Option<Result<(), Span>> {
+    fn dates(&mut self, operand: ExpressionId) -> Option<Result<(), Span>> {
         self.constants(operand).then(|| {
-            self.cuts.dates = true;
+            self.boundaries.dates = true;
             Ok(())
         })
     }
 
-    fn lengths(&mut self, operand: Node<'a>) -> Option<Result<(), Span>> {
-        let mut items = operand.items();
+    fn lengths(&mut self, operand: ExpressionId) -> Option<Result<(), Span>> {
+        let mut items = self.evaluator.graph.syntax.items(operand).iter();
         let (value, length) = (items.next()?, items.next()?);
         if !self.is_input(value) || self.depends(length) {
             return None;
         }
         if let Ok(Value::Number(length)) = self.constant(length) {
-            self.cuts
+            self.boundaries
                 .lengths
                 .extend(length.as_int().and_then(|length| usize::try_from(length).ok()));
         }
@@ -339,33 +344,30 @@ impl<'a> Collector<'_, '_, 'a> {
 
     /// How an expression grows with the input; nothing where it does not keep to one direction, or
     /// where nobody knows.
-    fn slope(&mut self, node: Node<'a>) -> Option<Slope> {
+    fn slope(&mut self, id: ExpressionId) -> Option<Slope> {
+        use ValueOperator::{Add, Div, Max, Mean, Median, Min, Mul, Sub, Sum};
         self.line?;
-        if !self.depends(node) {
+        if !self.depends(id) {
             return Some(Slope::Flat);
         }
-        let (keyword, operand) = node.entries().next()?;
-        let operator = match keyword.text()? {
-            "variability_input" => return Some(Slope::Up),
-            "value_expression" => {
+        let Operation { operator, operand, .. } = self.evaluator.expression(id).operation()?;
+        let operator = match operator {
+            Operator::Input => return Some(Slope::Up),
+            Operator::Named(Reading::Value) => {
                 let index = self.evaluator.expression_index(operand).ok()?;
-                let body = self.evaluator.graph.template.variability.expressions[index].1;
+                let body = self.evaluator.named_expression(index);
                 return self.deeper(|this| this.slope(body)).flatten();
             }
-            name => Operator::from_keyword(name)?,
+            Operator::Value(operator) => operator,
+            _ => return None,
         };
-        let items: Vec<Node<'a>> = operand.items().collect();
+        let items: Vec<_> = self.evaluator.graph.syntax.items(operand).iter().collect();
         let mut slopes = items.iter().map(|&item| self.slope(item)).collect::<Option<Vec<_>>>()?;
         match operator {
-            Operator::Add
-            | Operator::Sum
-            | Operator::Min
-            | Operator::Max
-            | Operator::Mean
-            | Operator::Median => {}
-            Operator::Sub => slopes.iter_mut().skip(1).for_each(|slope| *slope = slope.flip()),
-            Operator::Mul => return self.scaled(&items, &slopes),
-            Operator::Div if slopes.iter().skip(1).all(|&slope| slope == Slope::Flat) => {
+            Add | Sum | Min | Max | Mean | Median => {}
+            Sub => slopes.iter_mut().skip(1).for_each(|slope| *slope = slope.flip()),
+            Mul => return self.scaled(&items, &slopes),
+            Div if slopes.iter().skip(1).all(|&slope| slope == Slope::Flat) => {
                 return self.scaled(&items, &slopes);
             }
             _ => return None,
@@ -374,7 +376,7 @@ impl<'a> Collector<'_, '_, 'a> {
     }
 
     /// The slope of one number times, or by, others that do not change.
-    fn scaled(&mut self, items: &[Node<'a>], slopes: &[Slope]) -> Option<Slope> {
+    fn scaled(&mut self, items: &[ExpressionId], slopes: &[Slope]) -> Option<Slope> {
         let mut slope = Slope::Flat;
         let mut negative = false;
         for (&item, &own) in items.iter().zip(slopes) {
@@ -393,7 +395,7 @@ impl<'a> Collector<'_, '_, 'a> {
 
     /// Notes where, on the line of numbers, a comparison of two that move towards or away from each
     /// other comes out differently.
-    fn boundaries(&mut self, a: &Side<'a>, b: &Side<'a>) {
+    fn crossings(&mut self, a: &Side, b: &Side) {
         let Some(line) = self.line else { return };
         // Computations fail where numbers get too large, if not everywhere.
         let samples = [0, 1, -1, 1000, -1000, 1_000_000_000, -1_000_000_000]
@@ -414,29 +416,21 @@ impl<'a> Collector<'_, '_, 'a> {
             let last = line.first(other, high, &mut |key| self.order(line, key, a, b) == above);
             keys.extend([other, last]);
         }
-        self.cuts.keys.extend(keys.into_iter().filter(|&key| key > least));
+        self.boundaries.keys.extend(keys.into_iter().filter(|&key| key > least));
     }
 
     /// How two sides compare where the input is the number of this key; nothing where one of them
     /// has no value.
-    fn order(
-        &mut self,
-        line: Line,
-        key: i64,
-        a: &Side<'a>,
-        b: &Side<'a>,
-    ) -> Option<Option<Ordering>> {
+    fn order(&mut self, line: Line, key: i64, a: &Side, b: &Side) -> Option<Option<Ordering>> {
         let (a, b) = (self.side(line, key, a)?, self.side(line, key, b)?);
         Some(compare(&a, &b))
     }
 
-    fn side(&mut self, line: Line, key: i64, side: &Side<'a>) -> Option<Value> {
+    fn side(&mut self, line: Line, key: i64, side: &Side) -> Option<Value> {
         match side {
-            Side::Node(node) => {
+            Side::Expression(id) => {
                 let own = (self.input, Value::Number(line.number(key)));
-                self.evaluator
-                    .value_where(*node, self.surrounding.iter().cloned().chain([own]))
-                    .ok()
+                self.evaluator.value_where(*id, self.valuation.iter().cloned().chain([own])).ok()
             }
             Side::Value(value) => Some(value.clone()),
         }

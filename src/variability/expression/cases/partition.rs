@@ -1,0 +1,214 @@
+//! Partitions the values of one input.
+
+use super::boundaries::{self, Boundaries};
+use super::probe::{Outcome, Probe};
+use super::regions::{self, ValueRegion};
+use super::{InputCase, OpenInput, label, pattern};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::variability::expression::evaluate::Evaluator;
+use crate::variability::inputs::{Declaration, InputId, InputType};
+use rustc_hash::FxHashMap;
+
+/// More values than this are not tried one by one.
+const MAX_VALUES: i64 = 1000;
+
+/// Of a pattern that so few texts match, these are the values.
+const FEW_TEXTS: usize = 32;
+
+/// All values of an input, where its declaration lists them; or where it is a range of at most so
+/// many integers.
+pub(super) fn few_values(declaration: &Declaration<'_>, most: i64) -> Option<Vec<Value>> {
+    let valid = |value: &Value| declaration.problems(value).is_empty();
+    if declaration.kind == InputType::Boolean {
+        return Some([false, true].map(Value::from).into_iter().filter(valid).collect());
+    }
+    let mut lists = declaration.constraints.iter().filter_map(|constraint| constraint.values());
+    if let Some(values) = lists.next() {
+        let mut found: Vec<Value> = Vec::new();
+        for value in values.iter().filter(|value| valid(value)) {
+            if !found.contains(value) {
+                found.push(value.clone());
+            }
+        }
+        return Some(found);
+    }
+    if let Some(texts) = declaration
+        .constraints
+        .iter()
+        .find_map(|constraint| pattern::language(constraint, FEW_TEXTS))
+    {
+        return Some(texts.into_iter().map(Value::from).filter(valid).collect());
+    }
+    if declaration.kind != InputType::Integer || most == 0 {
+        return None;
+    }
+    let bounds = declaration.constraints.iter().flat_map(|constraint| constraint.bounds());
+    let bounds = bounds
+        .filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None });
+    let bounds: Vec<i64> = bounds.collect();
+    let (&low, &high) = (bounds.iter().min()?, bounds.iter().max()?);
+    let beyond = [low.checked_sub(1)?, high.checked_add(1)?];
+    let closed =
+        beyond.into_iter().all(|value| !valid(&value.into())) && high.checked_sub(low)? < most;
+    closed.then(|| (low..=high).map(Value::from).filter(valid).collect())
+}
+
+/// Partitions the values of one input.
+pub(super) struct Partitioner<'c, 'e, 'a> {
+    pub evaluator: &'c mut Evaluator<'e, 'a>,
+    pub input: InputId,
+    pub declaration: &'c Declaration<'a>,
+    pub probes: Vec<Probe>,
+    pub known: &'c [Value],
+}
+
+impl Partitioner<'_, '_, '_> {
+    pub fn partition(mut self) -> Result<OpenInput, Diagnostic> {
+        let regions = match few_values(self.declaration, 0) {
+            Some(values) => regions::listed(self.declaration.kind, values),
+            None => match self.boundaries() {
+                Ok(boundaries) => regions::regions(self.declaration, &boundaries, self.known),
+                Err(span) => {
+                    match few_values(self.declaration, MAX_VALUES).or_else(|| self.matching()) {
+                        Some(values) => regions::listed(self.declaration.kind, values),
+                        None => return Err(self.indistinct(span)),
+                    }
+                }
+            },
+        };
+        let valid: Vec<ValueRegion> =
+            regions.into_iter().filter(|region| self.is_valid(&region.value)).collect();
+        if valid.is_empty() {
+            return self.unknown();
+        }
+        let (mut outcomes, mut members) = self.classes(&valid);
+        let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
+        let mut labels = label::labels(&valid, &members);
+        if let Some(rest) = labels.iter().position(|label| label == label::REST) {
+            outcomes[rest..].rotate_left(1);
+            members[rest..].rotate_left(1);
+            labels[rest..].rotate_left(1);
+        }
+        let case = |(members, label): (&Vec<usize>, String)| InputCase {
+            value: self.example(&valid, members),
+            label: if all { "any".into() } else { label },
+            exact: members.len() == 1 && members.iter().all(|&member| valid[member].exact),
+        };
+        let cases = members.iter().zip(labels).map(case).collect();
+        Ok(OpenInput {
+            input: self.input,
+            span: self.declaration.span,
+            cases,
+            probes: self.probes,
+            outcomes,
+        })
+    }
+
+    /// The regions that no probe tells apart, and what the probes come to in them.
+    fn classes(&mut self, regions: &[ValueRegion]) -> (Vec<Vec<Outcome>>, Vec<Vec<usize>>) {
+        // Outcomes by numbers, so that they are compared and found fast.
+        let mut seen: Vec<Vec<Outcome>> = vec![Vec::new(); self.probes.len()];
+        let mut class_of: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
+        let mut classes: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        for (index, region) in regions.iter().enumerate() {
+            let mut numbers = Vec::with_capacity(seen.len());
+            for (probe, seen) in self.probes.iter().zip(&mut seen) {
+                let outcome = probe.outcome(self.evaluator, self.input, &region.value);
+                numbers.push(seen.iter().position(|other| *other == outcome).unwrap_or(seen.len()));
+                if numbers.last() == Some(&seen.len()) {
+                    seen.push(outcome);
+                }
+            }
+            let class = *class_of.entry(numbers).or_insert_with_key(|numbers| {
+                classes.push((numbers.clone(), Vec::new()));
+                classes.len() - 1
+            });
+            classes[class].1.push(index);
+        }
+        let outcomes = |numbers: Vec<usize>| {
+            numbers.into_iter().zip(&seen).map(|(number, seen)| seen[number].clone()).collect()
+        };
+        let classes = classes.into_iter().map(|(numbers, members)| (outcomes(numbers), members));
+        // Where nothing that asks for a value can be computed with it, no variant is the only one
+        // that it gives.
+        let fails = |(outcomes, _): &(Vec<Outcome>, _)| {
+            !outcomes.is_empty() && outcomes.iter().all(Option::is_none)
+        };
+        let (failing, computed): (Vec<_>, Vec<_>) = classes.partition(fails);
+        if computed.is_empty() { failing } else { computed }.into_iter().unzip()
+    }
+
+    fn is_valid(&self, value: &Value) -> bool {
+        self.declaration.problems(value).is_empty()
+    }
+
+    /// The value by which a case is known: one that somebody uses already, else the first.
+    fn example(&self, regions: &[ValueRegion], members: &[usize]) -> Option<Value> {
+        let values = || members.iter().map(|&index| &regions[index].value);
+        self.known
+            .iter()
+            .find(|known| values().any(|value| value == *known))
+            .or_else(|| values().next())
+            .cloned()
+    }
+
+    /// All texts that match the pattern of the input.
+    fn matching(&self) -> Option<Vec<Value>> {
+        let texts = self
+            .declaration
+            .constraints
+            .iter()
+            .find_map(|constraint| pattern::language(constraint, MAX_VALUES as usize))?;
+        Some(texts.into_iter().map(Value::from).collect())
+    }
+
+    /// What conditions compare the input with.
+    ///
+    /// # Errors
+    /// The place where one does something else with it.
+    fn boundaries(&mut self) -> Result<Boundaries, Span> {
+        let mut boundaries = Boundaries::default();
+        for probe in &self.probes {
+            boundaries::collect(
+                self.evaluator,
+                self.input,
+                self.declaration,
+                probe,
+                &mut boundaries,
+            )?;
+        }
+        Ok(boundaries)
+    }
+
+    fn indistinct(&self, span: Span) -> Diagnostic {
+        let name = self.declaration.name;
+        let message = format!(
+            "the values of input `{name}` cannot be told apart here, so it cannot stay open"
+        );
+        Diagnostic::error(Code::OpenInput, message)
+            .at(span)
+            .label(self.declaration.span, "declared here")
+            .help(format!(
+                "assign it with `--input {name}=VALUE` or a preset, or list its `valid_values`"
+            ))
+    }
+
+    /// An input of which no value is known: no harm where nothing asks for it.
+    fn unknown(self) -> Result<OpenInput, Diagnostic> {
+        if self.probes.is_empty() {
+            let cases = vec![InputCase { value: None, label: "any".into(), exact: false }];
+            return Ok(OpenInput {
+                input: self.input,
+                span: self.declaration.span,
+                cases,
+                probes: self.probes,
+                outcomes: Vec::new(),
+            });
+        }
+        let message = format!("no value is known that input `{}` may have", self.declaration.name);
+        let error = Diagnostic::error(Code::OpenInput, message).at(self.declaration.span);
+        Err(error.help("declare a valid `default`, or assign it with `--input`"))
+    }
+}

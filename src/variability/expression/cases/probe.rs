@@ -1,0 +1,205 @@
+//! Finds what conditions ask of open inputs.
+
+use super::partition::few_values;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::variability::expression::evaluate::{self, Evaluator};
+use crate::variability::inputs::InputId;
+use crate::variability::syntax::{ExpressionId, Operation, Operator, Reading, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// What a probe comes to with one of the input's values; nothing where it has no value then, for
+/// whatever reason.
+pub(super) type Outcome = Option<Value>;
+
+/// With more combinations of other inputs than this, an expression is not looked at for each.
+const MAX_VALUATIONS: usize = 256;
+
+/// Values of other inputs, with which a probe depends on its own input alone.
+pub(super) type Valuation = Rc<[(InputId, Value)]>;
+
+/// What is asked of an input.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub ask: Ask,
+    pub valuation: Valuation,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ask {
+    /// A condition, of which only the truth counts.
+    Condition(ExpressionId),
+    /// An expression, of which the value counts.
+    Value(ExpressionId),
+    /// The input itself, as a condition.
+    Itself,
+    /// Whether the input is selected as a feature.
+    Feature,
+    /// Which value the input has: presence comes into the expression, so that it cannot be looked
+    /// at alone.
+    Which(ExpressionId),
+}
+
+impl Probe {
+    pub fn new(ask: Ask) -> Self {
+        Self { ask, valuation: Rc::default() }
+    }
+
+    /// What it comes to where the input has this value.
+    pub fn outcome(
+        &self,
+        evaluator: &mut Evaluator<'_, '_>,
+        input: InputId,
+        value: &Value,
+    ) -> Outcome {
+        let assumed = || self.valuation.iter().cloned().chain([(input, value.clone())]);
+        let truth = |value: &Value| evaluate::truth(value).map(Value::from);
+        match self.ask {
+            Ask::Condition(id) => {
+                evaluator.value_where(id, assumed()).ok().as_ref().and_then(truth)
+            }
+            Ask::Value(id) => evaluator.value_where(id, assumed()).ok(),
+            Ask::Itself => truth(value),
+            Ask::Feature => Some(value.is_truthy().into()),
+            Ask::Which(_) => Some(value.clone()),
+        }
+    }
+}
+
+/// The one valuation of no inputs.
+fn none() -> [Valuation; 1] {
+    [Rc::default()]
+}
+
+/// Finds probes.
+pub(super) struct Finder<'f, 'e, 'a> {
+    evaluator: &'f Evaluator<'e, 'a>,
+    visited: FxHashSet<(usize, Reading, Option<InputId>)>,
+    pub probes: FxHashMap<InputId, Vec<Probe>>,
+    /// Expressions that are the same ask the same.
+    texts: FxHashSet<(InputId, bool, String)>,
+}
+
+impl<'f, 'e, 'a> Finder<'f, 'e, 'a> {
+    pub fn new(evaluator: &'f Evaluator<'e, 'a>) -> Self {
+        Self {
+            evaluator,
+            visited: FxHashSet::default(),
+            probes: FxHashMap::default(),
+            texts: FxHashSet::default(),
+        }
+    }
+
+    /// Finds the probes of a condition, or of a list of them.
+    pub fn condition(&mut self, node: Node<'a>) {
+        self.expression(self.evaluator.graph.syntax.read(node), Reading::Logic, None);
+    }
+
+    /// Finds probes of all inputs but the one that `apart` names.
+    fn expression(&mut self, id: ExpressionId, reading: Reading, apart: Option<InputId>) {
+        match self.evaluator.expression(id).term {
+            Term::Scalar(_) => {}
+            Term::List(parts) | Term::Broken(_, parts) => {
+                parts.iter().for_each(|part| self.expression(part, reading, apart))
+            }
+            Term::Operation(operation) => self.operation(id, operation, reading, apart),
+        }
+    }
+
+    fn operation(
+        &mut self,
+        id: ExpressionId,
+        operation: Operation,
+        reading: Reading,
+        apart: Option<InputId>,
+    ) {
+        let depends = self.evaluator.dependencies_of(operation);
+        if depends.open.is_empty() {
+            return;
+        }
+        if depends.by_value && depends.presence {
+            depends.open.iter().for_each(|&input| self.add(input, Ask::Which(id), &none()));
+            return;
+        }
+        let ask = if reading == Reading::Logic { Ask::Condition(id) } else { Ask::Value(id) };
+        match depends.open[..] {
+            [input] if depends.by_value => {
+                if apart != Some(input) {
+                    self.add(input, ask, &none());
+                }
+                return;
+            }
+            _ if depends.by_value && apart.is_none() => {
+                if let Some((input, valuations)) = self.valuations(&depends.open) {
+                    self.add(input, ask, &valuations);
+                    self.descend(operation, reading, Some(input));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.descend(operation, reading, apart);
+    }
+
+    fn descend(&mut self, operation: Operation, reading: Reading, apart: Option<InputId>) {
+        let Operation { operator, operand, .. } = operation;
+        let Operator::Named(named) = operator else {
+            let logical = operator.is_logical();
+            let reading = if logical { Reading::Logic } else { Reading::Value };
+            return self.expression(operand, reading, apart);
+        };
+        let Ok(index) = self.evaluator.expression_index(operand) else { return };
+        let reading = if named == Reading::Logic { named } else { reading };
+        if self.visited.insert((index, reading, apart)) {
+            self.expression(self.evaluator.named_expression(index), reading, apart);
+        }
+    }
+
+    fn add(&mut self, input: InputId, ask: Ask, valuations: &[Valuation]) {
+        let text = match ask {
+            Ask::Condition(id) | Ask::Value(id) | Ask::Which(id) => {
+                self.evaluator.graph.syntax.canonical(id)
+            }
+            Ask::Itself | Ask::Feature => return,
+        };
+        if self.texts.insert((input, matches!(ask, Ask::Condition(_)), text)) {
+            let probes =
+                valuations.iter().map(|valuation| Probe { ask, valuation: valuation.clone() });
+            self.probes.entry(input).or_default().extend(probes);
+        }
+    }
+
+    /// The one of these inputs that has infinitely many values, and all combinations of the others.
+    fn valuations(&self, inputs: &[InputId]) -> Option<(InputId, Vec<Valuation>)> {
+        let declarations = &self.evaluator.known.inputs.declarations;
+        let values = |input: InputId, most: i64| {
+            declarations.get(input).and_then(|declaration| few_values(declaration, most))
+        };
+        let infinite = |most: i64| {
+            inputs
+                .iter()
+                .copied()
+                .filter(|&input| values(input, most).is_none())
+                .collect::<Vec<_>>()
+        };
+        // A range of integers counts as whatever makes the other ones few.
+        let (own, most) = match (&infinite(0)[..], &infinite(MAX_VALUATIONS as i64)[..]) {
+            (&[own], _) => (own, 0),
+            (_, &[own]) => (own, MAX_VALUATIONS as i64),
+            _ => return None,
+        };
+        let mut rows: Vec<Vec<(InputId, Value)>> = vec![Vec::new()];
+        for &other in inputs.iter().filter(|&&input| input != own) {
+            let values = values(other, most)?;
+            if rows.len() * values.len() > MAX_VALUATIONS {
+                return None;
+            }
+            let extended = rows.iter().flat_map(|row| {
+                values.iter().map(|value| [&row[..], &[(other, value.clone())]].concat())
+            });
+            rows = extended.collect();
+        }
+        Some((own, rows.into_iter().map(Into::into).collect()))
+    }
+}

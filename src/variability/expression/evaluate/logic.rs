@@ -1,0 +1,184 @@
+//! The logical operators ("Logical Operators"), and `equal` where it compares presence.
+//!
+//! Operands are looked at in order, up to the first that settles the whole: what stands behind it
+//! does not matter, and so needs no inputs that have a value. With open inputs an operand may
+//! settle the whole in some cases only. What is behind it then matters in the others, so that its
+//! failures count in those alone.
+
+use super::{Case, Evaluated, Evaluator};
+use crate::sat::formula::Formula;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::variability::graph::ElementId;
+use crate::variability::operators::ValueOperator;
+use crate::variability::syntax::{Connective, ExpressionId, Parts};
+
+impl Evaluator<'_, '_> {
+    pub(super) fn logical(
+        &mut self,
+        connective: Connective,
+        operand: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Formula, Diagnostic> {
+        match connective {
+            Connective::And => {
+                let operands = self.operands_until(operand, context, Formula::FALSE)?;
+                Ok(self.arena.and(operands))
+            }
+            Connective::Or => {
+                let operands = self.operands_until(operand, context, Formula::TRUE)?;
+                Ok(self.arena.or(operands))
+            }
+            Connective::Not => self.condition_of(operand, context).map(|formula| !formula),
+            Connective::Xor => {
+                let operands = self.operands(operand, context)?;
+                Ok(self.arena.xor(operands))
+            }
+            Connective::ExactlyOne => {
+                let operands = self.operands(operand, context)?;
+                Ok(self.arena.exactly_one(operands))
+            }
+            Connective::AtMostOne => {
+                let operands = self.operands(operand, context)?;
+                Ok(self.arena.at_most_one(operands))
+            }
+            Connective::Implies => self.implication(operand, context),
+        }
+    }
+
+    /// A false premise settles it, so that the conclusion does not matter and needs no inputs.
+    fn implication(
+        &mut self,
+        list: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Formula, Diagnostic> {
+        let list = self.expression(list);
+        let Some(operands) = list.items().filter(|items| items.iter().len() == 2) else {
+            return Err(Diagnostic::error(Code::InvalidExpression, "`implies` takes two operands")
+                .at(list.span));
+        };
+        let operands = self.until(operands, context, Formula::FALSE)?;
+        match operands[..] {
+            [(premise, _), (conclusion, _)] => Ok(self.arena.implies(premise, conclusion)),
+            _ => Ok(Formula::TRUE),
+        }
+    }
+
+    fn operands(
+        &mut self,
+        list: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Vec<Formula>, Diagnostic> {
+        self.listed(list)?.iter().map(|item| self.condition_of(item, context)).collect()
+    }
+
+    fn operands_until(
+        &mut self,
+        list: ExpressionId,
+        context: Option<ElementId>,
+        settled: Formula,
+    ) -> Result<Vec<Formula>, Diagnostic> {
+        let operands = self.until(self.listed(list)?, context, settled)?;
+        Ok(operands.into_iter().map(|(formula, _)| formula).collect())
+    }
+
+    /// Expressions up to the first that settles the whole, each with its place.
+    pub(super) fn until(
+        &mut self,
+        expressions: Parts,
+        context: Option<ElementId>,
+        settled: Formula,
+    ) -> Result<Vec<(Formula, Span)>, Diagnostic> {
+        let mut formulas = Vec::new();
+        let mut unsettled = Formula::TRUE;
+        for expression in expressions.iter() {
+            let failed = self.failures.len();
+            let formula = match self.condition_of(expression, context) {
+                Ok(formula) => formula,
+                // Where inputs settle the whole before, it does not matter that this has no value;
+                // nor what comes behind it, where it does.
+                Err(error) if unsettled != Formula::TRUE && error.code != Code::OpenInput => {
+                    self.failures.push((unsettled, error));
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            for (when, _) in &mut self.failures[failed..] {
+                *when = self.arena.and([*when, unsettled]);
+            }
+            formulas.push((formula, self.expression(expression).span));
+            if formula == settled {
+                break;
+            }
+            if !self.opened.is_empty() {
+                let settles =
+                    self.arena.folds_to(formula, settled == Formula::TRUE, &self.opened.atoms);
+                unsettled = self.arena.and([unsettled, !settles]);
+            }
+        }
+        Ok(formulas)
+    }
+
+    fn listed(&self, list: ExpressionId) -> Result<Parts, Diagnostic> {
+        let list = self.expression(list);
+        list.items().ok_or_else(|| {
+            let message = format!("the operands are a list, not {}", list.describe());
+            Diagnostic::error(Code::InvalidExpression, message)
+                .at(list.span)
+                .help("write them as `[a, b]`")
+        })
+    }
+
+    /// `equal` may compare presence too: `equal: [{node_presence: a}, true]`.
+    pub(super) fn equal(
+        &mut self,
+        list: ExpressionId,
+        operands: Parts,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        let operands = operands
+            .iter()
+            .map(|item| self.evaluate(item, context))
+            .collect::<Result<Vec<_>, _>>()?;
+        let value = |one: &Evaluated| {
+            if let Evaluated::Value(value) = one { Some(value.clone()) } else { None }
+        };
+        if let Some(values) = operands.iter().map(value).collect::<Option<Vec<_>>>() {
+            return self.apply(ValueOperator::Equal, &values.into(), list).map(Evaluated::Value);
+        }
+        for one in &operands {
+            if let Evaluated::Cases(cases) = one {
+                let failed =
+                    cases.iter().filter_map(|case| Some((case.when, case.outcome.clone().err()?)));
+                self.failures.extend(failed);
+            }
+        }
+        // A presence is a boolean, and no boolean equals what is not one.
+        let mut formulas = Vec::with_capacity(operands.len());
+        let mut boolean = Formula::TRUE;
+        for one in operands {
+            formulas.push(match one {
+                Evaluated::Logic(formula) => formula,
+                Evaluated::Value(Value::Bool(value)) => Formula::constant(value),
+                Evaluated::Value(_) => return Ok(Evaluated::Value(false.into())),
+                Evaluated::Cases(cases) => {
+                    let booleans = self.whether(&cases, |value| matches!(value, Value::Bool(_)));
+                    boolean = self.arena.and([boolean, booleans]);
+                    self.whether(&cases, |value| *value == Value::Bool(true))
+                }
+            });
+        }
+        let mut pairs: Vec<_> =
+            formulas[1..].iter().map(|&other| self.arena.iff(formulas[0], other)).collect();
+        pairs.push(boolean);
+        let formula = self.arena.and(pairs);
+        Ok(self.decided(formula))
+    }
+
+    /// When a value is like that.
+    fn whether(&mut self, cases: &[Case], is: fn(&Value) -> bool) -> Formula {
+        let among = cases.iter().filter(|case| case.outcome.as_ref().is_ok_and(is));
+        self.arena.or(among.map(|case| case.when))
+    }
+}

@@ -1,0 +1,305 @@
+//! Evaluates expressions: values as far as inputs reach, formulas from there on.
+//!
+//! An expression is a value where inputs decide it, and a formula over elements where presence
+//! comes in. With inputs that are open, a value may differ from case to case: then the expression
+//! is evaluated once for each combination of the cases that it depends on, and what comes out is
+//! again a formula, over cases.
+
+mod atoms;
+mod input;
+mod logic;
+mod named;
+mod open;
+
+pub use open::{Case, Failure};
+
+use super::dependencies::DependencyMemo;
+use crate::sat::formula::{Arena, Formula};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::tosca::types::TypeHierarchy;
+use crate::variability::clock::Clock;
+use crate::variability::graph::index::Index;
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::inputs::Inputs;
+use crate::variability::operators::ValueOperator;
+use crate::variability::presence::Presence;
+use crate::variability::syntax::{Expression, ExpressionId, Operation, Operator, Reading, Term};
+use atoms::ManualAtoms;
+use named::{Nesting, Results};
+use open::OpenCases;
+use std::rc::Rc;
+
+pub(super) use named::MAX_DEPTH;
+
+/// What an expression evaluates to.
+#[derive(Clone, Debug)]
+pub enum Evaluated {
+    /// A value.
+    Value(Value),
+    /// One value or another, as open inputs are decided.
+    Cases(Rc<[Case]>),
+    /// A boolean that depends on what is present.
+    Logic(Formula),
+}
+
+/// Evaluates the expressions of one template under one assignment of inputs.
+pub struct Evaluator<'e, 'a> {
+    /// The elements, and the expressions that were read.
+    pub graph: &'e Graph<'a>,
+    /// The formulas.
+    pub arena: Arena,
+    pub(super) known: Known<'e, 'a>,
+    /// The names of named expressions.
+    names: Index<'a>,
+    atoms: ManualAtoms,
+    opened: OpenCases,
+    /// What named expressions and defaults came to.
+    results: Results,
+    nesting: Nesting,
+    /// What expressions depend on.
+    pub(super) dependencies: DependencyMemo,
+    /// Where open inputs have values with which a condition that matters cannot be computed.
+    failures: Vec<Failure>,
+}
+
+/// What is known besides the elements.
+pub(super) struct Known<'e, 'a> {
+    pub types: &'e TypeHierarchy<'a>,
+    pub inputs: &'e Inputs<'a>,
+    pub now: Option<&'e Clock>,
+    /// What is present, once that is solved.
+    pub presence: Option<&'e Presence>,
+}
+
+impl<'e, 'a> Evaluator<'e, 'a> {
+    /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are
+    /// errors.
+    pub fn new(
+        graph: &'e Graph<'a>,
+        types: &'e TypeHierarchy<'a>,
+        inputs: &'e Inputs<'a>,
+        now: Option<&'e Clock>,
+    ) -> Self {
+        let expressions = &graph.template.variability.expressions;
+        let names = expressions.iter().map(|(key, _)| key.text().unwrap_or_default());
+        Self {
+            graph,
+            arena: Arena::with_room(graph.elements.len()),
+            known: Known { types, inputs, now, presence: None },
+            // They are keys of a map.
+            names: Index::of(names, true),
+            atoms: ManualAtoms::new(graph.elements.len()),
+            opened: OpenCases::default(),
+            results: Results::new(expressions.len()),
+            nesting: Nesting::default(),
+            dependencies: DependencyMemo::default(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// The types.
+    pub fn types(&self) -> &'e TypeHierarchy<'a> {
+        self.known.types
+    }
+
+    /// From now on presence is known, so that every expression has a value.
+    pub fn decide(&mut self, presence: &'e Presence) {
+        self.known.presence = Some(presence);
+        self.results.forget();
+    }
+
+    /// Expressions that have to hold together: one, or a list of them; each with its place.
+    ///
+    /// # Errors
+    /// As [`Evaluator::condition`].
+    pub fn conditions(
+        &mut self,
+        node: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Vec<(Formula, Span)>, Diagnostic> {
+        let list = self.graph.syntax.read(node);
+        self.until(self.graph.syntax.each(list), context, Formula::FALSE)
+    }
+
+    /// An expression read as logic: a boolean as it is, a number when it is more than 0, a string
+    /// always.
+    ///
+    /// # Errors
+    /// What is wrong with the expression, at its place.
+    pub fn condition(
+        &mut self,
+        node: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Formula, Diagnostic> {
+        self.condition_of(self.graph.syntax.read(node), context)
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is
+    /// solved.
+    pub fn value(
+        &mut self,
+        node: Node<'a>,
+        context: Option<ElementId>,
+    ) -> Result<Value, Diagnostic> {
+        self.value_of(self.graph.syntax.read(node), context)
+    }
+
+    /// The expression of an id.
+    pub(super) fn expression(&self, id: ExpressionId) -> Expression<'a> {
+        self.graph.syntax.get(id)
+    }
+
+    /// As [`Evaluator::condition`].
+    fn condition_of(
+        &mut self,
+        id: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Formula, Diagnostic> {
+        let expression = self.expression(id);
+        if let Some(identifier) = expression.scalar().and_then(Node::as_str) {
+            let element = self.graph.by_identifier(identifier);
+            return element
+                .map(|element| self.atom(element))
+                .ok_or_else(|| self.no_condition(expression.span, identifier));
+        }
+        match self.evaluate(id, context)? {
+            Evaluated::Logic(formula) => Ok(formula),
+            Evaluated::Value(value) => constant(&value, expression.span),
+            Evaluated::Cases(cases) => self.true_cases(&cases, expression.span),
+        }
+    }
+
+    /// As [`Evaluator::value`].
+    pub(super) fn value_of(
+        &mut self,
+        id: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Value, Diagnostic> {
+        match self.evaluate(id, context)? {
+            Evaluated::Value(value) => Ok(value),
+            Evaluated::Cases(_) => {
+                let message = "this depends on inputs that have no value";
+                let error = Diagnostic::error(Code::OpenInput, message);
+                Err(error.at(self.expression(id).span).help("assign them"))
+            }
+            Evaluated::Logic(_) => Err(depends_on_presence(self.expression(id).span)),
+        }
+    }
+
+    fn evaluate(
+        &mut self,
+        id: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        match self.expression(id).term {
+            Term::Scalar(node) => Ok(Evaluated::Value(node.to_value())),
+            Term::List(items) => {
+                let items = items.iter().map(|item| self.value_of(item, context));
+                Ok(Evaluated::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
+            }
+            Term::Operation(operation) => match self.splits(operation) {
+                Some(inputs) => self.by_cases(&inputs.open, operation, context),
+                None => self.operation(operation, context),
+            },
+            Term::Broken(problem, _) => Err(self.graph.syntax.problem(problem)),
+        }
+    }
+
+    fn operation(
+        &mut self,
+        Operation { operator, operand, .. }: Operation,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        match operator {
+            Operator::Input => self.input(operand).map(Evaluated::Value),
+            Operator::Named(reading) => self.named(operand, reading == Reading::Logic, context),
+            Operator::Logical(connective) => {
+                let formula = self.logical(connective, operand, context)?;
+                Ok(self.decided(formula))
+            }
+            Operator::Presence(operator) => {
+                let element = self.operand_element(operator, operand, context)?;
+                let formula = self.presence(operator.of, element);
+                Ok(self.decided(formula))
+            }
+            Operator::Value(operator) => self.value_operator(operator, operand, context),
+        }
+    }
+
+    /// A formula that is constant, or whose atoms are decided, is a value.
+    fn decided(&self, formula: Formula) -> Evaluated {
+        let value = formula.as_constant().or_else(|| {
+            let holds =
+                |presence: &Presence| self.arena.eval(formula, &|atom| presence.holds(atom));
+            self.known.presence.map(holds)
+        });
+        value.map_or(Evaluated::Logic(formula), |value| Evaluated::Value(value.into()))
+    }
+
+    fn value_operator(
+        &mut self,
+        operator: ValueOperator,
+        operand: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        if operator == ValueOperator::Equal
+            && let Some(operands) = self.expression(operand).items()
+        {
+            return self.equal(operand, operands, context);
+        }
+        let operands = self.value_of(operand, context)?;
+        self.apply(operator, &operands, operand).map(Evaluated::Value)
+    }
+
+    fn apply(
+        &self,
+        operator: ValueOperator,
+        operands: &Value,
+        at: ExpressionId,
+    ) -> Result<Value, Diagnostic> {
+        operator.apply(operands, self.known.now).map_err(|error| {
+            Diagnostic::error(Code::InvalidExpression, error.0).at(self.expression(at).span)
+        })
+    }
+
+    fn no_condition(&self, span: Span, written: &str) -> Diagnostic {
+        let guess = self.graph.closest_identifier(written);
+        let help = "a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or an identifier such as `node.shop`";
+        let message = format!("`{written}` is not a condition");
+        let error = Diagnostic::error(Code::InvalidExpression, message).at(span);
+        error.help(help).help_opt(guess)
+    }
+}
+
+/// A value is asked for where only what is present decides.
+fn depends_on_presence(span: Span) -> Diagnostic {
+    let message = "this depends on which elements are present";
+    let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like";
+    Diagnostic::error(Code::InvalidExpression, message).at(span).help(help)
+}
+
+/// A value read as a condition.
+fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
+    truth(value).map(Formula::constant).ok_or_else(|| {
+        let message = format!("{} is not a condition", value.describe());
+        Diagnostic::error(Code::InvalidExpression, message)
+            .at(span)
+            .help("combine conditions with `and` or `or`")
+    })
+}
+
+/// A value read as logic.
+pub(super) fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(value) => Some(*value),
+        Value::Number(number) => Some(number.as_f64() > 0.0),
+        Value::String(_) => Some(true),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! Named expressions: each is evaluated once for all who use it, or, where it mentions SELF and the
+//! like, once for each of them.
+//!
+//! Named expressions may use each other many levels deep. Evaluating one for the other goes deeper
+//! on the stack with each level, so that from half of the depth that is allowed on, what is needed
+//! is evaluated *before* what needs it, in an order that is found without recursion.
+
+use super::{Evaluated, Evaluator, Failure, truth};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::InputId;
+use crate::variability::syntax::{ExpressionId, Operator};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How deep named expressions and inputs are evaluated one for the other; within the stack.
+pub(in super::super) const MAX_DEPTH: usize = 256;
+
+/// From this depth on, what a named expression needs is evaluated before it rather than for it.
+const DEEP: usize = MAX_DEPTH / 2;
+
+/// What a named expression came to, and where it has no value.
+type Outcome = (Evaluated, Vec<Failure>);
+
+/// What named expressions and default expressions came to.
+#[derive(Default)]
+pub(super) struct Results {
+    /// Of those named expressions that mean the same for every user.
+    shared: Vec<Option<Outcome>>,
+    /// Of the others, once for each user.
+    by_user: FxHashMap<(usize, ElementId), Outcome>,
+    /// With values that are assumed at the moment.
+    assumed: FxHashMap<(usize, Option<ElementId>), Evaluated>,
+    defaults: FxHashMap<InputId, Value>,
+}
+
+impl Results {
+    /// Room for the results of so many named expressions.
+    pub fn new(expressions: usize) -> Self {
+        Self { shared: vec![None; expressions], ..Self::default() }
+    }
+
+    /// Forgets what depends on presence.
+    pub fn forget(&mut self) {
+        self.shared.fill(None);
+        self.by_user.clear();
+    }
+
+    pub fn forget_assumed(&mut self) {
+        self.assumed.clear();
+    }
+
+    pub fn default_of(&self, input: InputId) -> Option<&Value> {
+        self.defaults.get(&input)
+    }
+
+    pub fn remember_default(&mut self, input: InputId, value: Value) {
+        self.defaults.insert(input, value);
+    }
+}
+
+/// Where evaluating one expression for the other has come to.
+#[derive(Default)]
+pub(super) struct Nesting {
+    /// How many named expressions and inputs are being evaluated, one for the other.
+    depth: usize,
+    /// Whether what is evaluated is needed later only.
+    preparing: bool,
+    /// Whether the expression at hand mentions SELF and the like.
+    mentions_context: bool,
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    /// A named expression, evaluated for whoever uses it: SELF means the user.
+    pub(super) fn named(
+        &mut self,
+        operand: ExpressionId,
+        logic: bool,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        let index = self.expression_index(operand)?;
+        // A bare string is an identifier where a condition is asked for, and a value otherwise.
+        if logic {
+            let body = self.named_expression(index);
+            if self.expression(body).scalar().and_then(Node::as_str).is_some() {
+                return self.condition_of(body, context).map(|formula| self.decided(formula));
+            }
+        }
+        let evaluated = if let Some((evaluated, failures)) = self.remembered(index, None) {
+            self.failures.extend(failures);
+            evaluated
+        } else if let Some((evaluated, failures)) = self.remembered(index, context) {
+            // Whatever uses an expression that means something else for another element does so,
+            // too.
+            self.note_context();
+            self.failures.extend(failures);
+            evaluated
+        } else {
+            self.evaluate_named(index, operand, context)?
+        };
+        if logic { self.as_logic(evaluated, operand) } else { Ok(evaluated) }
+    }
+
+    /// What a named expression came to, read as a condition.
+    fn as_logic(
+        &mut self,
+        evaluated: Evaluated,
+        operand: ExpressionId,
+    ) -> Result<Evaluated, Diagnostic> {
+        let operand = self.expression(operand);
+        match evaluated {
+            Evaluated::Cases(cases) => Ok(Evaluated::Logic(self.true_cases(&cases, operand.span)?)),
+            Evaluated::Value(value) => match truth(&value) {
+                Some(truth) => Ok(Evaluated::Value(truth.into())),
+                None => {
+                    let name = operand.text().unwrap_or_default();
+                    let message =
+                        format!("expression `{name}` is {}, not a condition", value.describe());
+                    Err(Diagnostic::error(Code::InvalidExpression, message)
+                        .at(operand.span)
+                        .help("use `value_expression`"))
+                }
+            },
+            evaluated @ Evaluated::Logic(_) => Ok(evaluated),
+        }
+    }
+
+    /// What a named expression came to.
+    fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<Outcome> {
+        if self.opened.assumed.is_empty() {
+            let known = match user {
+                None => self.results.shared[index].as_ref(),
+                Some(user) => self.results.by_user.get(&(index, user)),
+            };
+            known.cloned()
+        } else {
+            // With values assumed, whatever has none is an error.
+            let known = self.results.assumed.get(&(index, user));
+            known.map(|evaluated| (evaluated.clone(), Vec::new()))
+        }
+    }
+
+    fn remember(
+        &mut self,
+        index: usize,
+        user: Option<ElementId>,
+        evaluated: &Evaluated,
+        failures: usize,
+    ) {
+        if !self.opened.assumed.is_empty() {
+            self.results.assumed.insert((index, user), evaluated.clone());
+            return;
+        }
+        let outcome = (evaluated.clone(), self.failures[failures..].to_vec());
+        match user {
+            None => self.results.shared[index] = Some(outcome),
+            Some(user) => _ = self.results.by_user.insert((index, user), outcome),
+        }
+    }
+
+    /// The position of the expression of this name.
+    pub(in super::super) fn expression_index(
+        &self,
+        operand: ExpressionId,
+    ) -> Result<usize, Diagnostic> {
+        let operand = self.expression(operand);
+        let name = operand.text().unwrap_or_default();
+        self.names.get(name).ok_or_else(|| {
+            Diagnostic::error(Code::UnknownExpression, format!("there is no expression `{name}`"))
+                .at(operand.span)
+                .help("define it under `variability.expressions`")
+                .help_opt(did_you_mean(name, self.names.names()))
+        })
+    }
+
+    /// The named expression at a position.
+    pub(in super::super) fn named_expression(&self, index: usize) -> ExpressionId {
+        self.graph.syntax.read(self.graph.template.variability.expressions[index].1)
+    }
+
+    /// Evaluates the named expressions that one needs, each after those that it needs itself, so
+    /// that they are remembered when it is evaluated.
+    ///
+    /// What goes wrong does so again where it matters, and is told there.
+    fn evaluate_needed(&mut self, index: usize, operand: ExpressionId, context: Option<ElementId>) {
+        let (mut met, mut order, mut open) =
+            (FxHashSet::default(), Vec::new(), vec![(index, operand, false)]);
+        while let Some((needed, operand, is_next)) = open.pop() {
+            if is_next {
+                order.push((needed, operand));
+            } else if met.insert(needed) {
+                open.push((needed, operand, needed != index));
+                let body = self.named_expression(needed);
+                self.graph.syntax.each_reference(body, &mut |operator, operand| {
+                    let named = matches!(operator, Operator::Named(_))
+                        .then(|| self.expression_index(operand).ok())
+                        .flatten();
+                    open.extend(
+                        named
+                            .filter(|named| !met.contains(named))
+                            .map(|named| (named, operand, false)),
+                    );
+                });
+            }
+        }
+        let (mentions, failed) = (self.nesting.mentions_context, self.failures.len());
+        for (index, operand) in order {
+            // What fails is not remembered.
+            let _ = self.evaluate_named(index, operand, context);
+        }
+        self.failures.truncate(failed);
+        self.nesting.mentions_context = mentions;
+    }
+
+    fn evaluate_named(
+        &mut self,
+        index: usize,
+        operand: ExpressionId,
+        context: Option<ElementId>,
+    ) -> Result<Evaluated, Diagnostic> {
+        if self.nesting.depth == DEEP && !std::mem::replace(&mut self.nesting.preparing, true) {
+            self.evaluate_needed(index, operand, context);
+            self.nesting.preparing = false;
+        }
+        let (body, at) = (self.named_expression(index), self.expression(operand).span);
+        let outer = std::mem::take(&mut self.nesting.mentions_context);
+        let failed = self.failures.len();
+        let evaluated = self.deeper(at, |this| this.evaluate(body, context)).map_err(|error| {
+            if error.labels.is_empty() {
+                error.label(at, "the expression is used here")
+            } else {
+                error
+            }
+        });
+        let user = if self.nesting.mentions_context { context } else { None };
+        self.nesting.mentions_context |= outer;
+        let evaluated = evaluated?;
+        self.remember(index, user, &evaluated, failed);
+        Ok(evaluated)
+    }
+
+    /// The value of an input's default expression: whoever uses the input, SELF means nothing in
+    /// it.
+    pub(super) fn default_value(
+        &mut self,
+        expression: ExpressionId,
+        span: Span,
+    ) -> Result<Value, Diagnostic> {
+        let mentions = self.nesting.mentions_context;
+        let value = self.deeper(span, |this| this.value_of(expression, None))?;
+        self.nesting.mentions_context = mentions;
+        Ok(value)
+    }
+
+    /// Evaluates what something needs; cycles are found before, see [`Evaluator::validate_cycles`].
+    fn deeper<T>(
+        &mut self,
+        at: Span,
+        run: impl FnOnce(&mut Self) -> Result<T, Diagnostic>,
+    ) -> Result<T, Diagnostic> {
+        if self.nesting.depth >= MAX_DEPTH {
+            let message =
+                format!("named expressions need each other more than {MAX_DEPTH} levels deep");
+            return Err(Diagnostic::error(Code::InvalidExpression, message)
+                .at(at)
+                .help("write some of them out"));
+        }
+        self.nesting.depth += 1;
+        let result = run(self);
+        self.nesting.depth -= 1;
+        result
+    }
+
+    /// Notes that the expression at hand means something else for another element.
+    pub(in super::super) fn note_context(&mut self) {
+        self.nesting.mentions_context = true;
+    }
+}

@@ -1,0 +1,205 @@
+//! The syntax of expressions: every expression is read once, into one tree, and everything that
+//! judges, computes, splits or exports expressions walks that tree.
+//!
+//! Reading never fails. What is no expression is a [`Term::Broken`] with the problem beside it and
+//! whatever could be read inside of it, so that a walk needs no second way for bad input. Operators
+//! are resolved from their keywords here and nowhere else; names of inputs, expressions and
+//! elements stay as they were read, because what they mean depends on who asks.
+
+mod operator;
+mod parse;
+mod presence;
+
+pub use operator::{Connective, Operator, Reading};
+pub use presence::{Of, PresenceOperator};
+
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+use crate::text::yaml::Node;
+use parse::Tree;
+use std::cell::RefCell;
+
+/// An expression: a position in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExpressionId(u32);
+
+impl ExpressionId {
+    /// The position as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// This one alone.
+    pub fn only(self) -> Parts {
+        Parts { first: self.0, count: 1 }
+    }
+}
+
+/// Expressions one behind the other.
+///
+/// The parts of an expression lie side by side, so that this is a range of positions, and going
+/// through them borrows nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    first: u32,
+    count: u32,
+}
+
+impl Parts {
+    /// The ids in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = ExpressionId> + Clone + use<> {
+        (self.first..self.first + self.count).map(ExpressionId)
+    }
+}
+
+/// An expression: what it is, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Expression<'a> {
+    /// What it is.
+    pub term: Term<'a>,
+    /// Where it stands; for an alias, where what it stands for does.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Copy, Debug)]
+pub enum Term<'a> {
+    /// A scalar: a value; where a condition is asked for, the identifier of an element; behind some
+    /// operators, a name.
+    Scalar(Node<'a>),
+    /// A list of expressions.
+    List(Parts),
+    /// An operator and its operand, which is mostly a list.
+    Operation(Operation),
+    /// What is no expression, and what could be read inside of it.
+    Broken(ProblemId, Parts),
+}
+
+/// An operator and its operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// The operator.
+    pub operator: Operator,
+    /// Where its keyword stands.
+    pub keyword: Span,
+    /// The operand.
+    pub operand: ExpressionId,
+}
+
+/// A problem: a position in the list beside the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProblemId(u32);
+
+impl<'a> Expression<'a> {
+    /// The scalar, if it is one.
+    pub fn scalar(&self) -> Option<Node<'a>> {
+        if let Term::Scalar(node) = self.term { Some(node) } else { None }
+    }
+
+    /// The text of a scalar; nothing for anything else.
+    pub fn text(&self) -> Option<&'a str> {
+        self.scalar()?.text()
+    }
+
+    /// The operation, if it is one.
+    pub fn operation(&self) -> Option<Operation> {
+        if let Term::Operation(operation) = self.term { Some(operation) } else { None }
+    }
+
+    /// The items of a list; nothing for anything else.
+    pub fn items(&self) -> Option<Parts> {
+        if let Term::List(items) = self.term { Some(items) } else { None }
+    }
+
+    /// What this is, for messages: `a map`, `a string`, `a number`, ...
+    pub fn describe(&self) -> &'static str {
+        match self.term {
+            Term::Scalar(node) => node.describe(),
+            Term::List(_) => "a list",
+            Term::Operation(_) | Term::Broken(..) => "a map",
+        }
+    }
+}
+
+/// The expressions of a template, each read when somebody asks for it first.
+///
+/// Most of a template's expressions are asked for, but not all of them by everybody: whether an
+/// import is wanted takes its conditions and what they name. So nothing is read ahead, and what
+/// was read is known by its node, for as long as the elements are there that it decides about.
+#[derive(Debug, Default)]
+pub struct Syntax<'a> {
+    tree: RefCell<Tree<'a>>,
+}
+
+impl<'a> Syntax<'a> {
+    /// The expression that stands here, or the list of them.
+    pub fn read(&self, node: Node<'a>) -> ExpressionId {
+        self.tree.borrow_mut().read(node)
+    }
+
+    /// The expression of an id.
+    pub fn get(&self, id: ExpressionId) -> Expression<'a> {
+        self.tree.borrow().get(id)
+    }
+
+    /// The items of a list, and anything else as the only one.
+    pub fn each(&self, id: ExpressionId) -> Parts {
+        self.get(id).items().unwrap_or(id.only())
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self, id: ExpressionId) -> Parts {
+        self.get(id).items().unwrap_or(Parts { first: id.0, count: 0 })
+    }
+
+    /// What is wrong with an expression.
+    pub fn problem(&self, id: ProblemId) -> Diagnostic {
+        self.tree.borrow().problem(id).clone()
+    }
+
+    /// Calls back with every operation in an expression that names an input or an expression: what
+    /// it names, and where.
+    pub fn each_reference(&self, id: ExpressionId, found: &mut impl FnMut(Operator, ExpressionId)) {
+        let parts = match self.get(id).term {
+            Term::Scalar(_) => return,
+            Term::Operation(Operation { operator, operand, .. }) if operator.is_reference() => {
+                return found(operator, operand);
+            }
+            Term::Operation(Operation { operand, .. }) => operand.only(),
+            Term::List(parts) | Term::Broken(_, parts) => parts,
+        };
+        parts.iter().for_each(|part| self.each_reference(part, found));
+    }
+
+    /// An expression as text; expressions with the same text are the same, wherever they stand.
+    pub fn canonical(&self, id: ExpressionId) -> String {
+        let mut text = String::new();
+        self.write_canonical(id, &mut text);
+        text
+    }
+
+    fn write_canonical(&self, id: ExpressionId, into: &mut String) {
+        let parts = match self.get(id).term {
+            Term::Scalar(node) => return into.push_str(&format!("{:?}", node.to_value())),
+            Term::Operation(Operation { operator, operand, .. }) => {
+                into.push_str(operator.keyword());
+                into.push(' ');
+                return self.write_canonical(operand, into);
+            }
+            Term::List(parts) => parts,
+            Term::Broken(ProblemId(problem), parts) => {
+                into.push_str(&format!("!{problem} "));
+                parts
+            }
+        };
+        into.push('[');
+        for part in parts.iter() {
+            self.write_canonical(part, into);
+            into.push(',');
+        }
+        into.push(']');
+    }
+}
+
+#[cfg(test)]
+mod tests;

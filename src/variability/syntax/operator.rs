@@ -1,0 +1,111 @@
+//! The operators, resolved from their keywords.
+//!
+//! Specification: "Variability Expression", "Intrinsic Functions".
+
+use super::presence::{self, PresenceOperator};
+use crate::variability::operators::ValueOperator;
+
+/// What an expression does with its operand.
+#[derive(Clone, Copy, Debug)]
+pub enum Operator {
+    /// `variability_input`: the value of an input.
+    Input,
+    /// `logic_expression` and `value_expression`: what a named expression comes to.
+    Named(Reading),
+    /// A logical operator.
+    Logical(Connective),
+    /// A presence operator.
+    Presence(&'static PresenceOperator),
+    /// An operator over values.
+    Value(ValueOperator),
+}
+
+/// As what a named expression is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// As a condition.
+    Logic,
+    /// As a value.
+    Value,
+}
+
+/// A logical operator ("Logical Operators").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connective {
+    /// `and`
+    And,
+    /// `or`
+    Or,
+    /// `not`
+    Not,
+    /// `xor`
+    Xor,
+    /// `exo`
+    ExactlyOne,
+    /// `implies`
+    Implies,
+    /// `amo`
+    AtMostOne,
+}
+
+/// Operators that name something instead of taking operands.
+const REFERENCES: [(&str, Operator); 3] = [
+    ("variability_input", Operator::Input),
+    ("logic_expression", Operator::Named(Reading::Logic)),
+    ("value_expression", Operator::Named(Reading::Value)),
+];
+
+const CONNECTIVES: [(&str, Connective); 7] = [
+    ("and", Connective::And),
+    ("or", Connective::Or),
+    ("not", Connective::Not),
+    ("xor", Connective::Xor),
+    ("exo", Connective::ExactlyOne),
+    ("implies", Connective::Implies),
+    ("amo", Connective::AtMostOne),
+];
+
+impl Operator {
+    /// The operator of a keyword.
+    pub fn from_keyword(keyword: &str) -> Option<Self> {
+        let reference = REFERENCES.iter().find(|(known, _)| *known == keyword);
+        let connective = || CONNECTIVES.iter().find(|(known, _)| *known == keyword);
+        reference
+            .map(|&(_, operator)| operator)
+            .or_else(|| connective().map(|&(_, connective)| Self::Logical(connective)))
+            .or_else(|| ValueOperator::from_keyword(keyword).map(Self::Value))
+            .or_else(|| PresenceOperator::from_keyword(keyword).map(Self::Presence))
+    }
+
+    /// The keyword of an operator.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Input => "variability_input",
+            Self::Named(Reading::Logic) => "logic_expression",
+            Self::Named(Reading::Value) => "value_expression",
+            Self::Logical(connective) => CONNECTIVES
+                .iter()
+                .find(|(_, known)| *known == connective)
+                .map_or("", |(keyword, _)| keyword),
+            Self::Presence(operator) => operator.keyword,
+            Self::Value(operator) => operator.keyword(),
+        }
+    }
+
+    /// The keywords of all operators.
+    pub fn keywords() -> impl Iterator<Item = &'static str> {
+        let references = REFERENCES.into_iter().map(|(keyword, _)| keyword);
+        let connectives = CONNECTIVES.into_iter().map(|(keyword, _)| keyword);
+        references.chain(connectives).chain(presence::keywords()).chain(ValueOperator::keywords())
+    }
+
+    /// Whether it names an input or an expression instead of taking operands.
+    pub fn is_reference(self) -> bool {
+        matches!(self, Self::Input | Self::Named(_))
+    }
+
+    /// Whether its operands are conditions.
+    pub fn is_logical(self) -> bool {
+        matches!(self, Self::Logical(_))
+    }
+}

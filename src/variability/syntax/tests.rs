@@ -1,0 +1,55 @@
+use super::*;
+use crate::text::source::FileId;
+use crate::text::yaml::{Document, Limits, parse};
+
+fn document(text: &str) -> Document {
+    parse(FileId(0), text.into(), &Limits::default()).unwrap()
+}
+
+fn ids<const N: usize>(parts: Parts) -> [ExpressionId; N] {
+    parts.iter().collect::<Vec<_>>().try_into().unwrap()
+}
+
+#[test]
+fn every_keyword_is_resolved_to_its_operator() {
+    for keyword in Operator::keywords() {
+        assert_eq!(Operator::from_keyword(keyword).unwrap().keyword(), keyword);
+    }
+    assert!(Operator::from_keyword("nand").is_none());
+}
+
+#[test]
+fn broken_text_gives_a_tree_and_problems_beside_it() {
+    let document = document("{and: [true], nand: [{variability_input: a}, {b: {}}]}");
+    let syntax = Syntax::default();
+    let id = syntax.read(document.root());
+    let Term::Broken(problem, parts) = syntax.get(id).term else { panic!() };
+    assert_eq!(syntax.problem(problem).message, "an expression is a map with one operator");
+    let [and, nand] = ids(parts);
+    assert_eq!(syntax.get(and).operation().unwrap().operator.keyword(), "and");
+    let Term::Broken(problem, _) = syntax.get(nand).term else { panic!() };
+    assert_eq!(syntax.problem(problem).message, "there is no operator `nand`");
+    let mut names = Vec::new();
+    syntax.each_reference(id, &mut |operator, name| {
+        names.push((operator.keyword(), syntax.get(name).text().unwrap()));
+    });
+    assert_eq!(names, [("variability_input", "a")]);
+}
+
+#[test]
+fn an_expression_is_read_once() {
+    let document = document("[&a {not: [true, 1]}, *a, *a, {not: [true, 1]}, {not: [true, 2]}]");
+    let syntax = Syntax::default();
+    let id = syntax.read(document.root());
+    let size = syntax.tree.borrow().len();
+    assert_eq!(syntax.read(document.root()), id);
+    assert_eq!(syntax.tree.borrow().len(), size);
+    let [a, b, c, d, e] = ids(syntax.items(id));
+    let operand = |id| syntax.get(id).operation().unwrap().operand;
+    assert_eq!(operand(b), operand(c));
+    for other in [b, c, d] {
+        assert_eq!(syntax.canonical(a), syntax.canonical(other));
+    }
+    assert_ne!(syntax.canonical(a), syntax.canonical(e));
+    assert_eq!(syntax.get(a).span, syntax.get(b).span);
+}
