@@ -192,8 +192,8 @@ impl Resolver {
         self
     }
 
-    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well; resolving needs no
-    /// types of profiles.
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well, where types are
+    /// judged; resolving knows the normative ones only.
     pub fn non_normative_types(mut self) -> Self {
         self.choice.non_normative = true;
         self

@@ -28,23 +28,28 @@ impl Family {
     }
 }
 
-/// Reads all type definitions of a document.
-pub(super) fn definitions<'a>(
+/// The places of all type definitions of a document.
+pub(super) fn types<'a>(
     document: &'a Document,
     diagnostics: &mut Diagnostics,
-) -> Vec<TypeDefinition<'a>> {
+) -> Vec<(Family, Named<'a>)> {
     let mut grammar = Grammar { code: Code::InvalidDefinition, diagnostics };
-    let mut definitions = Vec::new();
+    let mut types = Vec::new();
     for (key, value) in document.root().entries() {
-        if let Some(family) =
-            Family::ALL.into_iter().find(|family| key.text() == Some(family.keyword()))
-        {
-            let types = grammar.map(value, family.keyword(), family.section());
-            definitions
-                .extend(types.into_iter().map(|named| grammar.type_definition(family, named)));
+        if let Some(family) = key.text().and_then(Family::of_keyword) {
+            let named = grammar.map(value, family.keyword(), family.section());
+            types.extend(named.into_iter().map(|named| (family, named)));
         }
     }
-    definitions
+    types
+}
+
+/// Reads a type definition.
+pub(super) fn definition<'a>(
+    (family, named): (Family, Named<'a>),
+    diagnostics: &mut Diagnostics,
+) -> TypeDefinition<'a> {
+    Grammar { code: Code::InvalidDefinition, diagnostics }.type_definition(family, named)
 }
 
 /// Reads what is written in this grammar.

@@ -61,7 +61,11 @@ pub(super) fn normative_file() -> FileId {
 /// The definitions of the normative types, in the order of the file.
 pub(super) fn definitions() -> &'static [TypeDefinition<'static>] {
     static DEFINITIONS: OnceLock<Vec<TypeDefinition<'static>>> = OnceLock::new();
-    DEFINITIONS.get_or_init(|| grammar::definitions(normative(), &mut Diagnostics::default()))
+    DEFINITIONS.get_or_init(|| {
+        let mut diagnostics = Diagnostics::default();
+        let types = grammar::types(normative(), &mut diagnostics).into_iter();
+        types.map(|written| grammar::definition(written, &mut diagnostics)).collect()
+    })
 }
 
 /// The types of chapter 9, which only examples use.

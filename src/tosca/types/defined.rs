@@ -1,10 +1,11 @@
 //! All types with their definitions, and on demand, what they effectively are.
 
 use super::check;
-use super::definition::TypeDefinition;
+use super::definition::{Named, TypeDefinition};
 use super::effective::{self, EffectiveType};
 use super::family::Family;
 use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
+use super::outline::Outline;
 use super::scope::Links;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
@@ -16,23 +17,23 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct Types<'a> {
     hierarchy: TypeHierarchy<'a>,
-    /// Those of documents.
-    definitions: Vec<TypeDefinition<'a>>,
+    documents: Vec<&'a Document>,
+    /// Those of documents, with what is wrong with how they are written.
+    definitions: Vec<OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>>,
     effective: Vec<OnceLock<EffectiveType<'a>>>,
-    diagnostics: Diagnostics,
 }
 
 impl<'a> Types<'a> {
-    /// Reads the types of these documents, which all see each other's. The normative types are
-    /// always there.
+    /// The types of these documents, which all see each other's. The normative types are always
+    /// there.
     ///
-    /// What is wrong with definitions and derivation is in [`Types::diagnostics`]; a type whose
-    /// parent is wrong has none.
+    /// What is wrong with names and derivation is in [`Types::diagnostics`]; a type whose parent is
+    /// wrong has none.
     pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         Self::linked(documents, &Links::default(), &[])
     }
 
-    /// Reads the types of these documents: profiles, library, imports, template, which see what
+    /// The types of these documents: profiles, library, imports, template, which see what
     /// they import. Group types may derive from these without that anybody defines them.
     pub(crate) fn linked(
         documents: impl IntoIterator<Item = &'a Document>,
@@ -42,28 +43,26 @@ impl<'a> Types<'a> {
         let documents = documents.into_iter();
         let documents: Vec<_> =
             documents.filter(|document| document.file() != profile::normative_file()).collect();
-        let mut diagnostics = Diagnostics::default();
-        let definitions = documents
-            .iter()
-            .flat_map(|document| grammar::definitions(document, &mut diagnostics))
-            .collect();
-        let mut hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups);
-        diagnostics.0.append(&mut hierarchy.diagnostics.0);
-        let mut effective = Vec::new();
-        effective.resize_with(hierarchy.ids().len(), OnceLock::new);
-        Self { hierarchy, definitions, effective, diagnostics }
+        let hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups);
+        let definitions = hierarchy.outlines.iter().map(|_| OnceLock::new()).collect();
+        let effective = hierarchy.ids().map(|_| OnceLock::new()).collect();
+        Self { hierarchy, documents, definitions, effective }
     }
 
-    /// What is wrong with definitions and derivation.
+    /// What is wrong with names and derivation.
     pub fn diagnostics(&self) -> &Diagnostics {
-        &self.diagnostics
+        &self.hierarchy.diagnostics
     }
 
-    /// All that is wrong, with what types refer to, how they refine, and which of their constraints
-    /// and defaults make no sense, in the order of the files.
+    /// All that is wrong, with how types are written, what they refer to, how they refine, and which
+    /// of their constraints and defaults make no sense, in the order of the files.
     pub fn validate(&self) -> Diagnostics {
+        let mut shapes = Diagnostics::default();
+        self.documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
+        let written = (0..self.definitions.len()).flat_map(|index| &self.written(index).1.0);
         let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
-        let mut all: Vec<_> = self.diagnostics.0.iter().chain(effective).cloned().collect();
+        let mut all = shapes.0;
+        all.extend(written.chain(&self.diagnostics().0).chain(effective).cloned());
         all.append(&mut check::definitions(self));
         all.sort_by_key(|diagnostic| diagnostic.span);
         Diagnostics(all)
@@ -130,12 +129,22 @@ impl<'a> Types<'a> {
         self.hierarchy.unknown(&[Family::Data], name, span)
     }
 
-    /// How a type is written.
+    /// How a type is written. Read when it is asked for, and once.
     pub fn definition(&self, id: TypeId) -> &TypeDefinition<'a> {
         match own(id) {
-            Some(index) => &self.definitions[index],
+            Some(index) => &self.written(index).0,
             None => &profile::definitions()[id.index()],
         }
+    }
+
+    fn written(&self, index: usize) -> &(TypeDefinition<'a>, Diagnostics) {
+        self.definitions[index].get_or_init(|| {
+            let mut diagnostics = Diagnostics::default();
+            let Outline { family, key, body, .. } = self.hierarchy.outlines[index];
+            let definition =
+                grammar::definition((family, Named::new((key, body))), &mut diagnostics);
+            Box::new((definition, diagnostics))
+        })
     }
 
     /// The type that it derives from.

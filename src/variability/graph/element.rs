@@ -10,8 +10,8 @@ use crate::variability::graph::references::Reference;
 use crate::variability::options::Kind;
 use crate::variability::syntax::Syntax;
 use crate::variability::template::{
-    Artifact, Group, Import, Member, NodeTemplate, Parameter, Policy, Property,
-    RelationshipTemplate, Requirement, ServiceTemplate, Settings,
+    Artifact, DEFAULT_ARTIFACT_TYPE, Group, Import, Member, NodeTemplate, Parameter, Policy,
+    Property, RelationshipTemplate, Requirement, ServiceTemplate, Settings,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -398,10 +398,18 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The only type that an element can have; nothing where it has alternatives or none.
-    pub fn only_type(&self, id: ElementId) -> Option<&str> {
-        match self.types_of(id) {
-            [only] => Some(self.element(*only).name),
+    /// The only type that an element can have, where it has neither alternatives nor none: also that of an artifact which says none, and that by
+    /// which a requirement assignment does without a relationship template.
+    pub fn only_type(&self, id: ElementId) -> Option<&'a str> {
+        let element = self.element(id);
+        match (self.types_of(id), element.kind) {
+            ([only], _) => Some(self.element(*only).name),
+            ([], Kind::Artifact) => Some(DEFAULT_ARTIFACT_TYPE),
+            ([], Kind::Relation) => {
+                let relation = &self.relations[element.slot as usize];
+                let name = relation.requirement.relationship;
+                name.filter(|_| relation.relationship.is_none())?.text()
+            }
             _ => None,
         }
     }
