@@ -58,7 +58,7 @@ pub(super) enum Parent {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Namesakes {
     pub first: TypeId,
-    last: TypeId,
+    pub last: TypeId,
 }
 
 /// All types.

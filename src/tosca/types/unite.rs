@@ -21,6 +21,10 @@ impl<'a> TypeHierarchy<'a> {
         for namesakes in self.names.iter().flat_map(FxHashMap::values) {
             let normative = self.normative(namesakes.first);
             same.extend(normative.map(|normative| (normative, namesakes.first)));
+            // Nearly all names of a large library.
+            if namesakes.first == namesakes.last {
+                continue;
+            }
             let mut firsts = FxHashMap::default();
             for (file, id) in self.namesakes(Some(namesakes.first)) {
                 let way = way(file).filter(|_| normative.is_none());
