@@ -1,7 +1,7 @@
 //! The formula of a template in the formats of solvers: DIMACS CNF for satisfiability and counting,
 //! WCNF for optimisation.
 
-use crate::explore::Opened;
+use crate::explore::{Opened, Projection, Space};
 use crate::sat::formula::{Cnf, Lit};
 use crate::sat::solve;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -56,6 +56,15 @@ pub(crate) fn optimization(prepared: &Prepared<'_>) -> Result<Formula, Diagnosti
     let elements: Vec<_> = prepared.graph.ids().collect();
     let clauses = cnf.clauses().map(|clause| clause.literals);
     Ok(Formula::new(&prepared.graph, cnf.vars(), clauses, &elements, &cases, &objectives))
+}
+
+impl Space<'_, '_> {
+    /// The formula whose models, projected to the elements, are the variants.
+    pub(crate) fn formula(&self) -> Formula {
+        let cases = self.named_cases();
+        let projection = Projection::All.elements(self.graph());
+        Formula::new(self.graph(), self.vars(), self.valid_clauses(), &projection, &cases, &[])
+    }
 }
 
 /// What resolving solves.

@@ -139,7 +139,7 @@ impl<'s, 'a> Opened<'s, 'a> {
 }
 
 /// Something for each case of each open input, with what the case is for people.
-pub(super) fn named<T: Copy>(
+fn named<T: Copy>(
     open: &[OpenInput],
     of: &[Vec<T>],
     declarations: &Declarations<'_>,
@@ -239,7 +239,18 @@ impl<'s, 'a> Space<'s, 'a> {
         })
     }
 
-    pub(super) fn graph(&self) -> &'s Graph<'a> {
+    /// The literal of each case of each open input, and what it is for people.
+    pub(crate) fn named_cases(&self) -> Vec<(String, Lit)> {
+        named(&self.open, &self.cases, &self.prepared.inputs.declarations)
+    }
+
+    /// How many variables the clauses have.
+    pub(crate) fn vars(&self) -> usize {
+        self.settled.vars
+    }
+
+    /// The elements.
+    pub(crate) fn graph(&self) -> &'s Graph<'a> {
         &self.prepared.graph
     }
 
@@ -270,7 +281,7 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     /// The clauses whose models are the valid variants.
-    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+    pub(crate) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
         let requirements =
             self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
         self.best_clauses().chain(requirements)
@@ -585,7 +596,7 @@ pub enum Projection {
 
 impl Projection {
     /// The elements that count, in the order of the template.
-    pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
+    pub(crate) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
             Self::All => graph.ids().filter(|&id| !is_of_variability_group(graph, id)).collect(),

@@ -2,8 +2,7 @@
 //! inputs that gives it.
 
 use super::matrix::Matrix;
-use super::space::{Projection, Space, literal, named};
-use crate::exchange::Formula;
+use super::space::{Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit};
 use crate::sat::solve::backbone::{backbone, equivalences};
@@ -291,20 +290,6 @@ impl Space<'_, '_> {
         });
         let more = solution.another(&preference) != Ok(None);
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
-    }
-
-    /// The formula whose models, projected to the elements, are the variants.
-    pub(crate) fn formula(&self) -> Formula {
-        let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
-        let projection = Projection::All.elements(self.graph());
-        Formula::new(
-            self.graph(),
-            self.settled.vars,
-            self.valid_clauses(),
-            &projection,
-            &cases,
-            &[],
-        )
     }
 
     /// The variant of a model.

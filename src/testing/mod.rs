@@ -31,7 +31,7 @@ use crate::Resolver;
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::{FileSystem, SourceMap};
 use crate::text::yaml::{Document, Limits, parse};
-use crate::tosca::load::TEMPLATE_NAMES;
+use crate::tosca::csar::TEMPLATE_NAMES;
 use settings::Settings;
 use std::fmt;
 use std::path::{Path, PathBuf};

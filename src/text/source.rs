@@ -217,6 +217,11 @@ impl SourceMap {
     }
 }
 
+/// Whether this is called a YAML file.
+pub(crate) fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
 /// Without `.` and `..`, so that one file has one name.
 pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();

@@ -42,6 +42,9 @@ pub use types::{
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::Document;
 
+/// The version that a plain template declares, and every result.
+pub(crate) const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
+
 /// All that is wrong with the type definitions of these documents, beside the normative types.
 ///
 /// The documents are whole files that belong together: a template and what it imports.

@@ -6,7 +6,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::load::is_profile;
+use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Link;

@@ -2,14 +2,14 @@
 
 use super::find::Optimum;
 use super::graph::{self, Graph};
-use super::options::Kind;
+use super::options::{self, Kind};
 use super::presence::Presence;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits};
-use crate::tosca::csar::{self, Package};
+use crate::tosca::csar::{self, Extension, Package};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -60,6 +60,9 @@ impl ElementNames {
         }
     }
 }
+
+/// What other templates beside this one are.
+const EXTENSION: Extension = Extension { is_version: options::known_version, key: "variability" };
 
 /// A resolved variant. Serialises as the resolved template.
 #[derive(Debug)]
@@ -130,7 +133,7 @@ impl Resolution {
     /// that the result needs, or where a file cannot be read.
     pub fn to_csar(&self) -> Result<Vec<u8>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
-        csar::pack(&self.package, &self.yaml).map_err(failure)
+        csar::pack(&self.package, &self.yaml, &EXTENSION).map_err(failure)
     }
 
     /// The files that were read, in the order of reading; an archive for what is in it.

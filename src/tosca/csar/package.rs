@@ -5,12 +5,15 @@ use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::Files;
-use crate::text::source::FileSystem;
+use crate::text::source::{FileSystem, is_yaml};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::load::{self, is_yaml};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The names under which a directory's template is found, the first one first.
+pub const TEMPLATE_NAMES: [&str; 4] =
+    ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
 
 /// What the metadata of a template must hold that stands for a whole archive.
 const REQUIRED_METADATA: [&str; 2] = ["template_name", "template_version"];
@@ -82,7 +85,7 @@ impl Package {
         } else {
             match (
                 root.archive.as_deref(),
-                load::find_template(&*files, &root.path),
+                find_template(&*files, &root.path),
                 only_yaml(&*files, &root.path),
             ) {
                 (None, Ok(template), _) => template,
@@ -201,4 +204,20 @@ fn without_template(archive: &Path, ambiguous: bool) -> Diagnostic {
         "name the template in `{META}`, and pack what is in a directory rather than the directory"
     );
     Diagnostic::error(Code::Csar, message).help(help)
+}
+
+/// Finds the template of a path: the file, or the file of a usual name in the directory.
+///
+/// # Errors
+/// `file` where there is none.
+fn find_template(files: &dyn FileSystem, path: &Path) -> Result<PathBuf, Diagnostic> {
+    if !files.is_dir(path) {
+        return Ok(path.to_owned());
+    }
+    let found = TEMPLATE_NAMES.iter().map(|name| path.join(name)).find(|file| files.is_file(file));
+    found.ok_or_else(|| {
+        let message = format!("there is no template in `{}`", path.display());
+        Diagnostic::error(Code::File, message)
+            .help(format!("name the file, or call it {}", TEMPLATE_NAMES.join(", ")))
+    })
 }

@@ -4,13 +4,12 @@
 //! Nothing is fetched. What is to be had from a URL is read where a local copy is mapped to it;
 //! else resolving leaves it to an orchestrator, and validating says so.
 
-use super::is_yaml;
-use super::mapping::{Mapping, below, file_url, is_profile, is_url};
+use super::mapping::{Mapping, below, file_url};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::text::files::Files;
-use crate::text::source::{FileId, FileSystem, normalize};
+use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
 use crate::text::yaml::{Document, Keep, Node};
-use crate::tosca::import::ImportDefinition;
+use crate::tosca::import::{ImportDefinition, is_profile, is_url};
 use crate::tosca::types::scope::{Link, Links};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -279,11 +278,4 @@ impl Reading<'_> {
             ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));
         targets.filter_map(|target| diagnostics.ok(target).flatten()).collect()
     }
-}
-
-/// What a service template imports from beside itself.
-pub fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
-    let local = ImportDefinition::all(root)
-        .filter(|import| import.repository.is_none() && !is_url(import.file));
-    local.map(|import| import.file).filter(|file| !is_profile(file))
 }

@@ -1,11 +1,11 @@
 //! A template with all that is read for it, for as many choices and questions as there are.
 
+use super::Mapping;
 use super::imports::{self, Imported, Importing};
-use super::{Mapping, library_files};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::files::{self, Files};
-use crate::text::source::{FileId, FileSystem, SourceMap};
+use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml};
 use crate::text::yaml::{Document, Keep};
 use crate::tosca::csar::Package;
 use crate::tosca::import::ImportDefinition;
@@ -253,4 +253,22 @@ fn read_library(
         library.extend(text.map(|text| files.add(&path, text)));
     }
     library
+}
+
+/// Every YAML file below a directory, sorted; nothing where there is no such directory.
+fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
+    const DEPTH: usize = 16;
+    let mut found = Vec::new();
+    let mut open = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        for path in files.list(&directory).unwrap_or_default() {
+            if is_yaml(&path) && files.is_file(&path) {
+                found.push(path);
+            } else if depth < DEPTH && files.is_dir(&path) {
+                open.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
 }
