@@ -2,6 +2,8 @@
 //! assignment of a variability input, as default or value of a topology input, as property, and as
 //! what a constraint clause compares with; alone and as an entry of a list.
 
+#![expect(clippy::panic, reason = "what is said of no row of the table is wrong")]
+
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::{Resolver, source::SourceMap};
 use std::collections::BTreeSet;
