@@ -104,12 +104,12 @@ impl<'s, 'a> Space<'s, 'a> {
             InputReport {
                 name: declaration.name.to_owned(),
                 place: sources.place(declaration.span),
-                kind: declaration.kind.name().map(str::to_owned),
+                kind: declaration.primitive().map(|kind| kind.name().to_owned()),
                 description: declaration.description.map(str::to_owned),
                 constraints: declaration
-                    .constraints
+                    .constraints()
                     .iter()
-                    .map(|constraint| constraint.text.clone())
+                    .map(|constraint| constraint.text())
                     .collect(),
                 default: declaration.default_value(),
                 computed: declaration.computed_default().map(|node| node.to_value().to_string()),

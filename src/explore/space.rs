@@ -503,7 +503,7 @@ fn known(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
         if let Some((id, declaration)) =
             declarations.id(&assignment.name).and_then(|id| Some((id, declarations.get(id)?)))
         {
-            known.entry(id).or_default().push(declaration.kind.read(assignment.value));
+            known.entry(id).or_default().push(declaration.read_value(assignment.value));
         }
     }
     known

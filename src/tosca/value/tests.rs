@@ -661,7 +661,7 @@ fn amount(dimension: usize) -> impl Strategy<Value = (String, i128)> {
 fn literal_order(kind: &str, a: &str, b: &str) -> Option<std::cmp::Ordering> {
     let [a, b] = [a, b].map(|text| document(&format!("'{text}'")));
     let kind = Primitive::from_name(kind).unwrap();
-    let read = |document| primitive::Literal::read(Document::root(document), kind).unwrap();
+    let read = |document| literal::Literal::read(Document::root(document).into(), kind).unwrap();
     read(&a).compare(&read(&b))
 }
 

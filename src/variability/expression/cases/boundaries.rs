@@ -41,7 +41,7 @@ pub(super) fn collect(
     boundaries: &mut Boundaries,
 ) -> Result<(), Span> {
     let valuation = &probe.valuation;
-    let line = Line::of(declaration.kind);
+    let line = Line::of(declaration.primitive());
     let mut collector = Collector {
         evaluator,
         input,
