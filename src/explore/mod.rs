@@ -33,9 +33,9 @@ pub use configure::{Clauses, Configurable, Configuration};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use flags::{flag, flags};
 pub use inputs::{CaseReport, InputReport, InputsReport};
-pub use space::Projection;
+pub use space::{Assigned, Projection};
 pub(crate) use space::{Opened, Space, literal};
-pub use variants::{Assigned, Count, Found, Goal, Query, RejectedPreset, Variant, Which};
+pub use variants::{Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
 pub use crate::text::answer::Answer;
 

@@ -1,6 +1,5 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
-use super::variants::Assigned;
 use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
@@ -23,6 +22,19 @@ use std::sync::Arc;
 
 /// So many surroundings of choices are settled; beyond that, inputs have to be assigned.
 const MAX_SURROUNDINGS: usize = 20_000;
+
+/// The value of an open input in a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Assigned {
+    /// The name of the input.
+    pub name: String,
+    /// A value with which it gives the variant; nothing where it has no known value and needs none.
+    pub value: Option<Value>,
+    /// All values that do, for people.
+    pub case: String,
+    /// Whether it has a value of that case anyway when nothing assigns it.
+    pub default: bool,
+}
 
 /// What decides an open input that nobody assigns.
 #[derive(Clone, Debug)]
@@ -257,6 +269,23 @@ impl<'s, 'a> Space<'s, 'a> {
     /// The declaration of an open input.
     pub(super) fn declaration(&self, input: InputId) -> Option<&'s Declaration<'a>> {
         self.prepared.inputs.declarations.get(input)
+    }
+
+    /// The assignment of a model.
+    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
+        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
+            |(index, (open, case))| {
+                let declaration = self.declaration(open.input)?;
+                let found = open.cases.get(case)?;
+                Some(Assigned {
+                    name: declaration.name.to_owned(),
+                    value: found.value.clone(),
+                    case: found.label.clone(),
+                    default: self.is_default(index, case, is_true),
+                })
+            },
+        );
+        assigned.collect()
     }
 
     /// The clauses whose models are the best variant of each assignment, whether it is valid or

@@ -2,7 +2,7 @@
 //! inputs that gives it.
 
 use super::matrix::Matrix;
-use super::space::{Projection, Space, literal};
+use super::space::{Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit};
 use crate::sat::solve::backbone::{backbone, equivalences};
@@ -58,19 +58,6 @@ pub enum Goal {
     Count,
     /// The number of different technologies.
     Technologies,
-}
-
-/// The value of an open input in a variant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Assigned {
-    /// The name of the input.
-    pub name: String,
-    /// A value with which it gives the variant; nothing where it has no known value and needs none.
-    pub value: Option<Value>,
-    /// All values that do, for people.
-    pub case: String,
-    /// Whether it has a value of that case anyway when nothing assigns it.
-    pub default: bool,
 }
 
 /// A variant.
@@ -313,23 +300,6 @@ impl Space<'_, '_> {
             Projected { id, hash: fnv(FNV_START, identifier.as_bytes()), identifier }
         };
         projection.elements(self.graph()).into_iter().map(projected).collect()
-    }
-
-    /// The assignment of a model.
-    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
-        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
-            |(index, (open, case))| {
-                let declaration = self.declaration(open.input)?;
-                let found = open.cases.get(case)?;
-                Some(Assigned {
-                    name: declaration.name.to_owned(),
-                    value: found.value.clone(),
-                    case: found.label.clone(),
-                    default: self.is_default(index, case, is_true),
-                })
-            },
-        );
-        assigned.collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Import definitions (section 3.6.8).
 
-use super::profile;
 use super::shape::IMPORT;
+use super::types::profile;
 use crate::text::yaml::{Node, NodeKind};
 
 /// An import as it is written.

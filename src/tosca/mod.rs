@@ -20,21 +20,22 @@
 //! ```
 
 pub mod csar;
+mod family;
 pub(crate) mod function;
-mod grammar;
 pub(crate) mod import;
 pub(crate) mod load;
-pub mod profile;
 pub(crate) mod shape;
 pub(crate) mod substitution;
 pub(crate) mod types;
 pub mod value;
 pub(crate) mod workflow;
 
+pub use family::Family;
+pub use types::profile;
 pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport, Constraint,
-    EffectiveCapability, EffectiveInterface, EffectiveType, Family, InterfaceDefinition,
-    InterfaceReport, Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
+    EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
+    Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
     PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,
     SchemaDefinition, TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
 };

@@ -1,11 +1,11 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
-use super::grammar::Grammar;
 use super::shape::{
     ATTRIBUTE_MAPPING, CAPABILITY_FILTER, CAPABILITY_MAPPING, FILTER, PROPERTY_MAPPING,
     REQUIREMENT_MAPPING, SUBSTITUTION, Shape,
 };
 use super::types::Named;
+use super::types::grammar::Grammar;
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};

@@ -2,11 +2,11 @@
 
 use super::hierarchy::{Namesakes, TypeHierarchy, TypeId};
 use super::normative;
+use super::profile;
 use super::scope::Links;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
-use crate::tosca::profile;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
