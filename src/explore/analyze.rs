@@ -23,6 +23,7 @@ use serde::Serialize;
 
 /// What holds of all variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analysis {
     /// Whether there is no variant at all.
     pub void: bool,
@@ -47,6 +48,7 @@ pub struct Analysis {
 
 /// Something and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Placed {
     /// Its identifier.
     pub element: String,
@@ -56,6 +58,7 @@ pub struct Placed {
 
 /// An input that decides about no element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IdleInput {
     /// Its name.
     pub name: String,
@@ -67,6 +70,7 @@ pub struct IdleInput {
 
 /// What is wrong with a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// `file:line:column`
     pub place: String,
@@ -78,6 +82,7 @@ pub struct Verdict {
 
 /// A check that rejects variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Rejecting {
     /// The code of the check.
     pub check: String,

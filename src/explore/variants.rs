@@ -63,6 +63,7 @@ pub enum Goal {
 
 /// The value of an open input in a variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Assigned {
     /// The name of the input.
     pub name: String,
@@ -76,6 +77,7 @@ pub struct Assigned {
 
 /// A variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Variant {
     /// A short name that depends on nothing but what is present; that of a preset, where it is its
     /// variant.
@@ -91,6 +93,7 @@ pub struct Variant {
 
 /// Variants that were found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Found {
     /// The variants.
     pub variants: Vec<Variant>,
@@ -115,6 +118,7 @@ impl Found {
 
 /// A preset that gives no variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RejectedPreset {
     /// Its name.
     pub preset: String,
@@ -126,6 +130,7 @@ pub struct RejectedPreset {
 
 /// How many variants there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Count {
     /// The number, in decimal digits.
     pub count: String,
