@@ -22,6 +22,7 @@ use std::borrow::Cow;
 /// What is to be shown of a node or a relation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum State {
     /// That it may be there: no variant is chosen.
     #[default]

@@ -30,6 +30,7 @@ use std::fmt::{self, Display, Formatter, Write};
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Formula {
     /// How many variables there are; the first is 1.
     pub vars: usize,

@@ -24,6 +24,7 @@ use serde::Serialize;
 
 /// What holds of all variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analysis {
     /// Whether there is no variant at all.
     pub void: bool,
@@ -48,6 +49,7 @@ pub struct Analysis {
 
 /// Something and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Placed {
     /// Its identifier.
     pub element: String,
@@ -57,6 +59,7 @@ pub struct Placed {
 
 /// An input that decides about no element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IdleInput {
     /// Its name.
     pub name: String,
@@ -68,6 +71,7 @@ pub struct IdleInput {
 
 /// What is wrong with a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// `file:line:column`
     pub place: String,
@@ -79,6 +83,7 @@ pub struct Verdict {
 
 /// A check that rejects variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Rejecting {
     /// The code of the check.
     pub check: String,

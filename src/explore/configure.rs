@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 /// The inputs of a template that are open, and what holds of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Configuration {
     /// In the order of the template.
     pub inputs: Vec<Configurable>,
@@ -32,6 +33,7 @@ pub struct Configuration {
 
 /// An open input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Configurable {
     /// Its name.
     pub name: String,
@@ -50,6 +52,7 @@ pub struct Configurable {
 ///
 /// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
 #[derive(Clone, Debug, std::default::Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Clauses {
     /// How many variables there are; the first is 1.
     pub vars: usize,

@@ -23,6 +23,7 @@ use std::rc::Rc;
 
 /// Why an element is present or absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// Its identifier.
     pub element: String,
@@ -39,6 +40,7 @@ pub struct Explanation {
 /// What a link of the chain is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ReasonKind {
     /// A condition of an element.
     Condition,
@@ -52,6 +54,7 @@ pub enum ReasonKind {
 
 /// A link of the chain: something that holds or does not, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reason {
     /// What it is about.
     pub kind: ReasonKind,
@@ -67,6 +70,7 @@ pub struct Reason {
 
 /// A change of one input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// The value now; nothing where it has none.
     pub from: Option<Value>,

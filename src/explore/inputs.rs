@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// All inputs of a template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InputsReport {
     /// In the order of the template.
     pub inputs: Vec<InputReport>,
@@ -21,6 +22,7 @@ pub struct InputsReport {
 
 /// An input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InputReport {
     /// Its name.
     pub name: String,
@@ -54,6 +56,7 @@ pub struct InputReport {
 
 /// Values of an input that no condition tells apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CaseReport {
     /// All of them, for people: `≥ 500`, `laptop`, `something else`.
     pub label: String,
@@ -69,6 +72,7 @@ impl CaseReport {
 
 /// What a preset assigns to an input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PresetValue {
     /// The preset.
     pub preset: String,

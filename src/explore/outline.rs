@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// All node templates of a template and the relations between them, in the order of the template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Topology {
     /// The node templates.
     pub nodes: Vec<Node>,
@@ -20,6 +21,7 @@ pub struct Topology {
 
 /// A node template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Node {
     /// Its identifier, such as `node.shop`.
     pub identifier: String,
@@ -40,6 +42,7 @@ pub struct Node {
 
 /// A requirement assignment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Relation {
     /// Its identifier, such as `relation.host@0.node.shop`.
     pub identifier: String,

@@ -17,6 +17,7 @@ use crate::variability::options::{Flag, Optimization, TopologyMode};
 use crate::variability::prepared::Prepared;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ const MAX_SURROUNDINGS: usize = 20_000;
 
 /// The value of an open input in a variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Assigned {
     /// The name of the input.
     pub name: String,

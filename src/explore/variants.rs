@@ -10,7 +10,6 @@ use crate::sat::solve::covering::covering;
 use crate::sat::solve::random::Random;
 use crate::sat::solve::{self, Models, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
 use crate::variability::graph::ElementId;
 use crate::variability::options::Kind;
 use rustc_hash::FxHashSet;
@@ -62,6 +61,7 @@ pub enum Goal {
 
 /// A variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Variant {
     /// A short name that depends on nothing but what is present; that of a preset, where it is its
     /// variant.
@@ -77,6 +77,7 @@ pub struct Variant {
 
 /// Variants that were found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Found {
     /// The variants.
     pub variants: Vec<Variant>,
@@ -101,6 +102,7 @@ impl Found {
 
 /// A preset that gives no variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RejectedPreset {
     /// Its name.
     pub preset: String,
@@ -112,6 +114,7 @@ pub struct RejectedPreset {
 
 /// How many variants there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Count {
     /// The number, in decimal digits.
     pub count: String,

@@ -45,6 +45,7 @@ const LISTED: usize = 20;
 
 /// The cases that ran, in the order of their paths.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Each of them.
     pub cases: Vec<Case>,
@@ -52,6 +53,7 @@ pub struct Report {
 
 /// A case that ran.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Case {
     /// Its directory.
     pub path: PathBuf,

@@ -29,6 +29,7 @@ mod syntax;
 mod tests;
 mod workflow;
 
+use crate::text::answer::Failure;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::text::source::SourceMap;
 use crate::tosca::Types;
@@ -43,6 +44,7 @@ use checker::Checker;
 
 /// What validation found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Validation {
     /// Everything, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
@@ -57,6 +59,13 @@ impl Validation {
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
 
+    /// As the command shows it, with the line of each place; in text without colours.
+    #[cfg(feature = "render")]
+    pub fn render(&self) -> String {
+        let found = self.diagnostics.iter().map(|diagnostic| (diagnostic, &self.sources));
+        crate::text::render::plain(found)
+    }
+
     /// Takes warnings for errors; notes stay notes.
     pub fn strict(mut self) -> Self {
         let warnings = self
@@ -65,6 +74,13 @@ impl Validation {
             .filter(|diagnostic| diagnostic.severity == Severity::Warning);
         warnings.for_each(|warning| warning.severity = Severity::Error);
         self
+    }
+}
+
+/// What cannot even be read is wrong, too.
+impl From<Failure> for Validation {
+    fn from(failure: Failure) -> Self {
+        Self { diagnostics: failure.diagnostics, sources: failure.sources }
     }
 }
 
