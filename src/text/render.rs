@@ -11,7 +11,7 @@
 //! ";
 //! let failure = Resolver::from_text("shop.yaml", text).resolve().unwrap_err();
 //! assert_eq!(failure.render(), "\
-//! error[unknown-keyword]: `condtions` is not a keyword of a node template
+//! error[unknown-keyword]: `condtions` is not a keyname of a node template
 //!  --> shop.yaml:4:25
 //!   |
 //! 4 |     shop: { type: Shop, condtions: false }

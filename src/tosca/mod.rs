@@ -20,6 +20,7 @@
 //! ```
 
 pub mod csar;
+pub(crate) mod filter;
 pub(crate) mod function;
 mod grammar;
 pub(crate) mod import;
