@@ -17,6 +17,7 @@
 //! 4 |     shop: { type: Shop, condtions: false }
 //!   |                         ^^^^^^^^^
 //!   |
+//!   = note: section 3.8.3.1 of TOSCA Simple Profile 1.3
 //!   = help: did you mean `conditions`?
 //!
 //! error: 1 error
