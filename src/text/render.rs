@@ -11,12 +11,13 @@
 //! ";
 //! let failure = Resolver::from_text("shop.yaml", text).resolve().unwrap_err();
 //! assert_eq!(failure.render(), "\
-//! error[unknown-keyword]: `condtions` is not a keyword of a node template
+//! error[unknown-keyword]: `condtions` is not a keyname of a node template
 //!  --> shop.yaml:4:25
 //!   |
 //! 4 |     shop: { type: Shop, condtions: false }
 //!   |                         ^^^^^^^^^
 //!   |
+//!   = note: section 3.8.3.1 of TOSCA Simple Profile 1.3
 //!   = help: did you mean `conditions`?
 //!
 //! error: 1 error

@@ -21,6 +21,7 @@
 
 pub mod csar;
 mod family;
+pub(crate) mod filter;
 pub(crate) mod function;
 pub(crate) mod import;
 pub(crate) mod load;

@@ -4,11 +4,11 @@
 //! Recursion follows the parts of a value, whose depth the parser limits.
 
 use super::datum::Datum;
-use super::function::{function, function_not_map};
 use super::literal::{Literal, range};
 use super::truth::Truth;
 use super::{
     Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided,
+    function, function_not_map,
 };
 use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::text::source::Span;

@@ -31,7 +31,6 @@ mod check;
 mod clause;
 mod datum;
 mod define;
-mod function;
 mod literal;
 mod primitive;
 mod schema;
@@ -42,9 +41,9 @@ mod truth;
 mod unit;
 mod version;
 
+pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
-pub use function::{FUNCTIONS, function, function_not_map};
 pub use primitive::Primitive;
 pub use schema::{DataTypeView, DataTypes, Definition, Schema};
 pub(crate) use timestamp::timestamp;

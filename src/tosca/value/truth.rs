@@ -2,10 +2,9 @@
 
 use super::check::{Checker, Kind};
 use super::datum::Datum;
-use super::function::function_not_map;
 use super::literal::{Literal, integer};
 use super::version::is_version;
-use super::{Clause, Operator, Primitive, Reason, Schema, function};
+use super::{Clause, Operator, Primitive, Reason, Schema, function, function_not_map};
 use crate::text::yaml::NodeKind;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
