@@ -1,4 +1,4 @@
-//! The topology of a template before anything is chosen: what there may be, and under which
+//! The outline of a template, before anything is chosen: what there may be, and under which
 //! conditions.
 //!
 //! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
@@ -12,17 +12,17 @@ use serde::Serialize;
 /// All node templates of a template and the relations between them, in the order of the template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Topology {
+pub struct Outline {
     /// The node templates.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<OutlineNode>,
     /// The requirement assignments.
-    pub relations: Vec<Relation>,
+    pub relations: Vec<OutlineRelation>,
 }
 
 /// A node template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Node {
+pub struct OutlineNode {
     /// Its identifier, such as `node.shop`.
     pub identifier: String,
     /// Its name.
@@ -43,12 +43,12 @@ pub struct Node {
 /// A requirement assignment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Relation {
+pub struct OutlineRelation {
     /// Its identifier, such as `relation.host@0.node.shop`.
     pub identifier: String,
     /// Its name.
     pub name: String,
-    /// Where it starts: a position in [`Topology::nodes`].
+    /// Where it starts: a position in [`Outline::nodes`].
     pub source: usize,
     /// Where it ends; nothing where the target is left to an orchestrator.
     pub target: Option<usize>,
@@ -60,13 +60,13 @@ pub struct Relation {
     pub place: String,
 }
 
-impl Topology {
-    /// The topology of a template, whatever its inputs are.
+impl Outline {
+    /// The outline of a template, whatever its inputs are.
     pub(crate) fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
         let conditions = |id| conditions(graph, id, &groups);
         let place = |id| sources.place(graph.element(id).span);
-        let nodes = graph.nodes.iter().map(|node| Node {
+        let nodes = graph.nodes.iter().map(|node| OutlineNode {
             identifier: graph.identifier(node.id).to_string(),
             name: graph.element(node.id).name.to_owned(),
             types: node.types.iter().map(|&id| graph.element(id).name.to_owned()).collect(),
@@ -75,7 +75,7 @@ impl Topology {
             place: place(node.id),
             persistent: node.template.persistent,
         });
-        let relations = graph.relations.iter().map(|relation| Relation {
+        let relations = graph.relations.iter().map(|relation| OutlineRelation {
             identifier: graph.identifier(relation.id).to_string(),
             name: graph.element(relation.id).name.to_owned(),
             source: relation.source.0 as usize,
@@ -164,9 +164,9 @@ topology_template:
     #[test]
     fn says_what_there_may_be_and_when() {
         let resolver = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", TEMPLATE)]));
-        let topology = resolver.topology().unwrap();
+        let outline = resolver.outline().unwrap();
         let node = |index: usize, conditions: &[&str]| {
-            let node = &topology.nodes[index];
+            let node = &outline.nodes[index];
             assert_eq!(node.conditions, conditions);
             (
                 &*node.identifier,
@@ -184,7 +184,7 @@ topology_template:
         assert_eq!(a, ("node.a", "a", 0.25, "t.yaml:7:5", false, "T".to_owned()));
         let b = node(1, &["variability_input: open", "node_presence: a"]);
         assert_eq!(b, ("node.b", "b", 1.0, "t.yaml:15:5", true, "T U".to_owned()));
-        let relations: Vec<_> = topology
+        let relations: Vec<_> = outline
             .relations
             .iter()
             .map(|r| (&*r.identifier, r.source, r.target, r.conditions.join("; ")))
@@ -210,7 +210,7 @@ topology_template:
         let text = TEMPLATE.replace("persistent", "persistant");
         let failure = Resolver::new("t.yaml")
             .files(MemoryFiles::from([("t.yaml", text)]))
-            .topology()
+            .outline()
             .unwrap_err();
         assert!(
             failure.to_string().contains("did you mean")

@@ -11,7 +11,7 @@ use self::template::{ElementReport, TemplateReport};
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
-use crate::explore::outline::Topology;
+use crate::explore::outline::Outline;
 use crate::explore::{Clauses, Configuration, InputsReport, Space, configure};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
@@ -113,7 +113,7 @@ pub(crate) fn report(
         }));
     });
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
-    let outline = Topology::of(&prepared.graph, prepared.sources());
+    let outline = Outline::of(&prepared.graph, prepared.sources());
     let svg =
         || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
     let (svg, configured) = both(svg, || Configured::of(&prepared, &currents));

@@ -4,7 +4,7 @@
 use super::Resolver;
 use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
-use crate::explore::outline::Topology;
+use crate::explore::outline::Outline;
 use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Projection, Query,
     Space, analyze, explain, types, variants,
@@ -68,22 +68,22 @@ impl Resolver {
         Ok(self.answer(Extent::Needed, names)?.result)
     }
 
-    /// The topology of the template, whatever its inputs are: those without a value are left open.
+    /// The outline of the template, whatever its inputs are: those without a value are left open.
     ///
     /// ```
-    /// let topology = cuvee::Resolver::new("examples/shop").topology()?;
-    /// let relation = &topology.relations[0];
+    /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
+    /// let relation = &outline.relations[0];
     /// assert_eq!(relation.identifier, "relation.host@0.node.shop");
     /// assert_eq!(relation.conditions, ["logic_expression: on_laptop"]);
-    /// assert_eq!(relation.target.map(|target| &*topology.nodes[target].name), Some("engine"));
+    /// assert_eq!(relation.target.map(|target| &*outline.nodes[target].name), Some("engine"));
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     ///
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are.
-    pub fn topology(&self) -> Result<Topology, Failure> {
+    pub fn outline(&self) -> Result<Outline, Failure> {
         let outline =
-            |prepared: &Prepared<'_>| Ok(Topology::of(&prepared.graph, prepared.sources()));
+            |prepared: &Prepared<'_>| Ok(Outline::of(&prepared.graph, prepared.sources()));
         Ok(self.ask(InputMode::Open, outline)?.result)
     }
 
