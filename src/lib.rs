@@ -45,14 +45,20 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 //!
+//! Without the feature `cli`, which is on by default, nothing of a terminal is compiled; what else
+//! the features bring and what is promised is in `docs/library.md`.
+//!
 //! Everything starts at [`Resolver`]; what it gives is a [`Resolution`], or a [`Failure`] that
 //! holds every [`diagnostic`] found, each with its place. Files are read through
 //! [`source::FileSystem`] and through nothing else, so templates may as well live in memory.
 //! [`testing`] runs the tests that lie beside a template, [`options`] says which options there are
 //! and where each takes its value from.
 //!
-//! Open to whoever builds on a part of it are the layers below: [`yaml`] keeps how a document is
-//! written, [`formula`] turns formulas into clauses, and [`solve`] finds the best model of those.
+//! Open to whoever builds on a part of it, and without a promise, are the layers below: [`yaml`]
+//! keeps how a document is written, [`tosca`] knows types and values, [`formula`] turns formulas
+//! into clauses, [`solve`] finds the best model of those, and [`count`] counts them.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod draw;
 pub mod exchange;
@@ -63,22 +69,38 @@ mod sat;
 pub mod testing;
 mod text;
 mod topology;
+/// Not promised: may change with any version.
+///
 pub mod tosca;
 pub mod validate;
 mod variability;
 
 pub use explore::{matrix, outline};
-pub use resolver::{Failure, Resolution, Resolver};
-pub use sat::{count, dimacs, formula, progress, solve};
+pub use resolver::Resolver;
+pub use sat::progress;
+pub use sat::solve::SolverKind;
+/// Not promised: may change with any version.
+///
+pub use sat::{count, formula, solve};
+pub use text::answer::Failure;
 #[cfg(feature = "render")]
 pub use text::render;
-pub use text::{diagnostic, source, value, yaml};
+/// Not promised: may change with any version.
+///
+pub use text::yaml;
+pub use text::{diagnostic, source, value};
 pub use topology::diff;
 pub use tosca::csar;
 pub use variability::find::Optimum;
+pub use variability::resolution::Resolution;
 pub use variability::{clock, options};
 
 /// Runs the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the examples of the page about the library.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;

@@ -435,7 +435,10 @@ fn errors_are_objects_for_programs() {
     let keys: Vec<_> = object.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
-        ["code", "column", "file", "fix", "help", "labels", "line", "message", "severity"]
+        [
+            "code", "column", "file", "fix", "help", "labels", "line", "message", "section",
+            "severity"
+        ]
     );
     assert_eq!(object["fix"]["replacement"], "conditions");
     assert_eq!(object["severity"], "error");

@@ -239,7 +239,7 @@ mod says_what_is_wrong {
             &SHOP.replace("type: Backup\n", "typ: Backup\n"),
         )]);
         assert!(wrong(bytes).starts_with(
-            "shop.csar:/definitions/shop.yaml:17:7: error[unknown-keyword]: `typ` is not a keyword"
+            "shop.csar:/definitions/shop.yaml:17:7: error[unknown-keyword]: `typ` is not a keyname"
         ));
         let bytes = shop_with(&[("lib/types.yaml", "tosca_definitions_version: [")]);
         assert!(

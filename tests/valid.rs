@@ -35,7 +35,7 @@ fn examples() -> Vec<PathBuf> {
 
 /// Everything that is worse than a note, and where.
 fn complaints(resolver: &Resolver) -> Vec<String> {
-    let Validation { diagnostics, sources } = resolver.validate();
+    let Validation { diagnostics, sources, .. } = resolver.validate();
     let worse = diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Note);
     worse.map(|diagnostic| diagnostic.one_line(&sources)).collect()
 }

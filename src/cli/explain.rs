@@ -48,7 +48,7 @@ fn outlook_text(outlook: &Outlook) -> String {
 }
 
 fn human(explanation: &Explanation) -> String {
-    let Explanation { element, place, present, because, change } = explanation;
+    let Explanation { element, place, present, because, change, .. } = explanation;
     let word = |present: bool| if present { "present" } else { "absent" };
     let mut text = format!("{element} is {}  {place}\n", word(*present));
     tree(because, "", &mut text);

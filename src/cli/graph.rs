@@ -11,7 +11,7 @@ use std::process::ExitCode;
 pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let resolver = select::resolver(&args.select)?;
-    let topology = resolver.topology()?;
+    let outline = resolver.outline()?;
     let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
         let variant = resolver.resolve()?;
         reporter.report(variant.warnings(), variant.source_map());
@@ -32,12 +32,12 @@ pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
             [] => "only without a preset".to_owned(),
             _ => format!("only with {}", presets.join(", ")),
         };
-        Drawing::of_difference(&topology, &first, &second)
+        Drawing::of_difference(&outline, &first, &second)
             .named(only(&args.select.choose.presets), only(&args.compare_to))
     } else if args.present_only || chooses(&args.select.choose) {
-        Drawing::of_variant(&topology, &resolve(&resolver)?)
+        Drawing::of_variant(&outline, &resolve(&resolver)?)
     } else {
-        Drawing::of(&topology)
+        Drawing::of(&outline)
     };
     let drawing = if args.present_only { drawing.without_absent() } else { drawing };
     let text = match args.format {

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_origin_is_named() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("shop.yaml", "é: 1\nmode: manual\n");
         let origins = [
             OptionOrigin::BuiltIn,

@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn regions_count_code_units_and_end_behind_the_last() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("shop.yaml", "é: 1\n𝄞: abc\nd: e\n");
         let region = |start, end| super::region(Span { file, start, end }, &sources);
         let expect = |start_line, start_column, end_line, end_column| Region {

@@ -38,9 +38,7 @@ fn validate(template: &Path, args: &ValidateArgs) -> Validation {
     let resolver = match select::chosen(template, &args.choose) {
         Ok(resolver) if args.non_normative => resolver.non_normative_types(),
         Ok(resolver) => resolver,
-        Err(failure) => {
-            return Validation { diagnostics: failure.diagnostics, sources: failure.sources };
-        }
+        Err(failure) => return failure.into(),
     };
     let validation = resolver.validate();
     if args.strict { validation.strict() } else { validation }

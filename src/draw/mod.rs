@@ -1,7 +1,7 @@
 //! Pictures of a topology: as mermaid, as DOT, as SVG.
 //!
-//! A [`Drawing`] is a [`Topology`] and a [`State`] for everything in it. So one variant can be
-//! drawn over the whole topology, and the difference between two.
+//! A [`Drawing`] is an [`Outline`] and a [`State`] for everything in it. So one variant can be
+//! drawn over the whole outline, and the difference between two.
 
 mod dot;
 mod layout;
@@ -12,8 +12,8 @@ mod tests;
 
 pub use svg::{STYLE, Svg};
 
-use crate::explore::outline::{Node, Relation, Topology};
-use crate::resolver::Resolution;
+use crate::explore::outline::{Outline, OutlineNode, OutlineRelation};
+use crate::variability::resolution::Resolution;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
@@ -22,6 +22,7 @@ use std::borrow::Cow;
 /// What is to be shown of a node or a relation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum State {
     /// That it may be there: no variant is chosen.
     #[default]
@@ -69,18 +70,18 @@ impl State {
 /// use cuvee::Resolver;
 /// use cuvee::draw::{Drawing, Svg};
 /// let shop = Resolver::new("examples/shop");
-/// let topology = shop.topology()?;
+/// let outline = shop.outline()?;
 /// let (dev, prod) = (shop.clone().preset("dev").resolve()?, shop.preset("prod").resolve()?);
 ///
-/// assert!(Drawing::of(&topology).to_mermaid().starts_with("flowchart TB\n"));
-/// assert!(Drawing::of_variant(&topology, &dev).to_dot().starts_with("digraph "));
-/// let overlay = Drawing::of_difference(&topology, &dev, &prod).named("only in dev", "only in prod");
+/// assert!(Drawing::of(&outline).to_mermaid().starts_with("flowchart TB\n"));
+/// assert!(Drawing::of_variant(&outline, &dev).to_dot().starts_with("digraph "));
+/// let overlay = Drawing::of_difference(&outline, &dev, &prod).named("only in dev", "only in prod");
 /// assert!(overlay.to_svg(&Svg::default()).contains("<g class=\"node removed\" data-id=\"node.engine\""));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Drawing<'t> {
-    topology: Cow<'t, Topology>,
+    outline: Cow<'t, Outline>,
     /// For each node.
     nodes: Vec<State>,
     /// For each relation.
@@ -97,37 +98,37 @@ struct Names {
 
 impl<'t> Drawing<'t> {
     /// A topology of which nothing is chosen.
-    pub fn of(topology: &'t Topology) -> Self {
-        Self::with(topology, |_| State::Plain)
+    pub fn of(outline: &'t Outline) -> Self {
+        Self::with(outline, |_| State::Plain)
     }
 
     /// A variant over the whole topology.
-    pub fn of_variant(topology: &'t Topology, variant: &Resolution) -> Self {
+    pub fn of_variant(outline: &'t Outline, variant: &Resolution) -> Self {
         let present = present(variant);
-        Self::with(topology, |identifier| {
+        Self::with(outline, |identifier| {
             if present.contains(identifier) { State::Present } else { State::Absent }
         })
     }
 
     /// What two variants have in common, and how they differ.
-    pub fn of_difference(topology: &'t Topology, first: &Resolution, second: &Resolution) -> Self {
+    pub fn of_difference(outline: &'t Outline, first: &Resolution, second: &Resolution) -> Self {
         let (first, second) = (present(first), present(second));
-        Self::with(topology, |identifier| {
+        Self::with(outline, |identifier| {
             State::between(first.contains(identifier), second.contains(identifier))
         })
     }
 
     /// A topology with the state of each node and relation by its identifier.
-    pub fn with(topology: &'t Topology, mut state: impl FnMut(&str) -> State) -> Self {
-        let topology = sound(topology);
-        let nodes = topology.nodes.iter().map(|node| state(&node.identifier)).collect();
+    pub fn with(outline: &'t Outline, mut state: impl FnMut(&str) -> State) -> Self {
+        let outline = sound(outline);
+        let nodes = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
         let relations =
-            topology.relations.iter().map(|relation| state(&relation.identifier)).collect();
+            outline.relations.iter().map(|relation| state(&relation.identifier)).collect();
         let names = Names {
             removed: "only in the first".to_owned(),
             added: "only in the second".to_owned(),
         };
-        Self { topology, nodes, relations, names }
+        Self { outline, nodes, relations, names }
     }
 
     /// Says what removed and added mean, for the legend.
@@ -139,33 +140,33 @@ impl<'t> Drawing<'t> {
     /// Leaves out what is absent. Relations go with their source; those to a node that goes have no
     /// target then.
     pub fn without_absent(self) -> Drawing<'static> {
-        let mut kept = Topology::default();
+        let mut kept = Outline::default();
         let (mut nodes, mut relations) = (Vec::new(), Vec::new());
         let mut position = vec![None; self.nodes.len()];
-        for (index, (node, &state)) in self.topology.nodes.iter().zip(&self.nodes).enumerate() {
+        for (index, (node, &state)) in self.outline.nodes.iter().zip(&self.nodes).enumerate() {
             if state != State::Absent {
                 position[index] = Some(nodes.len());
                 nodes.push(state);
                 kept.nodes.push(node.clone());
             }
         }
-        for (relation, &state) in self.topology.relations.iter().zip(&self.relations) {
+        for (relation, &state) in self.outline.relations.iter().zip(&self.relations) {
             let Some(source) = position[relation.source].filter(|_| state != State::Absent) else {
                 continue;
             };
             let target = relation.target.and_then(|target| position[target]);
             relations.push(state);
-            kept.relations.push(Relation { source, target, ..relation.clone() });
+            kept.relations.push(OutlineRelation { source, target, ..relation.clone() });
         }
-        Drawing { topology: Cow::Owned(kept), nodes, relations, names: self.names }
+        Drawing { outline: Cow::Owned(kept), nodes, relations, names: self.names }
     }
 
-    fn nodes(&self) -> impl ExactSizeIterator<Item = (&Node, State)> {
-        self.topology.nodes.iter().zip(self.nodes.iter().copied())
+    fn nodes(&self) -> impl ExactSizeIterator<Item = (&OutlineNode, State)> {
+        self.outline.nodes.iter().zip(self.nodes.iter().copied())
     }
 
-    fn relations(&self) -> impl ExactSizeIterator<Item = (&Relation, State)> {
-        self.topology.relations.iter().zip(self.relations.iter().copied())
+    fn relations(&self) -> impl ExactSizeIterator<Item = (&OutlineRelation, State)> {
+        self.outline.relations.iter().zip(self.relations.iter().copied())
     }
 
     /// What a state means in this drawing, where that goes without saying in none.
@@ -186,7 +187,7 @@ impl<'t> Drawing<'t> {
     }
 
     /// All that is known of a node, a line each.
-    fn about_node(node: &Node) -> String {
+    fn about_node(node: &OutlineNode) -> String {
         let mut text = node.name.clone();
         let mut line = |what: &str, value: &str| text.extend(["\n", what, value]);
         if !node.types.is_empty() {
@@ -203,8 +204,8 @@ impl<'t> Drawing<'t> {
     }
 
     /// All that is known of a relation, a line each.
-    fn about_relation(&self, relation: &Relation) -> String {
-        let name = |index: usize| self.topology.nodes.get(index).map_or("", |node| &node.name);
+    fn about_relation(&self, relation: &OutlineRelation) -> String {
+        let name = |index: usize| self.outline.nodes.get(index).map_or("", |node| &node.name);
         let target = relation.target.map_or("whatever an orchestrator chooses", name);
         let mut text = format!("{}: {} → {target}", relation.name, name(relation.source));
         relation.conditions.iter().for_each(|condition| text.extend(["\nif ", condition]));
@@ -235,17 +236,17 @@ struct Stated<'t, T> {
     state: State,
 }
 
-/// Without what leads nowhere: anybody may make a topology, and ends are positions.
-fn sound(topology: &Topology) -> Cow<'_, Topology> {
-    let known = |index: &usize| *index < topology.nodes.len();
-    if topology
+/// Without what leads nowhere: anybody may make an outline, and ends are positions.
+fn sound(outline: &Outline) -> Cow<'_, Outline> {
+    let known = |index: &usize| *index < outline.nodes.len();
+    if outline
         .relations
         .iter()
         .all(|relation| known(&relation.source) && relation.target.as_ref().is_none_or(known))
     {
-        return Cow::Borrowed(topology);
+        return Cow::Borrowed(outline);
     }
-    let mut sound = topology.clone();
+    let mut sound = outline.clone();
     sound.relations.retain(|relation| known(&relation.source));
     for relation in &mut sound.relations {
         relation.target = relation.target.filter(known);
@@ -259,7 +260,7 @@ fn present(variant: &Resolution) -> FxHashSet<String> {
 }
 
 /// The names of types without their namespaces.
-fn short_types(node: &Node) -> String {
+fn short_types(node: &OutlineNode) -> String {
     let short =
         |name: &String| name.rsplit('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned();
     node.types.iter().map(short).collect::<Vec<_>>().join(" | ")

@@ -2,7 +2,7 @@
 
 use super::layout::{Edge, Layout, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
-use crate::explore::outline::{Node, Relation};
+use crate::explore::outline::{OutlineNode, OutlineRelation};
 use std::fmt::{self, Write};
 
 /// The style sheet of the drawings, for a page that embeds several of them and includes it once.
@@ -75,7 +75,7 @@ impl Drawing<'_> {
     fn shapes(&self, boxes: &[Label]) -> (Vec<Size>, Vec<Edge>) {
         let mut sizes: Vec<_> =
             boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
-        let edge = |(relation, _): (&Relation, State)| {
+        let edge = |(relation, _): (&OutlineRelation, State)| {
             let target = relation.target.unwrap_or_else(|| {
                 sizes.push(Size { width: OPEN_END, height: OPEN_END });
                 sizes.len() - 1
@@ -114,7 +114,7 @@ impl Drawing<'_> {
     fn draw_relation(
         &self,
         ink: &mut Ink,
-        relation: &Relation,
+        relation: &OutlineRelation,
         state: State,
         route: &Route,
         end: Option<&Point>,
@@ -156,7 +156,7 @@ impl Drawing<'_> {
     fn legend(&self) -> Legend {
         let mut legend = Legend::default();
         let has =
-            |hosting| self.topology.relations.iter().any(|relation| relation.hosting == hosting);
+            |hosting| self.outline.relations.iter().any(|relation| relation.hosting == hosting);
         let lines = [("hosting", "hosted on"), ("connection", "connects to")];
         for (class, text) in lines.into_iter().filter(|(class, _)| has(*class == "hosting")) {
             legend.add(Sample::Line(class), text);
@@ -189,14 +189,21 @@ struct Label {
 }
 
 impl Label {
-    fn of(node: &Node) -> Self {
+    fn of(node: &OutlineNode) -> Self {
         let (name, types) = (cut(&node.name, LABEL), cut(&short_types(node), LABEL));
         let text = (text_width(&name, NAME_SIZE) * BOLD).max(text_width(&types, TYPE_SIZE));
         Self { name, types, width: (text + 2.0 * BOX_PADDING).max(BOX_WIDTH).ceil() }
     }
 }
 
-fn draw_node(ink: &mut Ink, node: &Node, state: State, label: &Label, centre: Point, size: Size) {
+fn draw_node(
+    ink: &mut Ink,
+    node: &OutlineNode,
+    state: State,
+    label: &Label,
+    centre: Point,
+    size: Size,
+) {
     let conditional = if node.conditions.is_empty() { "" } else { " conditional" };
     let persistent = if node.persistent { " persistent" } else { "" };
     let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };

@@ -8,7 +8,7 @@ fn names() -> impl Strategy<Value = String> {
     "[a-z\"'<>&;#%`\\\\|(){}\\[\\]\n\u{0}é日\u{202e}]{0,8}"
 }
 
-fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
+fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
     let node = (
         names(),
         prop::collection::vec(names(), 0..3),
@@ -27,7 +27,7 @@ fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
     let states = prop::collection::vec(prop::sample::select(State::ALL.as_slice()), 20);
     (nodes, relations, states).prop_map(|(nodes, relations, states)| {
         let count = nodes.len();
-        let node = |(index, (name, types, conditions, persistent))| Node {
+        let node = |(index, (name, types, conditions, persistent))| OutlineNode {
             identifier: format!("node.{name}{index}"),
             place: String::new(),
             weight: 1.0,
@@ -39,7 +39,7 @@ fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
         let relation = |(index, (name, source, target, hosting, conditions)): (
             usize,
             (String, usize, Option<usize>, bool, _),
-        )| Relation {
+        )| OutlineRelation {
             identifier: format!("relation.{name}@{index}"),
             place: String::new(),
             source: source % count,
@@ -50,13 +50,13 @@ fn topologies() -> impl Strategy<Value = (Topology, Vec<State>)> {
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         let relations = relations.into_iter().enumerate().map(relation).collect();
-        (Topology { nodes, relations }, states)
+        (Outline { nodes, relations }, states)
     })
 }
 
-fn drawing<'t>(topology: &'t Topology, states: &[State]) -> Drawing<'t> {
+fn drawing<'t>(outline: &'t Outline, states: &[State]) -> Drawing<'t> {
     let mut states = states.iter().copied();
-    Drawing::with(topology, |_| states.next().unwrap())
+    Drawing::with(outline, |_| states.next().unwrap())
 }
 
 /// The classes and the identifiers of all groups that have one, and the text of all titles.
@@ -111,10 +111,10 @@ fn statements(dot: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn svg_has_every_element_once_with_its_state((topology, states) in topologies()) {
-        let drawing = drawing(&topology, &states);
+    fn svg_has_every_element_once_with_its_state((outline, states) in topologies()) {
+        let drawing = drawing(&outline, &states);
         let groups = groups(&drawing.to_svg(&Svg::default()));
-        prop_assert_eq!(groups.len(), topology.nodes.len() + topology.relations.len());
+        prop_assert_eq!(groups.len(), outline.nodes.len() + outline.relations.len());
         let known: std::collections::HashMap<_, _> = groups.into_iter().map(|(class, id)| (id, class)).collect();
         for (node, state) in drawing.nodes() {
             let class = &known[&sayable(&node.identifier)];
@@ -128,30 +128,30 @@ proptest! {
     }
 
     #[test]
-    fn dot_has_every_element_once((topology, states) in topologies()) {
-        let drawing = drawing(&topology, &states);
+    fn dot_has_every_element_once((outline, states) in topologies()) {
+        let drawing = drawing(&outline, &states);
         let statements = statements(&drawing.to_dot());
-        let open = topology.relations.iter().filter(|relation| relation.target.is_none()).count();
+        let open = outline.relations.iter().filter(|relation| relation.target.is_none()).count();
         let lines = statements.iter().filter(|statement| statement.contains("->")).count();
         let nodes = statements.iter().filter(|statement| statement.starts_with('n') && statement.contains("label=")).count();
-        prop_assert_eq!(lines, topology.relations.len());
-        prop_assert_eq!(nodes, topology.nodes.len());
+        prop_assert_eq!(lines, outline.relations.len());
+        prop_assert_eq!(nodes, outline.nodes.len());
         prop_assert_eq!(statements.iter().filter(|statement| statement.starts_with("open")).count(), open);
     }
 
     #[test]
-    fn mermaid_has_every_element_in_a_line((topology, states) in topologies()) {
-        let drawing = drawing(&topology, &states);
+    fn mermaid_has_every_element_in_a_line((outline, states) in topologies()) {
+        let drawing = drawing(&outline, &states);
         let text = drawing.to_mermaid();
         let lines: Vec<_> = text.lines().collect();
         prop_assert_eq!(lines[0], "flowchart TB");
-        let (nodes, rest) = lines[1..].split_at(topology.nodes.len());
-        let (relations, styles) = rest.split_at(topology.relations.len());
+        let (nodes, rest) = lines[1..].split_at(outline.nodes.len());
+        let (relations, styles) = rest.split_at(outline.relations.len());
         for (index, line) in nodes.iter().enumerate() {
             let open = format!("    n{index}[");
             prop_assert!(line.starts_with(&open) && line.matches('"').count() == 2, "{}", line);
         }
-        for (line, relation) in relations.iter().zip(&topology.relations) {
+        for (line, relation) in relations.iter().zip(&outline.relations) {
             let open = format!("    n{} {}", relation.source, if relation.hosting { "==>" } else { "-.->" });
             prop_assert!(line.starts_with(&open) && line.matches('"').count() % 2 == 0, "{}", line);
         }
@@ -159,18 +159,18 @@ proptest! {
     }
 
     #[test]
-    fn nothing_absent_is_left((topology, states) in topologies()) {
-        let drawing = drawing(&topology, &states);
+    fn nothing_absent_is_left((outline, states) in topologies()) {
+        let drawing = drawing(&outline, &states);
         let kept = drawing.clone().without_absent();
         let present = |states: &[State]| states.iter().filter(|&&state| state != State::Absent).count();
         prop_assert_eq!(kept.nodes.len(), present(&drawing.nodes));
         prop_assert!(!kept.nodes.contains(&State::Absent) && !kept.relations.contains(&State::Absent));
         for (relation, _) in kept.relations() {
-            let before = topology.relations.iter().find(|before| before.identifier == relation.identifier).unwrap();
-            let name = |topology: &Topology, index: usize| topology.nodes[index].identifier.clone();
-            prop_assert_eq!(name(&kept.topology, relation.source), name(&topology, before.source));
+            let before = outline.relations.iter().find(|before| before.identifier == relation.identifier).unwrap();
+            let name = |outline: &Outline, index: usize| outline.nodes[index].identifier.clone();
+            prop_assert_eq!(name(&kept.outline, relation.source), name(&outline, before.source));
             if let (Some(now), Some(before)) = (relation.target, before.target) {
-                prop_assert_eq!(name(&kept.topology, now), name(&topology, before));
+                prop_assert_eq!(name(&kept.outline, now), name(&outline, before));
             }
         }
         // What is left can be drawn.
@@ -187,12 +187,12 @@ fn two_variants_make_four_states() {
 
 #[test]
 fn the_legend_explains_what_there_is() {
-    let node = |name: &str| Node {
+    let node = |name: &str| OutlineNode {
         identifier: format!("node.{name}"),
         name: name.to_owned(),
-        ..Node::default()
+        ..OutlineNode::default()
     };
-    let topology = Topology { nodes: vec![node("a"), node("b")], relations: Vec::new() };
+    let outline = Outline { nodes: vec![node("a"), node("b")], relations: Vec::new() };
     let words = |drawing: &Drawing<'_>| {
         let svg = drawing.to_svg(&Svg { style: false, legend: true });
         let parts = svg.split("<text class=\"word\"").skip(1);
@@ -200,20 +200,20 @@ fn the_legend_explains_what_there_is() {
             .map(|part| part[part.find('>').unwrap() + 1..part.find('<').unwrap()].to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(words(&Drawing::of(&topology)), [""; 0]);
+    assert_eq!(words(&Drawing::of(&outline)), [""; 0]);
     let one =
-        Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Absent });
+        Drawing::with(&outline, |id| if id == "node.a" { State::Present } else { State::Absent });
     assert_eq!(words(&one), ["present", "absent"]);
     let two =
-        Drawing::with(&topology, |id| if id == "node.a" { State::Present } else { State::Added });
+        Drawing::with(&outline, |id| if id == "node.a" { State::Present } else { State::Added });
     assert_eq!(words(&two.named("old", "new & shiny")), ["in both", "new &amp; shiny"]);
 }
 
 #[test]
 fn only_a_part_of_the_style_is_optional() {
-    let topology = Topology::default();
-    let with = Drawing::of(&topology).to_svg(&Svg::default());
-    let without = Drawing::of(&topology).to_svg(&Svg { style: false, legend: true });
+    let outline = Outline::default();
+    let with = Drawing::of(&outline).to_svg(&Svg::default());
+    let without = Drawing::of(&outline).to_svg(&Svg { style: false, legend: true });
     assert_eq!(with.replace(&format!("<style>\n{STYLE}</style>\n"), ""), without);
 }
 
@@ -227,10 +227,11 @@ fn conditions_are_cut_for_labels_only() {
 
 #[test]
 fn what_leads_nowhere_is_not_drawn() {
-    let relation = |source, target| Relation { source, target, ..Relation::default() };
+    let relation =
+        |source, target| OutlineRelation { source, target, ..OutlineRelation::default() };
     let relations = vec![relation(7, None), relation(0, Some(7)), relation(0, Some(0))];
-    let topology = Topology { nodes: vec![Node::default()], relations };
-    let drawing = Drawing::of(&topology);
+    let outline = Outline { nodes: vec![OutlineNode::default()], relations };
+    let drawing = Drawing::of(&outline);
     let targets: Vec<_> = drawing.relations().map(|(relation, _)| relation.target).collect();
     assert_eq!(targets, [None, Some(0)]);
     assert_eq!(groups(&drawing.without_absent().to_svg(&Svg::default())).len(), 3);

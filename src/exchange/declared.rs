@@ -7,43 +7,17 @@
 
 use super::logic::{Domain, Logic};
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition};
-use crate::resolver::{Failure, Prepared, Resolver};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, Out, write_yaml};
-use crate::variability::expression::Evaluator;
+use crate::tosca::value::{Clause, Primitive};
 use crate::variability::inputs::{
-    Constraint, Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputType,
-    InputValue, InputValues, Openness,
+    Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputValue, InputValues,
 };
+use crate::variability::prepared::Prepared;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-impl Resolver {
-    /// The feature model of the variability inputs: its configurations are the choices of inputs
-    /// that fulfil the feature rules, the constraints of inputs, and those constraints between them
-    /// that speak of nothing else. Inputs that are given their values have them in all
-    /// configurations; those that are not are open, whatever their defaults.
-    ///
-    /// ```
-    /// use cuvee::Resolver;
-    /// let model = Resolver::new("examples/shop").feature_model()?;
-    /// assert!(model.to_uvl().contains("live => tls"));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features
-    /// would share a name.
-    pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
-        self.survey(Openness::Open, |prepared, sources| {
-            let (mut model, notes) = declared(prepared)?;
-            model.notes = notes.into_iter().map(|note| note.text(sources)).collect();
-            Ok(model)
-        })
-    }
-}
 
 /// What the model does not say, and where that stands.
 struct Note(Span, String);
@@ -54,10 +28,19 @@ impl Note {
     }
 }
 
-fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
+/// The inputs that templates declare, their rules and constraints, as a feature model.
+///
+/// # Errors
+/// Where constraints are wrong, or two features would share a name.
+pub(crate) fn feature_model(prepared: &Prepared<'_>) -> Result<FeatureModel, Diagnostics> {
+    let (mut model, notes) = declared(prepared)?;
+    model.notes = notes.into_iter().map(|note| note.text(prepared.sources())).collect();
+    Ok(model)
+}
+
+fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagnostics> {
     let template = prepared.graph.template;
-    let mut evaluator =
-        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+    let mut evaluator = prepared.evaluator();
     let mut diagnostics = Diagnostics::default();
     evaluator.validate_cycles(&mut diagnostics);
     let constraints = &template.variability.constraints;
@@ -83,7 +66,7 @@ fn declared(prepared: &Prepared<'_, '_>) -> Result<(FeatureModel, Vec<Note>), Di
     builder.unique_names()?;
     builder.chosen();
     builder.rules();
-    let mut logic = Logic::new(declarations, &builder.domains, prepared.graph);
+    let mut logic = Logic::new(declarations, &builder.domains, &prepared.graph);
     for &constraint in constraints {
         match logic.proposition(constraint) {
             Some(proposition) => builder.model.constrain(proposition),
@@ -212,9 +195,10 @@ impl FeatureTree {
 fn features(declarations: &Declarations<'_>) -> Vec<bool> {
     let rules = declarations.iter().flat_map(|(_, declaration)| &declaration.rules);
     let listed: FxHashSet<InputId> = rules.flat_map(|rule| rule.targets.iter().copied()).collect();
-    let is_feature = |(id, declaration): (InputId, &Declaration<'_>)| match declaration.kind {
-        InputType::Boolean => true,
-        InputType::Any => {
+    let is_feature = |(id, declaration): (InputId, &Declaration<'_>)| match declaration.primitive()
+    {
+        Some(Primitive::Boolean) => true,
+        None => {
             valid_values(declaration).is_none()
                 && (!declaration.rules.is_empty() || listed.contains(&id))
         }
@@ -223,13 +207,18 @@ fn features(declarations: &Declarations<'_>) -> Vec<bool> {
     declarations.iter().map(is_feature).collect()
 }
 
+/// The name of the primitive type of an input.
+fn named_type(declaration: &Declaration<'_>) -> Option<&'static str> {
+    declaration.primitive().map(Primitive::name)
+}
+
 /// The values that an input can have, where they are listed.
 fn valid_values(declaration: &Declaration<'_>) -> Option<Vec<Value>> {
-    let listed = declaration.constraints.iter().find_map(|constraint| constraint.values())?;
+    let listed = declaration.listed_values()?;
     let mut valid: Vec<Value> = Vec::new();
     for value in listed {
-        if declaration.problems(value).is_empty() && !valid.contains(value) {
-            valid.push(value.clone());
+        if declaration.problems(&value).is_empty() && !valid.contains(&value) {
+            valid.push(value);
         }
     }
     Some(valid)
@@ -298,7 +287,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
     fn alternatives(&mut self, id: InputId, declaration: &Declaration<'_>, values: Vec<Value>) {
         // What values of the other types are shows in how they are written.
         let value_type =
-            declaration.kind.name().filter(|name| !matches!(*name, "string" | "integer" | "float"));
+            named_type(declaration).filter(|name| !matches!(*name, "string" | "integer" | "float"));
         let value_type = value_type.map(str::to_owned);
         let chosen = Feature {
             is_abstract: true,
@@ -327,23 +316,18 @@ impl<'b> FeatureModelBuilder<'b, '_> {
     }
 
     fn typed(&mut self, id: InputId, declaration: &Declaration<'_>) {
-        let kind = match declaration.kind {
-            InputType::Integer => FeatureType::Integer,
-            InputType::Float | InputType::Number => FeatureType::Real,
-            InputType::String
-            | InputType::Version
-            | InputType::Timestamp
-            | InputType::ScalarUnit(_) => FeatureType::String,
-            InputType::Boolean
-            | InputType::List
-            | InputType::Map
-            | InputType::Range
-            | InputType::Any => {
-                let text = format!(
-                    "`{}` is left out: it is {}",
-                    declaration.name,
-                    declaration.kind.describe()
-                );
+        let kind = match declaration.primitive() {
+            Some(Primitive::Integer) => FeatureType::Integer,
+            Some(Primitive::Float) => FeatureType::Real,
+            Some(
+                Primitive::String
+                | Primitive::Version
+                | Primitive::Timestamp
+                | Primitive::ScalarUnit(_),
+            ) => FeatureType::String,
+            other => {
+                let what = other.map_or("a value", Primitive::describe);
+                let text = format!("`{}` is left out: it is {what}", declaration.name);
                 self.notes.push(Note(declaration.span, text));
                 return;
             }
@@ -351,9 +335,9 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         let assigned =
             self.assigned(id).map(|value| Value::Map([("equal".into(), value.clone())].into()));
         let clauses =
-            declaration.constraints.iter().map(Constraint::to_value).chain(assigned).collect();
+            declaration.constraints().iter().map(Clause::to_value).chain(assigned).collect();
         let value_type =
-            declaration.kind.name().filter(|name| *name != kind.value_type()).map(str::to_owned);
+            named_type(declaration).filter(|name| *name != kind.value_type()).map(str::to_owned);
         let feature =
             Feature { kind, value_type, clauses, ..feature(declaration, declaration.name.into()) };
         self.model.add(self.model.root(), GroupKind::Mandatory, feature);
@@ -388,7 +372,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
                 (Domain::Feature(feature), assigned) => {
                     let may_be = |truth: bool| {
                         assigned.is_none_or(|value| value.is_truthy() == truth)
-                            && (declaration.kind != InputType::Boolean
+                            && (declaration.primitive() != Some(Primitive::Boolean)
                                 || declaration.problems(&truth.into()).is_empty())
                     };
                     let selected = Proposition::Feature(*feature);
@@ -400,7 +384,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
                     }
                 }
                 (Domain::Values(cases), Some(value)) => {
-                    let chosen = cases.iter().find(|(case, _)| declaration.kind.equal(case, value));
+                    let chosen = cases.iter().find(|(case, _)| declaration.equal(case, value));
                     let chosen = chosen.map_or(Proposition::Constant(false), |(_, feature)| {
                         Proposition::Feature(*feature)
                     });

@@ -2,12 +2,12 @@
 
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
 use super::{read_feature_ide, read_uvl};
-use crate::resolver::Failure;
+use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::{FileId, FileSystem, SourceMap, Span};
+use crate::text::files::Files;
+use crate::text::source::{FileId, FileSystem, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
-use crate::tosca::load;
 use crate::variability::inputs::input_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -34,13 +34,14 @@ use std::path::Path;
 /// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs
 /// cannot, or has features whose inputs would share a name.
 pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
-    let mut sources = SourceMap::default();
-    let imported = load::read(files, &mut sources, path).and_then(|(file, text)| {
+    let texts = Files::default();
+    let imported = texts.read(files, path).and_then(|file| {
+        let text = texts.text(file);
         let is_xml = text.trim_start_matches('\u{feff}').trim_start().starts_with('<');
-        let model = if is_xml { read_feature_ide(&text, file)? } else { read_uvl(&text, file)? };
+        let model = if is_xml { read_feature_ide(text, file)? } else { read_uvl(text, file)? };
         model.to_inputs()
     });
-    imported.map_err(|error| Failure { diagnostics: vec![error], sources })
+    imported.map_err(|error| Failure { diagnostics: vec![error], sources: texts.sources().clone() })
 }
 
 /// What becomes of a feature.

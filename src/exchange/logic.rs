@@ -3,8 +3,9 @@
 use super::model::{FeatureId, MAX_DEPTH, Proposition};
 use crate::text::value::Value;
 use crate::text::yaml::Node;
+use crate::tosca::value::Primitive;
 use crate::variability::graph::Graph;
-use crate::variability::inputs::{Declarations, InputType};
+use crate::variability::inputs::Declarations;
 use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{
     Application, Connective, ExpressionId, ExpressionOperator, ReadAs, Syntax, Term,
@@ -163,7 +164,9 @@ impl<'l, 'a> Logic<'l, 'a> {
         let id = self.declarations.id(self.syntax.get(operand).text()?)?;
         match self.domains.get(id.index())? {
             // Of an input without type, the feature says whether it counts as true, not what it is.
-            Domain::Feature(feature) if self.declarations.get(id)?.kind == InputType::Boolean => {
+            Domain::Feature(feature)
+                if self.declarations.get(id)?.primitive() == Some(Primitive::Boolean) =>
+            {
                 Some(ExpressionMeaning::Logic(Proposition::Feature(*feature)))
             }
             Domain::Values(cases) => {

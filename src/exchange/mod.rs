@@ -24,7 +24,10 @@ mod model;
 mod names;
 mod uvl;
 
+pub use crate::sat::dimacs::{DimacsFormula, WeightOverflow};
+pub(crate) use declared::feature_model;
 pub use feature_ide::read as read_feature_ide;
+pub(crate) use formula::optimization;
 pub use imported::import;
 pub use model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
 pub use uvl::read as read_uvl;

@@ -6,7 +6,6 @@ mod oracle;
 use super::formula::solved;
 use super::*;
 use crate::Resolver;
-use crate::sat::dimacs::DimacsFormula;
 use crate::sat::solve::SolverKind;
 use crate::text::source::{FileId, MemoryFiles};
 use proptest::prelude::*;
@@ -431,6 +430,9 @@ fn values_of_any_kind_come_back() {
         type: version
         constraints:
           - greater_than: 1.10
+      code:
+        type: string
+        constraints:
           - pattern: \"[0-9.']+\"
       ratio:
         type: float
@@ -469,6 +471,7 @@ fn values_of_any_kind_come_back() {
     };
     assert!(accepts("size", "2000 MB") && !accepts("size", "5 GB"));
     assert!(accepts("version", "'1.11'") && !accepts("version", "'1.9'"));
+    assert!(accepts("code", "\"1.'1\"") && !accepts("code", "x"));
     assert!(accepts("ratio", "7") && !accepts("ratio", "0.25"));
     assert!(accepts("release", "'1.10'") && !accepts("release", "1.1"));
     assert!(accepts("exact", "16") && !accepts("exact", "2"));

@@ -1,25 +1,30 @@
 //! What holds of all variants at once, and what of the template is in vain.
 
 use super::inputs::InputReport;
+use super::inputs::InputsReport;
+use super::matrix::columns;
+use super::one_line;
+use super::space::Assigned;
 use super::space::{Projection, Requirement, Space, literal};
-use super::variants::{Assigned, Query, RejectedPreset};
-use super::{Answer, one_line};
-use crate::Failure;
-use crate::Resolver;
+use super::variants::preset_variants;
+use super::variants::{Query, RejectedPreset};
 use crate::sat::count::compile;
 use crate::sat::formula::{Lit, OriginId};
 use crate::sat::solve::Models;
 use crate::sat::solve::backbone::{backbone, equivalences};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
+use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::Openness;
+use crate::variability::inputs::InputMode;
+use crate::variability::prepared::{Interpreted, Prepared};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 /// What holds of all variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analysis {
     /// Whether there is no variant at all.
     pub void: bool,
@@ -44,6 +49,7 @@ pub struct Analysis {
 
 /// Something and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Placed {
     /// Its identifier.
     pub element: String,
@@ -53,6 +59,7 @@ pub struct Placed {
 
 /// An input that decides about no element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IdleInput {
     /// Its name.
     pub name: String,
@@ -64,6 +71,7 @@ pub struct IdleInput {
 
 /// What is wrong with a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// `file:line:column`
     pub place: String,
@@ -75,6 +83,7 @@ pub struct Verdict {
 
 /// A check that rejects variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Rejecting {
     /// The code of the check.
     pub check: String,
@@ -86,49 +95,59 @@ pub struct Rejecting {
     pub inputs: Vec<Assigned>,
 }
 
-impl Resolver {
-    /// Analyses all variants: what every one has, what none has, and what of the template is in
-    /// vain. Dead elements are warnings, too.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open.
-    pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
-        let idle = self.idle_inputs()?;
-        let presets = self.rejected_presets();
-        self.explore(Openness::Open, true, |space, sources, warnings| {
-            let mut analysis = space.analysis(sources, warnings);
-            (analysis.idle_inputs, analysis.presets) = (idle, presets);
-            Ok(analysis)
-        })
-    }
+/// Analyses all variants: what every one has, what none has, and what of the template is in vain.
+/// Dead elements are warnings, too.
+///
+/// # Errors
+/// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+/// open.
+pub(crate) fn analyze(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+) -> Result<(Analysis, Diagnostics), Diagnostics> {
+    let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
+    let mut warnings = Diagnostics::default();
+    let analysis = Space::of(&prepared, true).and_then(|mut space| {
+        let idle = idle_inputs(space.inputs_apart()?);
+        let mut analysis = space.analysis(prepared.sources(), &mut warnings);
+        analysis.idle_inputs = idle;
+        analysis.presets = rejected_presets(interpreted, choice, &prepared);
+        Ok(analysis)
+    });
+    let (analysis, mut all) = prepared.answer(analysis)?;
+    all.0.append(&mut warnings.0);
+    Ok((analysis, all))
+}
 
-    fn idle_inputs(&self) -> Result<Vec<IdleInput>, Failure> {
-        let report = self.input_report()?.result;
-        let is_idle = |input: &InputReport| {
-            input.assigned.is_none() && input.influences.is_empty() && !input.constrained
-        };
-        let idle = report.inputs.into_iter().filter(is_idle);
-        Ok(idle
-            .map(|input| IdleInput { name: input.name, place: input.place, values: input.values })
-            .collect())
-    }
+fn idle_inputs(report: InputsReport) -> Vec<IdleInput> {
+    let is_idle = |input: &InputReport| {
+        input.assigned.is_none() && input.influences.is_empty() && !input.constrained
+    };
+    let idle = report.inputs.into_iter().filter(is_idle);
+    idle.map(|input| IdleInput { name: input.name, place: input.place, values: input.values })
+        .collect()
+}
 
-    /// Presets that give no variant, those first that give none whatever the other inputs are.
-    fn rejected_presets(&self) -> Vec<RejectedPreset> {
-        let Ok(found) = self.preset_variants(Projection::Nodes) else { return Vec::new() };
-        let is_void = |preset: &RejectedPreset| {
-            let resolver = self.clone().preset(&preset.preset);
-            resolver.variants(&Query { limit: 1, ..Query::default() }).is_err()
-        };
-        let rejected = found
-            .rejected
-            .into_iter()
-            .map(|preset| RejectedPreset { void: is_void(&preset), ..preset });
-        let mut rejected: Vec<_> = rejected.collect();
-        rejected.sort_by_key(|preset| !preset.void);
-        rejected
-    }
+/// Presets that give no variant, those first that give none whatever the other inputs are.
+fn rejected_presets(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    open: &Prepared<'_>,
+) -> Vec<RejectedPreset> {
+    let (matrix, _) = columns(interpreted, choice, open, &mut |_| {});
+    let is_void = |preset: &RejectedPreset| {
+        let choice = choice.with_preset(&preset.preset);
+        let variants =
+            Prepared::of(interpreted, &choice, InputMode::Open, &mut ()).and_then(|prepared| {
+                Space::of(&prepared, true)?.variants(&Query { limit: 1, ..Query::default() })
+            });
+        variants.is_err()
+    };
+    let rejected = preset_variants(&matrix, Projection::Nodes).rejected.into_iter();
+    let mut rejected: Vec<_> =
+        rejected.map(|preset| RejectedPreset { void: is_void(&preset), ..preset }).collect();
+    rejected.sort_by_key(|preset| !preset.void);
+    rejected
 }
 
 /// So many steps are taken to count what a check rejects.

@@ -1,17 +1,16 @@
 //! Everything that is needed to configure a variant elsewhere, such as in a page: open inputs, and
 //! clauses whose models are the valid variants.
 
-use super::explain::{Currents, currents};
+use super::explain::Currents;
 use super::space::{Default, Requirement, Space, literal};
-use super::{Answer, CaseReport, one_line};
-use crate::Failure;
-use crate::Resolver;
+use super::{CaseReport, one_line};
 use crate::sat::formula::{Lit, OriginId};
 use crate::text::diagnostic::Code;
 use crate::text::source::SourceMap;
 use crate::text::yaml::write_line;
 use crate::variability::enrich::Origin;
-use crate::variability::inputs::{Declaration, InputId, Openness};
+use crate::variability::inputs::{Declaration, InputId};
+use crate::variability::prepared::Prepared;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -19,6 +18,7 @@ use std::collections::BTreeMap;
 
 /// The inputs of a template that are open, and what holds of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Configuration {
     /// In the order of the template.
     pub inputs: Vec<Configurable>,
@@ -33,6 +33,7 @@ pub struct Configuration {
 
 /// An open input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Configurable {
     /// Its name.
     pub name: String,
@@ -51,6 +52,7 @@ pub struct Configurable {
 ///
 /// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
 #[derive(Clone, Debug, std::default::Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Clauses {
     /// How many variables there are; the first is 1.
     pub vars: usize,
@@ -62,44 +64,19 @@ pub struct Clauses {
     pub reasons: Vec<String>,
 }
 
-impl Resolver {
-    /// What is needed to configure a variant without resolving; and which cases other calls choose,
-    /// such as those with a preset.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open.
-    pub fn configuration(&self, choices: &[Resolver]) -> Result<Answer<Configuration>, Failure> {
-        let choices: Vec<Option<Currents>> = choices.iter().map(Resolver::currents).collect();
-        self.explore(Openness::Open, true, |space, sources, _| {
-            Ok(space.configuration(&choices, sources))
-        })
-    }
-
-    /// The values that inputs have, as YAML on one line; nothing where they cannot be told.
-    pub(crate) fn written_inputs(&self) -> BTreeMap<String, String> {
-        let written = self.survey(Openness::Closed, |prepared, _| {
-            let currents = currents(prepared);
-            let written = |(id, declaration): (InputId, &Declaration<'_>)| {
-                Some((declaration.name.to_owned(), write_line(currents.get(&id)?.value.as_ref()?)))
-            };
-            Ok(prepared.inputs.declarations.iter().filter_map(written).collect())
-        });
-        written.unwrap_or_default()
-    }
-
-    /// The values that inputs have; nothing where they cannot be told.
-    fn currents(&self) -> Option<Currents> {
-        self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared))).ok()
-    }
+/// The values that inputs have, as YAML on one line; nothing where they cannot be told.
+pub(crate) fn written(prepared: &Prepared<'_>, currents: &Currents) -> BTreeMap<String, String> {
+    let written = |(id, declaration): (InputId, &Declaration<'_>)| {
+        Some((declaration.name.to_owned(), write_line(currents.get(&id)?.value.as_ref()?)))
+    };
+    prepared.inputs.declarations.iter().filter_map(written).collect()
 }
 
 impl Space<'_, '_> {
-    fn configuration(
-        &mut self,
-        choices: &[Option<Currents>],
-        sources: &SourceMap,
-    ) -> Configuration {
+    /// What is needed to configure a variant without resolving; and which cases these choices give
+    /// to inputs.
+    pub(crate) fn configuration(&mut self, choices: &[Option<Currents>]) -> Configuration {
+        let sources = self.prepared.sources();
         let chosen = choices.iter().map(|currents| match currents {
             Some(currents) => self.current_cases(currents),
             None => vec![None; self.open.len()],

@@ -6,25 +6,24 @@
 //! values they would fold away.
 
 use super::space::{Default, Space, literal};
-use super::{Answer, Assigned, one_line};
-use crate::Failure;
-use crate::Resolver;
-use crate::resolver::Prepared;
+use super::{Assigned, one_line};
 use crate::sat::formula::{Atom, Cnf, Formula, Lit, Var, View};
 use crate::sat::solve::{self, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
+use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
-use crate::variability::expression::Evaluator;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::{InputId, Inputs, Openness};
+use crate::variability::inputs::{InputId, InputMode, Inputs};
+use crate::variability::prepared::{Interpreted, Prepared};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::rc::Rc;
 
 /// Why an element is present or absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// Its identifier.
     pub element: String,
@@ -41,6 +40,7 @@ pub struct Explanation {
 /// What a link of the chain is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ReasonKind {
     /// A condition of an element.
     Condition,
@@ -54,6 +54,7 @@ pub enum ReasonKind {
 
 /// A link of the chain: something that holds or does not, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reason {
     /// What it is about.
     pub kind: ReasonKind,
@@ -69,6 +70,7 @@ pub struct Reason {
 
 /// A change of one input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// The value now; nothing where it has none.
     pub from: Option<Value>,
@@ -78,7 +80,7 @@ pub struct Change {
 }
 
 /// The value that an input has, and who says so.
-pub(super) struct Current {
+pub(crate) struct Current {
     pub(super) value: Option<Value>,
     assigned: bool,
     /// `default`, ``the preset `prod` ``
@@ -86,75 +88,76 @@ pub(super) struct Current {
     place: Option<Span>,
 }
 
-pub(super) type Currents = FxHashMap<InputId, Current>;
+pub(crate) type Currents = FxHashMap<InputId, Current>;
 
-impl Resolver {
-    /// Explains why an element is present or absent in the variant of the inputs as they are given.
+impl<'a> Space<'_, 'a> {
+    /// Explains why an element is present or absent in the variant of these inputs.
     ///
     /// # Errors
-    /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
-    pub fn explain(&self, identifier: &str) -> Result<Answer<Explanation>, Failure> {
-        self.explore_around(|space, currents, sources| {
-            let graph = space.graph();
-            let id = graph.by_identifier(identifier).ok_or_else(|| {
-                let guess = graph.closest_identifier(identifier);
-                let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
-                Diagnostic::error(
-                    Code::UnknownElement,
-                    format!("there is no element `{identifier}`"),
-                )
+    /// `unknown-element`, and why there is no variant to explain.
+    pub(crate) fn explain(
+        &mut self,
+        identifier: &str,
+        currents: &Currents,
+    ) -> Result<Explanation, Diagnostics> {
+        let graph = self.graph();
+        let id = graph.by_identifier(identifier).ok_or_else(|| {
+            let guess = graph.closest_identifier(identifier);
+            let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
+            Diagnostic::error(Code::UnknownElement, format!("there is no element `{identifier}`"))
                 .help(help)
                 .help_opt(guess)
-            })?;
-            let truth = space.truth(currents)?;
-            let present = truth[id.0 as usize];
-            let mut explainer = Explainer::new(space, &truth, currents, sources);
-            Ok(Explanation {
-                element: graph.identifier(id).to_string(),
-                place: sources.place(graph.element(id).span),
-                present,
-                because: explainer.conditions(id),
-                change: space.change(currents, Some(literal(id).negate_if(present))),
-            })
+        })?;
+        let sources = self.prepared.sources();
+        let truth = self.truth(currents)?;
+        let present = truth[id.0 as usize];
+        let mut explainer = Explainer::new(self, &truth, currents, sources);
+        Ok(Explanation {
+            element: graph.identifier(id).to_string(),
+            place: sources.place(graph.element(id).span),
+            present,
+            because: explainer.conditions(id),
+            change: self.change(currents, Some(literal(id).negate_if(present))),
         })
     }
 
-    /// The smallest change of inputs that leads to a variant, where those that are given lead to
-    /// none; nothing where no change does.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs.
-    pub fn remedy(&self) -> Result<Answer<Option<Vec<Change>>>, Failure> {
-        self.explore_around(|space, currents, _| Ok(space.change(currents, None)))
-    }
-
-    /// Asks about what is around one assignment of all inputs: as many of them are open as can be.
-    fn explore_around<T>(
-        &self,
-        ask: impl Fn(&mut Space<'_, '_>, &Currents, &SourceMap) -> Result<T, Diagnostics>,
-    ) -> Result<Answer<T>, Failure> {
-        let currents = self.survey(Openness::Closed, |prepared, _| Ok(currents(prepared)))?;
-        let around = |openness| {
-            self.explore(openness, true, |space, sources, _| ask(space, &currents, sources))
-        };
-        let cannot_stay_open = |failure: &Failure| {
-            failure.diagnostics.iter().all(|error| error.code == Code::OpenInput)
-        };
-        [Openness::Open, Openness::Closed].into_iter().fold(
-            around(Openness::AllOpen),
-            |answer, openness| match answer {
-                Err(failure) if cannot_stay_open(&failure) => around(openness),
-                answer => answer,
-            },
-        )
+    /// The smallest change of these inputs that leads to a variant; nothing where no change does.
+    pub(crate) fn remedy(&mut self, currents: &Currents) -> Option<Vec<Change>> {
+        self.change(currents, None)
     }
 }
 
+/// Asks about what is around one assignment of all inputs: as many of them are open as can be.
+///
+/// # Errors
+/// What is wrong with the template, and what the question ends with.
+pub(crate) fn around<T>(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    ask: impl Fn(&mut Space<'_, '_>, &Currents) -> Result<T, Diagnostics>,
+) -> Result<(T, Diagnostics), Diagnostics> {
+    let given = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let currents = currents(&given);
+    let around = |mode| {
+        let prepared = Prepared::of(interpreted, choice, mode, &mut ())?;
+        let answer = Space::of(&prepared, true).and_then(|mut space| ask(&mut space, &currents));
+        prepared.answer(answer)
+    };
+    let cannot_stay_open =
+        |errors: &Diagnostics| errors.0.iter().all(|error| error.code == Code::OpenInput);
+    [InputMode::Open, InputMode::Closed].into_iter().fold(
+        around(InputMode::AllOpen),
+        |answer, mode| match answer {
+            Err(errors) if cannot_stay_open(&errors) => around(mode),
+            answer => answer,
+        },
+    )
+}
+
 /// The values that inputs have as they are given.
-pub(super) fn currents(prepared: &Prepared<'_, '_>) -> Currents {
-    let mut evaluator =
-        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
-    let Inputs { declarations, values } = prepared.inputs;
+pub(crate) fn currents(prepared: &Prepared<'_>) -> Currents {
+    let mut evaluator = prepared.evaluator();
+    let Inputs { declarations, values } = &prepared.inputs;
     let current = |(id, declaration): (InputId, &crate::variability::inputs::Declaration<'_>)| {
         let (source, place) = match values.source(id) {
             Some((source, place)) => (source.to_string(), *place),

@@ -1,22 +1,20 @@
 //! What inputs there are, and what they influence.
 
+use super::Projection;
 use super::space::{Space, literal};
-use super::{Answer, Projection};
-use crate::Failure;
-use crate::Resolver;
 use crate::sat::formula::Lit;
 use crate::sat::solve::Models;
 use crate::text::diagnostic::Diagnostics;
-use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::variability::expression::InputCase;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::{InputId, InputValue, Openness};
+use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::template::PropertyValue;
 use serde::Serialize;
 
 /// All inputs of a template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InputsReport {
     /// In the order of the template.
     pub inputs: Vec<InputReport>,
@@ -24,6 +22,7 @@ pub struct InputsReport {
 
 /// An input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InputReport {
     /// Its name.
     pub name: String,
@@ -57,6 +56,7 @@ pub struct InputReport {
 
 /// Values of an input that no condition tells apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CaseReport {
     /// All of them, for people: `≥ 500`, `laptop`, `something else`.
     pub label: String,
@@ -72,6 +72,7 @@ impl CaseReport {
 
 /// What a preset assigns to an input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PresetValue {
     /// The preset.
     pub preset: String,
@@ -79,21 +80,21 @@ pub struct PresetValue {
     pub value: Value,
 }
 
-impl Resolver {
-    /// Lists the inputs of a template, what cases open ones have, and what each influences.
+impl<'s, 'a> Space<'s, 'a> {
+    /// The inputs of a template, what cases open ones have, and what each influences, apart from
+    /// what the others allow it to do.
     ///
     /// # Errors
-    /// As [`Resolver::variants`], except that there may be no variant.
-    pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
-        // What an input does is asked apart from what the others allow it to do.
-        self.explore(Openness::Open, false, |space, sources, _| {
-            Ok::<_, Diagnostics>(space.inputs(sources))
-        })
+    /// As [`Space::of`].
+    pub(crate) fn inputs_apart(&mut self) -> Result<InputsReport, Diagnostics> {
+        let has_rules =
+            self.prepared.inputs.declarations.iter().any(|(_, input)| !input.rules.is_empty());
+        if has_rules { Ok(Space::of(self.prepared, false)?.inputs()) } else { Ok(self.inputs()) }
     }
-}
 
-impl<'a> Space<'_, 'a> {
-    pub(super) fn inputs(&mut self, sources: &SourceMap) -> InputsReport {
+    /// The same, where only inputs count that fulfil what this space asks of them.
+    pub(crate) fn inputs(&mut self) -> InputsReport {
+        let sources = self.prepared.sources();
         let mut pairs = Pairs::new(self);
         let declarations = &self.prepared.inputs.declarations;
         let inputs = declarations.iter().map(|(id, declaration)| {
@@ -107,12 +108,12 @@ impl<'a> Space<'_, 'a> {
             InputReport {
                 name: declaration.name.to_owned(),
                 place: sources.place(declaration.span),
-                kind: declaration.kind.name().map(str::to_owned),
+                kind: declaration.primitive().map(|kind| kind.name().to_owned()),
                 description: declaration.description.map(str::to_owned),
                 constraints: declaration
-                    .constraints
+                    .constraints()
                     .iter()
-                    .map(|constraint| constraint.text.clone())
+                    .map(|constraint| constraint.text())
                     .collect(),
                 default: declaration.default_value(),
                 computed: declaration.computed_default().map(|node| node.to_value().to_string()),
@@ -140,7 +141,7 @@ impl<'a> Space<'_, 'a> {
     }
 
     fn preset_values(&self, name: &str) -> Vec<PresetValue> {
-        let presets = self.prepared.presets;
+        let presets = &self.prepared.presets;
         let values = presets.iter().flat_map(|preset| {
             let assignments = presets.assignments(&[preset.id], &mut Diagnostics::default());
             let own = assignments.into_iter().filter(|assignment| assignment.name == name);

@@ -1,9 +1,14 @@
 //! Which elements are present with which preset.
 
-use crate::resolver::{Failure, Resolution, Resolver};
-use crate::text::diagnostic::Severity;
-use crate::variability::inputs::Openness;
+use crate::text::diagnostic::{Diagnostics, Severity};
+use crate::text::source::SourceMap;
+use crate::variability::choice::Choice;
+use crate::variability::graph::Graph;
+use crate::variability::inputs::InputMode;
 use crate::variability::options::Kind;
+use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::presence::Presence;
+use crate::variability::resolve;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -43,101 +48,79 @@ fn name<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_str(kind.as_str())
 }
 
-/// The elements and presets of a template, whatever its inputs are.
-struct Survey {
-    elements: Vec<(String, Kind)>,
-    presets: Vec<(String, Option<String>)>,
-}
-
-impl Resolver {
-    /// Resolves once as chosen, and once with each preset of the template laid over that.
-    ///
-    /// A preset that is rejected leaves its column empty. What rejects every column is an error.
-    ///
-    /// ```
-    /// let matrix = cuvee::Resolver::new("examples/shop").matrix()?;
-    /// let presets: Vec<_> = matrix.columns.iter().map(|column| column.preset.as_deref()).collect();
-    /// assert_eq!(presets, [None, Some("dev"), Some("prod"), Some("edge"), Some("sale")]);
-    /// let cluster = matrix.rows.iter().find(|row| row.identifier == "node.cluster").unwrap();
-    /// assert_eq!(cluster.present[..4], [Some(false), Some(false), Some(true), Some(false)]);
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template is wrong whatever its inputs are, or no variant can be
-    /// resolved.
-    pub fn matrix(&self) -> Result<Matrix, Failure> {
-        let (matrix, failures) = self.all_columns()?;
-        match failures
-            .into_iter()
-            .next()
-            .filter(|_| matrix.columns.iter().all(|column| !column.rejected.is_empty()))
-        {
-            Some(failure) => Err(failure),
-            None => Ok(matrix),
+/// Resolves once as chosen, and once with each preset of the template laid over that; what rejects
+/// a column is told as well. `open` is the template whatever its inputs are; `look` sees each choice
+/// before it is resolved, where it can be.
+pub(crate) fn columns(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    open: &Prepared<'_>,
+    look: &mut dyn FnMut(Option<&Prepared<'_>>),
+) -> (Matrix, Vec<Diagnostics>) {
+    let graph = &open.graph;
+    let row = |id| Row {
+        identifier: graph.identifier(id).to_string(),
+        kind: graph.element(id).kind,
+        present: Vec::new(),
+    };
+    let mut matrix = Matrix { columns: Vec::new(), rows: graph.ids().map(row).collect() };
+    let mut failures = Vec::new();
+    for preset in std::iter::once(None).chain(open.presets.iter().map(Some)) {
+        let chosen = preset.map(|preset| choice.with_preset(preset.id));
+        let chosen = chosen.as_ref().unwrap_or(choice);
+        let prepared = Prepared::of(interpreted, chosen, InputMode::Closed, &mut ());
+        look(prepared.as_ref().ok());
+        let variant = prepared.and_then(|prepared| {
+            let presence = resolve::presence(&prepared, chosen)?;
+            Ok(add(&mut matrix.rows, graph, &prepared.graph, &presence))
+        });
+        if variant.is_err() {
+            matrix.rows.iter_mut().for_each(|row| row.present.push(None));
         }
+        matrix.columns.push(Column {
+            preset: preset.map(|preset| preset.id.to_owned()),
+            description: preset.and_then(|preset| preset.description).map(str::to_owned),
+            rejected: variant
+                .as_ref()
+                .err()
+                .map(|errors| reasons(errors, open.sources()))
+                .unwrap_or_default(),
+        });
+        failures.extend(variant.err());
     }
-
-    /// The same, where all columns may be rejected, and why they are.
-    pub(crate) fn all_columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
-        let survey = self.columns_and_rows()?;
-        let mut rows: Vec<_> = survey
-            .elements
-            .into_iter()
-            .map(|(identifier, kind)| Row { identifier, kind, present: Vec::new() })
-            .collect();
-        let mut columns = Vec::new();
-        let mut failures = Vec::new();
-        for chosen in std::iter::once(None).chain(survey.presets.into_iter().map(Some)) {
-            let resolver =
-                chosen.iter().fold(self.clone(), |resolver, (preset, _)| resolver.preset(preset));
-            let variant = resolver.resolve();
-            add(&mut rows, variant.as_ref().ok());
-            let rejected = variant.as_ref().err().map(reasons).unwrap_or_default();
-            failures.extend(variant.err());
-            let (preset, description) = chosen.unzip();
-            columns.push(Column { preset, description: description.flatten(), rejected });
-        }
-        Ok((Matrix { columns, rows }, failures))
-    }
-
-    fn columns_and_rows(&self) -> Result<Survey, Failure> {
-        self.survey(Openness::Open, |prepared, _| {
-            let graph = prepared.graph;
-            let element = |id| (graph.identifier(id).to_string(), graph.element(id).kind);
-            Ok(Survey {
-                elements: graph.ids().map(element).collect(),
-                presets: prepared
-                    .presets
-                    .iter()
-                    .map(|preset| (preset.id.to_owned(), preset.description.map(str::to_owned)))
-                    .collect(),
-            })
-        })
-    }
+    (matrix, failures)
 }
 
 /// Adds a column: what a variant does not have at all is absent in it.
-fn add(rows: &mut [Row], variant: Option<&Resolution>) {
-    let present: Option<FxHashMap<_, _>> = variant.map(|variant| variant.presence().collect());
+fn add(rows: &mut [Row], all: &Graph<'_>, graph: &Graph<'_>, presence: &Presence) {
+    let same = |id| {
+        let (one, other) = (all.element(id), graph.element(id));
+        (one.kind, one.name, one.index, one.container)
+            == (other.kind, other.name, other.index, other.container)
+    };
+    // Mostly the elements are the same, and then need no names to be found.
+    if all.elements.len() == graph.elements.len() && all.ids().all(same) {
+        for (row, id) in rows.iter_mut().zip(graph.ids()) {
+            row.present.push(Some(presence.is(id)));
+        }
+        return;
+    }
+    let identified = graph.ids().map(|id| (graph.identifier(id).to_string(), presence.is(id)));
+    let present: FxHashMap<_, _> = identified.collect();
     for row in rows {
-        row.present.push(
-            present
-                .as_ref()
-                .map(|present| present.get(&row.identifier).copied().unwrap_or_default()),
-        );
+        row.present.push(Some(present.get(&row.identifier).copied().unwrap_or_default()));
     }
 }
 
-fn reasons(failure: &Failure) -> Vec<String> {
-    let errors =
-        failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    errors.map(|diagnostic| diagnostic.one_line(&failure.sources)).collect()
+fn reasons(errors: &Diagnostics, sources: &SourceMap) -> Vec<String> {
+    let errors = errors.0.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    errors.map(|diagnostic| diagnostic.one_line(sources)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Resolver;
     use crate::text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\

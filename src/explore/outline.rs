@@ -1,28 +1,28 @@
-//! The topology of a template before anything is chosen: what there may be, and under which
+//! The outline of a template, before anything is chosen: what there may be, and under which
 //! conditions.
 //!
 //! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
 
-use crate::resolver::{Failure, Resolver};
 use crate::text::source::SourceMap;
 use crate::text::yaml::{NodeKind, write_line};
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::inputs::Openness;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// All node templates of a template and the relations between them, in the order of the template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Topology {
+#[non_exhaustive]
+pub struct Outline {
     /// The node templates.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<OutlineNode>,
     /// The requirement assignments.
-    pub relations: Vec<Relation>,
+    pub relations: Vec<OutlineRelation>,
 }
 
 /// A node template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Node {
+#[non_exhaustive]
+pub struct OutlineNode {
     /// Its identifier, such as `node.shop`.
     pub identifier: String,
     /// Its name.
@@ -42,12 +42,13 @@ pub struct Node {
 
 /// A requirement assignment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Relation {
+#[non_exhaustive]
+pub struct OutlineRelation {
     /// Its identifier, such as `relation.host@0.node.shop`.
     pub identifier: String,
     /// Its name.
     pub name: String,
-    /// Where it starts: a position in [`Topology::nodes`].
+    /// Where it starts: a position in [`Outline::nodes`].
     pub source: usize,
     /// Where it ends; nothing where the target is left to an orchestrator.
     pub target: Option<usize>,
@@ -59,31 +60,13 @@ pub struct Relation {
     pub place: String,
 }
 
-impl Resolver {
-    /// The topology of the template, whatever its inputs are: those without a value are left open.
-    ///
-    /// ```
-    /// let topology = cuvee::Resolver::new("examples/shop").topology()?;
-    /// let relation = &topology.relations[0];
-    /// assert_eq!(relation.identifier, "relation.host@0.node.shop");
-    /// assert_eq!(relation.conditions, ["logic_expression: on_laptop"]);
-    /// assert_eq!(relation.target.map(|target| &*topology.nodes[target].name), Some("engine"));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template is wrong whatever its inputs are.
-    pub fn topology(&self) -> Result<Topology, Failure> {
-        self.survey(Openness::Open, |prepared, sources| Ok(Topology::of(prepared.graph, sources)))
-    }
-}
-
-impl Topology {
-    fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
+impl Outline {
+    /// The outline of a template, whatever its inputs are.
+    pub(crate) fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
         let conditions = |id| conditions(graph, id, &groups);
         let place = |id| sources.place(graph.element(id).span);
-        let nodes = graph.nodes.iter().map(|node| Node {
+        let nodes = graph.nodes.iter().map(|node| OutlineNode {
             identifier: graph.identifier(node.id).to_string(),
             name: graph.element(node.id).name.to_owned(),
             types: node.types.iter().map(|&id| graph.element(id).name.to_owned()).collect(),
@@ -92,7 +75,7 @@ impl Topology {
             place: place(node.id),
             persistent: node.template.persistent,
         });
-        let relations = graph.relations.iter().map(|relation| Relation {
+        let relations = graph.relations.iter().map(|relation| OutlineRelation {
             identifier: graph.identifier(relation.id).to_string(),
             name: graph.element(relation.id).name.to_owned(),
             source: relation.source.0 as usize,
@@ -147,7 +130,7 @@ pub(crate) fn conditions(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Resolver;
     use crate::text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\
@@ -181,9 +164,9 @@ topology_template:
     #[test]
     fn says_what_there_may_be_and_when() {
         let resolver = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", TEMPLATE)]));
-        let topology = resolver.topology().unwrap();
+        let outline = resolver.outline().unwrap();
         let node = |index: usize, conditions: &[&str]| {
-            let node = &topology.nodes[index];
+            let node = &outline.nodes[index];
             assert_eq!(node.conditions, conditions);
             (
                 &*node.identifier,
@@ -201,7 +184,7 @@ topology_template:
         assert_eq!(a, ("node.a", "a", 0.25, "t.yaml:7:5", false, "T".to_owned()));
         let b = node(1, &["variability_input: open", "node_presence: a"]);
         assert_eq!(b, ("node.b", "b", 1.0, "t.yaml:15:5", true, "T U".to_owned()));
-        let relations: Vec<_> = topology
+        let relations: Vec<_> = outline
             .relations
             .iter()
             .map(|r| (&*r.identifier, r.source, r.target, r.conditions.join("; ")))
@@ -227,7 +210,7 @@ topology_template:
         let text = TEMPLATE.replace("persistent", "persistant");
         let failure = Resolver::new("t.yaml")
             .files(MemoryFiles::from([("t.yaml", text)]))
-            .topology()
+            .outline()
             .unwrap_err();
         assert!(
             failure.to_string().contains("did you mean")

@@ -1,7 +1,5 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
-use super::variants::Assigned;
-use crate::resolver::Prepared;
 use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
@@ -16,13 +14,29 @@ use crate::variability::graph::{ElementId, Graph, PropertyElement};
 use crate::variability::inputs::{Declaration, Declarations, InputId};
 use crate::variability::objectives;
 use crate::variability::options::{Flag, Optimization, TopologyMode};
+use crate::variability::prepared::Prepared;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// So many contexts of choices are looked at; beyond that, inputs have to be assigned.
 const MAX_CONTEXTS: usize = 20_000;
+
+/// The value of an open input in a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Assigned {
+    /// The name of the input.
+    pub name: String,
+    /// A value with which it gives the variant; nothing where it has no known value and needs none.
+    pub value: Option<Value>,
+    /// All values that do, for people.
+    pub case: String,
+    /// Whether it has a value of that case anyway when nothing assigns it.
+    pub default: bool,
+}
 
 /// What decides an open input that nobody assigns.
 #[derive(Clone, Debug)]
@@ -48,7 +62,7 @@ pub(super) enum Requirement {
 
 /// All variants of a template.
 pub(crate) struct Space<'s, 'a> {
-    pub(super) prepared: &'s Prepared<'s, 'a>,
+    pub(super) prepared: &'s Prepared<'a>,
     pub(super) evaluator: Evaluator<'s, 'a>,
     pub(super) open: Vec<OpenInput>,
     pub(super) assertions: Assertions,
@@ -96,12 +110,11 @@ impl<'s, 'a> Opened<'s, 'a> {
     /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot
     /// stay open.
     pub fn new(
-        prepared: &'s Prepared<'s, 'a>,
+        prepared: &'s Prepared<'a>,
         features: bool,
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
-        let mut evaluator =
-            Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+        let mut evaluator = prepared.evaluator();
         progress.phase("partitioning inputs");
         let mut diagnostics = Diagnostics::default();
         prepared
@@ -111,13 +124,13 @@ impl<'s, 'a> Opened<'s, 'a> {
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        enrich::validate(&mut evaluator, prepared.type_specific, prepared.options)?;
+        enrich::validate(&mut evaluator, &prepared.type_specific, prepared.options)?;
         let open = partition(&mut evaluator, &roots(prepared), &known(prepared))?;
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
             &mut evaluator,
-            prepared.inputs,
-            prepared.type_specific,
+            &prepared.inputs,
+            &prepared.type_specific,
             prepared.options,
         )?;
         let wanted = prepared
@@ -127,7 +140,7 @@ impl<'s, 'a> Opened<'s, 'a> {
             .collect::<Result<Vec<_>, _>>()?;
         assertions.add_inputs(&mut evaluator, &open, &when);
         if features {
-            assertions.add_features(&mut evaluator, prepared.inputs);
+            assertions.add_features(&mut evaluator, &prepared.inputs);
         }
         let objectives = objectives::objectives(&mut evaluator, prepared.options)?;
         Ok(Self { evaluator, open, when, assertions, wanted, objectives })
@@ -140,7 +153,7 @@ impl<'s, 'a> Opened<'s, 'a> {
 }
 
 /// Something for each case of each open input, with what the case is for people.
-pub(super) fn named<T: Copy>(
+fn named<T: Copy>(
     open: &[OpenInput],
     of: &[Vec<T>],
     declarations: &Declarations<'_>,
@@ -155,12 +168,20 @@ pub(super) fn named<T: Copy>(
 }
 
 impl<'s, 'a> Space<'s, 'a> {
+    /// All variants of all inputs; with `features`, of those that fulfil the rules between them.
+    ///
+    /// # Errors
+    /// As [`Opened::new`] and [`Space::new`].
+    pub(crate) fn of(prepared: &'s Prepared<'a>, features: bool) -> Result<Self, Diagnostics> {
+        Self::new(prepared, Opened::new(prepared, features, &mut ())?, &mut ())
+    }
+
     /// Determinises what is best for each assignment of inputs.
     ///
     /// # Errors
     /// `open-input` where that depends on inputs in too many ways.
     pub fn new(
-        prepared: &'s Prepared<'s, 'a>,
+        prepared: &'s Prepared<'a>,
         opened: Opened<'s, 'a>,
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
@@ -171,7 +192,7 @@ impl<'s, 'a> Space<'s, 'a> {
             .collect::<Vec<_>>();
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
-        let rules = check::rules(prepared.graph, prepared.options);
+        let rules = check::rules(&prepared.graph, prepared.options);
         let checks: Vec<_> =
             rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
@@ -184,7 +205,7 @@ impl<'s, 'a> Space<'s, 'a> {
             .collect();
         progress.phase("determinising what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
-        let unique = variant::uniqueness(prepared.graph, prepared.options);
+        let unique = variant::uniqueness(&prepared.graph, prepared.options);
         let mut determinised = determinise(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
         encoder.reserve(determinised.vars);
@@ -232,13 +253,41 @@ impl<'s, 'a> Space<'s, 'a> {
         })
     }
 
-    pub(super) fn graph(&self) -> &'s Graph<'a> {
-        self.prepared.graph
+    /// The literal of each case of each open input, and what it is for people.
+    pub(crate) fn named_cases(&self) -> Vec<(String, Lit)> {
+        named(&self.open, &self.cases, &self.prepared.inputs.declarations)
+    }
+
+    /// How many variables the clauses have.
+    pub(crate) fn vars(&self) -> usize {
+        self.determinised.vars
+    }
+
+    /// The elements.
+    pub(crate) fn graph(&self) -> &'s Graph<'a> {
+        &self.prepared.graph
     }
 
     /// The declaration of an open input.
     pub(super) fn declaration(&self, input: InputId) -> Option<&'s Declaration<'a>> {
         self.prepared.inputs.declarations.get(input)
+    }
+
+    /// The assignment of a model.
+    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
+        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
+            |(index, (open, case))| {
+                let declaration = self.declaration(open.input)?;
+                let found = open.cases.get(case)?;
+                Some(Assigned {
+                    name: declaration.name.to_owned(),
+                    value: found.value.clone(),
+                    case: found.label.clone(),
+                    default: self.is_default(index, case, is_true),
+                })
+            },
+        );
+        assigned.collect()
     }
 
     /// The clauses whose models are the best variant of each assignment, whether it is valid or
@@ -263,7 +312,7 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     /// The clauses whose models are the valid variants.
-    pub(super) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
+    pub(crate) fn valid_clauses(&self) -> impl Iterator<Item = &[Lit]> {
         let requirements =
             self.requirements.iter().map(|(literal, _)| std::slice::from_ref(literal));
         self.best_clauses().chain(requirements)
@@ -435,7 +484,7 @@ impl Examples<'_, '_, '_> {
 }
 
 fn determinise(
-    prepared: &Prepared<'_, '_>,
+    prepared: &Prepared<'_>,
     cnf: &Cnf,
     inputs: &[Var],
     objectives: &[Objective],
@@ -443,7 +492,7 @@ fn determinise(
 ) -> Result<Determinised, Diagnostics> {
     let unique: Vec<Vec<Atom>> =
         unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
-    let preference = variant::preference(prepared.graph);
+    let preference = variant::preference(&prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
     solve::determinise(&question, prepared.solver, MAX_CONTEXTS).ok_or_else(|| {
@@ -457,8 +506,8 @@ fn determinise(
 
 /// Where conditions start: those of the template, those asked for, and inputs that are conditions
 /// by their names or rules.
-fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
-    let mut roots = Roots::of(prepared.graph, prepared.type_specific);
+fn roots<'a>(prepared: &Prepared<'a>) -> Roots<'a> {
+    let mut roots = Roots::of(&prepared.graph, &prepared.type_specific);
     roots.conditions.extend(&prepared.conditions);
     let by_name = prepared.options.flag(Flag::EnrichInputCondition);
     for (id, declaration) in prepared.inputs.declarations.iter() {
@@ -474,7 +523,7 @@ fn roots<'a>(prepared: &Prepared<'_, 'a>) -> Roots<'a> {
 }
 
 /// Values that authors use: defaults and those of presets.
-fn known(prepared: &Prepared<'_, '_>) -> FxHashMap<InputId, Vec<Value>> {
+fn known(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
     let declarations = &prepared.inputs.declarations;
     let mut known: FxHashMap<InputId, Vec<Value>> = FxHashMap::default();
     for (id, declaration) in declarations.iter() {
@@ -485,7 +534,7 @@ fn known(prepared: &Prepared<'_, '_>) -> FxHashMap<InputId, Vec<Value>> {
         if let Some((id, declaration)) =
             declarations.id(&assignment.name).and_then(|id| Some((id, declarations.get(id)?)))
         {
-            known.entry(id).or_default().push(declaration.kind.read(assignment.value));
+            known.entry(id).or_default().push(declaration.read_value(assignment.value));
         }
     }
     known
@@ -503,7 +552,7 @@ fn follows<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     all: &[OpenInput],
     input: &OpenInput,
-    prepared: &Prepared<'_, 'a>,
+    prepared: &Prepared<'a>,
 ) -> Follows {
     let Some(declaration) = prepared.inputs.declarations.get(input.input) else {
         return Follows::None;
@@ -578,7 +627,7 @@ pub enum Projection {
 
 impl Projection {
     /// The elements that count, in the order of the template.
-    pub(super) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
+    pub(crate) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
             Self::All => graph.ids().filter(|&id| !is_of_variability_group(graph, id)).collect(),

@@ -1,22 +1,16 @@
 //! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of
 //! inputs that gives it.
 
-use super::Answer;
-use super::dimacs;
-use super::space::{Projection, Space, literal, named};
-use crate::Failure;
-use crate::Resolver;
+use super::matrix::Matrix;
+use super::space::{Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
-use crate::sat::dimacs::DimacsFormula;
 use crate::sat::formula::{Atom, Cnf, Lit};
 use crate::sat::solve::backbone::{backbone, equivalences};
 use crate::sat::solve::covering::covering;
 use crate::sat::solve::random::Random;
 use crate::sat::solve::{self, Models, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::Openness;
 use crate::variability::options::Kind;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -65,21 +59,9 @@ pub enum Goal {
     Technologies,
 }
 
-/// The value of an open input in a variant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Assigned {
-    /// The name of the input.
-    pub name: String,
-    /// A value with which it gives the variant; nothing where it has no known value and needs none.
-    pub value: Option<Value>,
-    /// All values that do, for people.
-    pub case: String,
-    /// Whether it has a value of that case anyway when nothing assigns it.
-    pub default: bool,
-}
-
 /// A variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Variant {
     /// A short name that depends on nothing but what is present; that of a preset, where it is its
     /// variant.
@@ -95,6 +77,7 @@ pub struct Variant {
 
 /// Variants that were found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Found {
     /// The variants.
     pub variants: Vec<Variant>,
@@ -119,6 +102,7 @@ impl Found {
 
 /// A preset that gives no variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RejectedPreset {
     /// Its name.
     pub preset: String,
@@ -130,6 +114,7 @@ pub struct RejectedPreset {
 
 /// How many variants there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Count {
     /// The number, in decimal digits.
     pub count: String,
@@ -137,73 +122,35 @@ pub struct Count {
     pub exact: bool,
 }
 
-impl Resolver {
-    /// Lists variants.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
-    /// where there is no variant.
-    pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
-        self.explore(Openness::Open, true, |space, _, _| space.variants(query))
-    }
-
-    /// The variant of each preset of the template, laid over what is chosen.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever its inputs are.
-    pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
-        let (matrix, _) = self.all_columns()?;
-        let mut found = Found::of(Vec::new(), false);
-        for (index, column) in matrix.columns.iter().enumerate() {
-            let Some(preset) = column.preset.clone() else { continue };
-            if !column.rejected.is_empty() {
-                found.rejected.push(RejectedPreset {
-                    preset,
-                    reasons: column.rejected.clone(),
-                    void: false,
-                });
-                continue;
-            }
-            let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
-            let present = matrix
-                .rows
-                .iter()
-                .filter(|row| counts(row.kind) && row.present[index] == Some(true));
-            let present = present.map(|row| row.identifier.clone()).collect();
-            found.variants.push(Variant {
-                name: preset.clone(),
-                preset: Some(preset),
-                present,
-                inputs: Vec::new(),
-            });
+/// The variant of each preset.
+pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found {
+    let mut found = Found::of(Vec::new(), false);
+    for (index, column) in matrix.columns.iter().enumerate() {
+        let Some(preset) = column.preset.clone() else { continue };
+        if !column.rejected.is_empty() {
+            let reasons = column.rejected.clone();
+            found.rejected.push(RejectedPreset { preset, reasons, void: false });
+            continue;
         }
-        Ok(found)
+        let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
+        let present =
+            matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
+        let present = present.map(|row| row.identifier.clone()).collect();
+        let name = preset.clone();
+        found.variants.push(Variant { name, preset: Some(preset), present, inputs: Vec::new() });
     }
-
-    /// Counts variants: exactly, or as many as are found when the effort is spent.
-    ///
-    /// # Errors
-    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open.
-    ///
-    /// # Examples
-    /// ```
-    /// use cuvee::explore::Query;
-    /// let shop = cuvee::Resolver::new("examples/shop").preset("prod");
-    /// assert!(shop.count_variants(&Query::default())?.result.exact);
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
-        self.explore(Openness::Open, true, |space, _, _| Ok(space.count(query)))
-    }
+    found
 }
 
 /// So many variants are counted one by one where they cannot be counted otherwise.
 const COUNTED: usize = 10_000;
 
 impl Space<'_, '_> {
-    pub(super) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
+    /// Lists variants.
+    ///
+    /// # Errors
+    /// As [`Resolver::variants`](crate::Resolver::variants).
+    pub(crate) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
         let elements = self.projected(query.projection);
         let found = match query.which {
             Which::All => self.list(&elements, query.limit),
@@ -237,7 +184,8 @@ impl Space<'_, '_> {
         compile(self.determinised.vars, self.valid_clauses(), &projection, effort)
     }
 
-    pub(super) fn count(&self, query: &Query) -> Count {
+    /// Counts variants: exactly, or as many as are found when the effort is spent.
+    pub(crate) fn count(&self, query: &Query) -> Count {
         let elements = self.projected(query.projection);
         if let Some(compiled) = self.compiled(&elements, query.effort) {
             return Count { count: compiled.count().to_string(), exact: true };
@@ -334,13 +282,6 @@ impl Space<'_, '_> {
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
 
-    /// The formula whose models, projected to the elements, are the variants.
-    pub(crate) fn formula(&self) -> DimacsFormula {
-        let cases = named(&self.open, &self.cases, &self.prepared.inputs.declarations);
-        let projection = Projection::All.elements(self.graph());
-        dimacs(self.graph(), self.determinised.vars, self.valid_clauses(), &projection, &cases, &[])
-    }
-
     /// The variant of a model.
     fn variant(&self, elements: &[Projected], is_true: &dyn Fn(Lit) -> bool) -> Variant {
         let present = elements.iter().filter(|element| is_true(literal(element.id)));
@@ -362,23 +303,6 @@ impl Space<'_, '_> {
             Projected { id, hash: fnv(FNV_START, identifier.as_bytes()), identifier }
         };
         projection.elements(self.graph()).into_iter().map(projected).collect()
-    }
-
-    /// The assignment of a model.
-    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
-        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
-            |(index, (open, case))| {
-                let declaration = self.declaration(open.input)?;
-                let found = open.cases.get(case)?;
-                Some(Assigned {
-                    name: declaration.name.to_owned(),
-                    value: found.value.clone(),
-                    case: found.label.clone(),
-                    default: self.is_default(index, case, is_true),
-                })
-            },
-        );
-        assigned.collect()
     }
 }
 

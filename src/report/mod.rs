@@ -8,18 +8,24 @@
 mod template;
 
 use self::template::{ElementReport, TemplateReport};
-use crate::Failure;
-use crate::Resolver;
 use crate::draw::{Drawing, State, Svg};
-use crate::explore::matrix::Matrix;
-use crate::explore::{Clauses, Configuration};
-use crate::text::diagnostic::Code;
+use crate::explore::explain::{self, Currents};
+use crate::explore::matrix::{self, Matrix};
+use crate::explore::outline::Outline;
+use crate::explore::{Clauses, Configuration, InputsReport, Space, configure};
+use crate::text::answer::Failure;
+use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::write_line;
+use crate::variability::choice::Choice;
+use crate::variability::inputs::InputMode;
+use crate::variability::prepared::{Interpreted, Prepared};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Mutex;
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
@@ -88,93 +94,119 @@ struct Case {
     literal: i32,
 }
 
-impl Resolver {
-    /// The report as HTML. What is chosen is fixed in it; other inputs can be configured.
-    ///
-    /// `command` are the words of the command line that the page adds inputs to, such as `cuvee
-    /// resolve shop.yaml`.
-    ///
-    /// ```
-    /// let page = cuvee::Resolver::new("examples/shop").report(&["cuvee".into(), "resolve".into(), "shop".into()])?;
-    /// assert!(page.starts_with("<!doctype html>"));
-    /// # Ok::<(), cuvee::Failure>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A [`Failure`] where the template is wrong whatever its inputs are.
-    pub fn report(&self, command: &[String]) -> Result<String, Failure> {
-        let template = self.template_report()?;
-        let (matrix, _) = self.all_columns()?;
-        let presets = matrix.columns.iter().map(|column| {
-            column.preset.iter().fold(self.clone(), |all, preset| all.preset(preset))
-        });
-        let presets: Vec<_> = presets.collect();
-        let (configuration, inexact) = match self.configuration(&presets) {
-            Ok(answer) => (Some(answer.result), None),
-            Err(failure)
-                if failure.diagnostics.iter().all(|error| error.code == Code::OpenInput) =>
-            {
-                (None, Some(failure.to_string()))
-            }
-            Err(failure) => return Err(failure),
-        };
-        let svg = Drawing::with(&self.topology()?, |_| State::Plain)
-            .to_svg(&Svg { style: false, legend: false });
-        let inputs = configuration
-            .as_ref()
-            .map_or(Ok(Vec::new()), |configuration| self.configurable(configuration))?;
-        let literals =
-            configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
-        Ok(page(&Data {
-            version: 1,
-            title: title(&template),
-            template: template.path.clone(),
-            description: template.description.clone(),
-            generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
-            command: command.to_vec(),
-            presets: columns(&matrix, &presets, configuration.as_ref()),
-            elements: elements(&template, literals),
-            inputs,
-            cnf: configuration.map(|configuration| configuration.clauses),
-            inexact,
-            svg,
-        }))
-    }
+/// The report as HTML; see [`Resolver::report`](crate::Resolver::report).
+///
+/// # Errors
+/// What is wrong with the template whatever its inputs are.
+pub(crate) fn report(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    command: &[String],
+) -> Result<String, Diagnostics> {
+    let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
+    let mut chosen: Vec<Option<(Currents, BTreeMap<String, String>)>> = Vec::new();
+    let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut |prepared| {
+        chosen.push(prepared.map(|prepared| {
+            let currents = explain::currents(prepared);
+            let written = configure::written(prepared, &currents);
+            (currents, written)
+        }));
+    });
+    let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
+    let outline = Outline::of(&prepared.graph, prepared.sources());
+    let svg =
+        || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
+    let (svg, configured) = both(svg, || Configured::of(&prepared, &currents));
+    let Configured { configuration, inputs, inexact } = configured?;
+    let template = TemplateReport::of(&prepared);
+    let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
+    Ok(page(&Data {
+        version: 1,
+        title: title(&template),
+        template: template.path.clone(),
+        description: template.description.clone(),
+        generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
+        command: command.to_vec(),
+        presets: columns(&matrix, written, configuration.as_ref()),
+        elements: elements(template.elements, literals),
+        inputs,
+        cnf: configuration.map(|configuration| configuration.clauses),
+        inexact,
+        svg: svg.unwrap_or_default(),
+    }))
+}
 
-    /// The open inputs with all that is to be said of them.
-    fn configurable(&self, configuration: &Configuration) -> Result<Vec<Input>, Failure> {
-        let described = self.input_report()?.result.inputs;
-        let mut described = described
-            .into_iter()
-            .map(|input| (input.name.clone(), input))
-            .collect::<BTreeMap<_, _>>();
-        let input = |open: &crate::explore::Configurable| {
-            let report = described.remove(&open.name);
-            let note =
-                report.as_ref().filter(|report| report.influences.is_empty()).map(|report| {
-                    if report.values.is_empty() {
-                        "decides about no element"
-                    } else {
-                        "changes only values of properties"
-                    }
-                });
-            let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| Case {
-                label: case.label.clone(),
-                value: case.value.as_ref().map(write_line).unwrap_or_default(),
-                literal,
-            };
-            Input {
-                name: open.name.clone(),
-                kind: report.as_ref().and_then(|report| report.kind.clone()),
-                description: report.as_ref().and_then(|report| report.description.clone()),
-                default: open.default,
-                follows: open.computed.clone(),
-                note: note.map(str::to_owned),
-                cases: open.cases.iter().zip(&open.literals).map(case).collect(),
+/// Does two things at once; where there is no thread to be had, one after the other.
+fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (Option<A>, B) {
+    let one = Mutex::new(Some(one));
+    let run = || one.lock().ok().and_then(|mut one| one.take()).map(|one| one());
+    let (early, other) = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, run);
+        let other = other();
+        (thread.ok().and_then(|thread| thread.join().ok()).flatten(), other)
+    });
+    (early.or_else(run), other)
+}
+
+/// What the configurator knows.
+#[derive(Default)]
+struct Configured {
+    configuration: Option<Configuration>,
+    inputs: Vec<Input>,
+    /// Why there is no configuration.
+    inexact: Option<String>,
+}
+
+impl Configured {
+    fn of(prepared: &Prepared<'_>, currents: &[Option<Currents>]) -> Result<Self, Diagnostics> {
+        let mut space = match Space::of(prepared, true) {
+            Ok(space) => space,
+            Err(errors) => {
+                let Diagnostics(errors) =
+                    prepared.answer::<()>(Err(errors)).err().unwrap_or_default();
+                if errors.iter().any(|error| error.code != Code::OpenInput) {
+                    return Err(Diagnostics(errors));
+                }
+                let sources = prepared.sources().clone();
+                let inexact = Some(Failure { diagnostics: errors, sources }.to_string());
+                return Ok(Self { inexact, ..Self::default() });
             }
         };
-        Ok(configuration.inputs.iter().map(input).collect())
+        let configuration = space.configuration(currents);
+        let inputs = configurable(&configuration, space.inputs_apart()?);
+        Ok(Self { configuration: Some(configuration), inputs, inexact: None })
     }
+}
+
+/// The open inputs with all that is to be said of them.
+fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<Input> {
+    let mut described: BTreeMap<_, _> =
+        described.inputs.into_iter().map(|input| (input.name.clone(), input)).collect();
+    let input = |open: &crate::explore::Configurable| {
+        let report = described.remove(&open.name);
+        let note =
+            report.as_ref().filter(|report| report.influences.is_empty()).map(
+                |report| match report.values.is_empty() {
+                    true => "decides about no element",
+                    false => "changes only values of properties",
+                },
+            );
+        let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| Case {
+            label: case.label.clone(),
+            value: case.value.as_ref().map(write_line).unwrap_or_default(),
+            literal,
+        };
+        Input {
+            name: open.name.clone(),
+            kind: report.as_ref().and_then(|report| report.kind.clone()),
+            description: report.as_ref().and_then(|report| report.description.clone()),
+            default: open.default,
+            follows: open.computed.clone(),
+            note: note.map(str::to_owned),
+            cases: open.cases.iter().zip(&open.literals).map(case).collect(),
+        }
+    };
+    configuration.inputs.iter().map(input).collect()
 }
 
 /// The name that the template has, or else its file.
@@ -187,26 +219,21 @@ fn title(template: &TemplateReport) -> String {
     template.title.clone().or_else(file).unwrap_or_default()
 }
 
-fn elements(template: &TemplateReport, literals: &[(String, i32)]) -> Vec<Element> {
+fn elements(all: Vec<ElementReport>, literals: &[(String, i32)]) -> Vec<Element> {
     let literals =
         literals.iter().map(|(_, literal)| Some(*literal)).chain(std::iter::repeat(None));
-    template
-        .elements
-        .iter()
-        .zip(literals)
-        .map(|(report, literal)| Element { report: report.clone(), literal })
-        .collect()
+    all.into_iter().zip(literals).map(|(report, literal)| Element { report, literal }).collect()
 }
 
 fn columns(
     matrix: &Matrix,
-    presets: &[Resolver],
+    written: Vec<Option<BTreeMap<String, String>>>,
     configuration: Option<&Configuration>,
 ) -> Vec<Preset> {
-    let column = |(index, column): (usize, &crate::explore::matrix::Column)| Preset {
+    let column = |((index, column), written): ((usize, &matrix::Column), Option<_>)| Preset {
         id: column.preset.clone(),
         description: column.description.clone(),
-        inputs: presets.get(index).map(Resolver::written_inputs).unwrap_or_default(),
+        inputs: written.unwrap_or_default(),
         cases: configuration
             .and_then(|configuration| configuration.chosen.get(index).cloned())
             .unwrap_or_default(),
@@ -219,7 +246,7 @@ fn columns(
             .collect(),
         error: (!column.rejected.is_empty()).then(|| column.rejected.join("\n")),
     };
-    matrix.columns.iter().enumerate().map(column).collect()
+    matrix.columns.iter().enumerate().zip(written).map(column).collect()
 }
 
 /// The page with its data.
@@ -233,17 +260,25 @@ fn page(data: &Data) -> String {
         ("generator", &escaped(&data.generator)),
         ("hash", &hash),
         ("style", &[crate::draw::STYLE, STYLE].concat()),
-        // In a script element nothing may look like its end or like a comment.
-        (
-            "data",
-            &json
-                .replace('<', "\\u003c")
-                .replace('\u{2028}', "\\u2028")
-                .replace('\u{2029}', "\\u2029"),
-        ),
+        ("data", &in_script(&json)),
         ("script", &script),
     ];
     filled(TEMPLATE, &parts)
+}
+
+/// JSON for a script element, where nothing may look like its end or like a comment, and in old
+/// scripts two separators of lines end a string.
+fn in_script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len() + json.len() / 16);
+    let mut rest = json;
+    while let Some(at) = rest.find(['<', '\u{2028}', '\u{2029}']) {
+        let (plain, special) = rest.split_at(at);
+        safe.push_str(plain);
+        let mut special = special.chars();
+        let _ = write!(safe, "\\u{:04x}", special.next().map_or(0, u32::from));
+        rest = special.as_str();
+    }
+    safe + rest
 }
 
 /// A template with `{{name}}` replaced by the part of that name, in one pass: parts may look like
@@ -287,6 +322,14 @@ mod tests {
             filled("a {{x}} b {{y}} {{z}}", &[("x", "{{y}}"), ("y", "1")]),
             "a {{y}} b 1 {{z}}"
         );
+    }
+
+    #[test]
+    fn data_ends_no_script() {
+        let json = "{\"a\":\"</script>\u{2028}x\u{2029}<!--\"}";
+        let safe = "{\"a\":\"\\u003c/script>\\u2028x\\u2029\\u003c!--\"}";
+        assert_eq!(in_script(json), safe);
+        assert_eq!(in_script("[1,2]"), "[1,2]");
     }
 
     #[test]

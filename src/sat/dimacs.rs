@@ -18,20 +18,20 @@ use std::fmt::{self, Display, Formatter, Write};
 /// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
 ///
 /// ```
-/// use cuvee::dimacs::DimacsFormula;
+/// use cuvee::exchange::DimacsFormula;
 ///
-/// let formula = DimacsFormula {
-///     vars: 2,
-///     names: vec![(1, "node.shop".into()), (2, "node.cache".into())],
-///     clauses: vec![vec![1, 2], vec![-1, 2]],
-///     projection: vec![1, 2],
-///     objectives: vec![vec![(3, 1), (2, 2)]],
-/// };
+/// let mut formula = DimacsFormula::default();
+/// formula.vars = 2;
+/// formula.names = vec![(1, "node.shop".into()), (2, "node.cache".into())];
+/// formula.clauses = vec![vec![1, 2], vec![-1, 2]];
+/// formula.projection = vec![1, 2];
+/// formula.objectives = vec![vec![(3, 1), (2, 2)]];
 /// assert!(formula.dimacs().to_string().ends_with("c p show 1 2 0\np cnf 2 2\n1 2 0\n-1 2 0\n"));
 /// assert!(formula.wcnf()?.to_string().ends_with("h 1 2 0\nh -1 2 0\n3 -1 0\n2 -2 0\n"));
-/// # Ok::<(), cuvee::dimacs::WeightOverflow>(())
+/// # Ok::<(), cuvee::exchange::WeightOverflow>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DimacsFormula {
     /// How many variables there are; the first is 1.
     pub vars: usize,
@@ -49,6 +49,7 @@ pub struct DimacsFormula {
 
 /// The weights of all objectives together do not fit into the 64 bits of a WCNF weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WeightOverflow;
 
 impl Display for WeightOverflow {

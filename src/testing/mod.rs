@@ -31,7 +31,7 @@ use crate::Resolver;
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::{FileSystem, SourceMap};
 use crate::text::yaml::{Document, Limits, parse};
-use crate::tosca::load::TEMPLATE_NAMES;
+use crate::tosca::csar::TEMPLATE_NAMES;
 use settings::Settings;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,7 @@ const LISTED: usize = 20;
 
 /// The cases that ran, in the order of their paths.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Each of them.
     pub cases: Vec<Case>,
@@ -52,6 +53,7 @@ pub struct Report {
 
 /// A case that ran.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Case {
     /// Its directory.
     pub path: PathBuf,

@@ -154,7 +154,7 @@ mod tests {
     use crate::text::yaml::{Limits, parse};
 
     fn read(text: &str) -> Result<Settings, Vec<String>> {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("test.yaml", text);
         let document = parse(file, text.into(), &Limits::default()).unwrap();
         Settings::read(document.root()).map_err(|problems| {

@@ -2,7 +2,6 @@
 //! and help.
 
 use crate::text::source::{SourceMap, Span};
-use crate::text::yaml::is_plain;
 use std::fmt;
 
 /// How bad it is.
@@ -386,7 +385,7 @@ impl Diagnostic {
         })?;
         let quote = quote.map(String::from).unwrap_or_default();
         let replacement = format!("{quote}{meant}{quote}");
-        is_plain(meant, true).then_some(Fix { span, replacement })
+        is_word(meant).then_some(Fix { span, replacement })
     }
 
     /// One line: `file:line:col: error[code]: message`.
@@ -394,6 +393,16 @@ impl Diagnostic {
         let place = self.span.map(|span| format!("{}: ", sources.place(span)));
         format!("{}{}[{}]: {}", place.unwrap_or_default(), self.severity, self.code, self.message)
     }
+}
+
+/// Whether this is a word that YAML, JSON and XML alike take for a string as it stands.
+fn is_word(text: &str) -> bool {
+    const NO_STRINGS: [&str; 11] =
+        ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(inner)
+        && !NO_STRINGS.contains(&&*text.to_lowercase())
 }
 
 /// Diagnostics as a phase finds them: it goes on after the first, so that all are reported.
@@ -460,7 +469,7 @@ mod tests {
     #[test]
     fn a_fix_replaces_just_the_word() {
         let fixed = |text: &str, meant: &str| {
-            let mut sources = SourceMap::default();
+            let sources = SourceMap::default();
             let file = sources.add("shop.yaml", text);
             let span = Span { file, start: 2, end: text.len() as u32 };
             let advice = Advice::did_you_mean("prot", meant).and("or else");

@@ -3,8 +3,10 @@
 //!
 //! Knows nothing of TOSCA.
 
+pub mod answer;
 pub mod decimal;
 pub mod diagnostic;
+pub(crate) mod files;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod source;

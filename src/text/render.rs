@@ -11,12 +11,13 @@
 //! ";
 //! let failure = Resolver::from_text("shop.yaml", text).resolve().unwrap_err();
 //! assert_eq!(failure.render(), "\
-//! error[unknown-keyword]: `condtions` is not a keyword of a node template
+//! error[unknown-keyword]: `condtions` is not a keyname of a node template
 //!  --> shop.yaml:4:25
 //!   |
 //! 4 |     shop: { type: Shop, condtions: false }
 //!   |                         ^^^^^^^^^
 //!   |
+//!   = note: section 3.8.3.1 of TOSCA Simple Profile 1.3
 //!   = help: did you mean `conditions`?
 //!
 //! error: 1 error
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn shows_the_place_what_is_related_and_what_to_do() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let (shop, types) =
             (sources.add("shop.yaml", SHOP), sources.add("lib/types.yaml", "node_types: {}\n"));
         let diagnostic = Diagnostic::error(Code::UnknownKeyword, "unknown keyword `condtions`")
@@ -313,7 +314,7 @@ error: 1 error
 
     #[test]
     fn marks_the_first_line_only_and_counts_columns_in_characters() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("shop.yaml", SHOP);
         let list = Diagnostic::warning(Code::Duplicate, "a list").at(span(
             &sources,
@@ -371,7 +372,7 @@ error: 2 errors, 1 warning
 
     #[test]
     fn distant_places_get_excerpts_of_their_own_and_the_diagnostics_comes_first() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file =
             sources.add("long.yaml", format!("first: 1\n{}last: 2\n", "x: y\n".repeat(APART)));
         let diagnostic = Diagnostic::error(Code::Duplicate, "twice")
@@ -399,7 +400,7 @@ error: 1 error
 
     #[test]
     fn long_lines_are_cut_around_the_place() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file =
             sources.add("long.json", format!("{}needle{}", "é".repeat(5000), "z".repeat(50_000)));
         let text = plain(
@@ -413,7 +414,7 @@ error: 1 error
 
     #[test]
     fn colours_only_where_they_are_wanted() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("\u{1b}[4m.yaml", "a\u{1b}[31mb: 1\n");
         let at = Span { file, start: 0, end: 1 };
         let diagnostic = Diagnostic::error(Code::File, "\u{1b}[31m")
@@ -433,7 +434,7 @@ error: 1 error
 
     #[test]
     fn json_is_one_object_a_line_with_every_key() {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let file = sources.add("shop.yaml", SHOP);
         let placed = Diagnostic::error(Code::Duplicate, "a \"b\"\nc")
             .at(span(&sources, file, "1\r"))
@@ -457,7 +458,7 @@ error: 1 error
             text in "[a é\u{200b}\t\r\n\u{1b}]{0,60}",
             spans in proptest::collection::vec((0u32..140, 0u32..140), 1..5),
         ) {
-            let mut sources = SourceMap::default();
+            let sources = SourceMap::default();
             let file = sources.add("any.yaml", text);
             let mut spans = spans.into_iter().map(|(start, end)| Span { file, start, end });
             let mut diagnostic = Diagnostic::error(Code::File, "any").at(spans.next());

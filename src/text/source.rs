@@ -1,5 +1,6 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
+use elsa::sync::FrozenVec;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -150,7 +151,7 @@ impl BuiltInFile {
 ///
 /// ```
 /// use cuvee::source::{SourceMap, Span};
-/// let mut sources = SourceMap::default();
+/// let sources = SourceMap::default();
 /// let file = sources.add("shop.yaml", "shop:\n  type: Shop\n");
 /// let span = Span { file, start: 14, end: 18 };
 /// assert_eq!(sources.snippet(span), "Shop");
@@ -158,15 +159,14 @@ impl BuiltInFile {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    /// Only ever added to, also while others look at what is there; shared with clones of the map.
+    files: FrozenVec<Arc<SourceFile>>,
 }
 
 impl SourceMap {
     /// Adds a file and returns its id.
-    pub fn add(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
-        let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile::new(path, text));
-        id
+    pub fn add(&self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
+        FileId(self.files.push_get_index(Arc::new(SourceFile::new(path, text))) as u32)
     }
 
     /// The file of this id; those that are built in are files of every map.
@@ -215,6 +215,11 @@ impl SourceMap {
     pub fn snippet(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
+}
+
+/// Whether this is called a YAML file.
+pub(crate) fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// Without `.` and `..`, so that one file has one name.
@@ -369,8 +374,7 @@ mod tests {
 
     #[test]
     fn built_in_files_are_in_every_map() {
-        let (span, mut sources) =
-            (Span { file: FIRST.id(), start: 5, end: 6 }, SourceMap::default());
+        let (span, sources) = (Span { file: FIRST.id(), start: 5, end: 6 }, SourceMap::default());
         assert_eq!(sources.place(span), "first.yaml:2:1");
         let own = sources.add("own.yaml", "c");
         assert_eq!((sources.snippet(span), own.is_built_in()), ("b", false));

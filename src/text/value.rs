@@ -8,6 +8,18 @@ use std::sync::Arc;
 pub struct Number {
     repr: Repr,
     text: Option<Arc<str>>,
+    notation: Notation,
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notation {
+    /// It is computed: it is an integer where its value is one.
+    Computed,
+    /// As an integer; one past 64 bits has a double for its value.
+    Integer,
+    /// With a point or an exponent.
+    Float,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +31,7 @@ enum Repr {
 impl Number {
     /// An integer.
     pub fn int(value: i64) -> Self {
-        Self { repr: Repr::Int(value), text: None }
+        Self { repr: Repr::Int(value), text: None, notation: Notation::Computed }
     }
 
     /// A number; one without a fraction that an integer holds exactly becomes an integer.
@@ -31,13 +43,27 @@ impl Number {
         } else {
             Repr::Float(value)
         };
-        Self { repr, text: None }
+        Self { repr, text: None, notation: Notation::Computed }
     }
 
     /// The same number, to be written as `text`.
     pub fn with_text(mut self, text: impl Into<Arc<str>>) -> Self {
         self.text = Some(text.into());
         self
+    }
+
+    /// The same number, said to be written as an integer or not: `5.0` is none, whatever its value.
+    pub fn written_as_integer(mut self, integer: bool) -> Self {
+        self.notation = if integer { Notation::Integer } else { Notation::Float };
+        self
+    }
+
+    /// Whether it is an integer by how it is written, or by its value where it is computed.
+    pub fn is_integer(&self) -> bool {
+        match self.notation {
+            Notation::Computed => self.as_int().is_some(),
+            notation => notation == Notation::Integer,
+        }
     }
 
     /// The integer, when it is one.
@@ -148,6 +174,19 @@ impl Value {
             Self::Bool(value) => *value,
             Self::Number(number) => number.as_f64() != 0.0,
             _ => true,
+        }
+    }
+}
+
+/// A value for messages: its type, and its text where that is short.
+pub fn quote(value: &Value) -> String {
+    match value {
+        Value::Null | Value::List(_) | Value::Map(_) => value.describe().to_owned(),
+        scalar => {
+            let text = scalar.to_string();
+            let cut = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
+            let dots = if cut < text.len() { "…" } else { "" };
+            format!("{} `{}{dots}`", scalar.describe(), text.get(..cut).unwrap_or_default())
         }
     }
 }

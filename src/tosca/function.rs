@@ -3,7 +3,6 @@
 
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind, Scalar};
-use crate::tosca::value::function;
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +53,11 @@ impl Function {
             Self::GetNodesOfType => "get_nodes_of_type",
             Self::GetArtifact => "get_artifact",
         }
+    }
+
+    /// The function of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|function| function.name() == name)
     }
 
     /// The section that defines it.
@@ -136,9 +140,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// `invalid-function` where the arguments are none that the function takes.
     pub fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
-        let name = function(node)?;
-        let function = Function::ALL.into_iter().find(|function| function.name() == name)?;
-        let (_, operand) = node.entries().next()?;
+        let (function, operand) = called(node)?;
         let call = match arguments(function, operand) {
             Ok(arguments) => Ok(Self { node, function, arguments }),
             Err(wrong) => Err(wrong
@@ -147,6 +149,30 @@ impl<'a> Call<'a> {
         };
         Some(call)
     }
+}
+
+/// The function that a node calls, and with what: a map whose only key is that of a function.
+fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
+    let mut entries = node.entries();
+    let (key, operand) = entries.next()?;
+    let function = Function::named(key.as_str()?)?;
+    (entries.len() == 0).then_some((function, operand))
+}
+
+/// The name of the function that a node calls: a map whose only key is that of a function.
+pub fn function(node: Node<'_>) -> Option<&'static str> {
+    called(node).map(|(function, _)| function.name())
+}
+
+/// As [`function`], where a map may be meant as well: arguments that no function takes make it one.
+pub fn function_not_map(node: Node<'_>) -> Option<&'static str> {
+    let (function, operand) = called(node)?;
+    let name = function.name();
+    let takes_name = name.starts_with("get_") && operand.as_str().is_some();
+    // Where inputs are listed, they may be named by their position, too.
+    let takes_position =
+        function == Function::GetInput && matches!(operand.scalar(), Some(Scalar::Int(_)));
+    (takes_name || takes_position || operand.kind() == NodeKind::Sequence).then_some(name)
 }
 
 fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Diagnostic> {

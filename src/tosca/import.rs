@@ -1,6 +1,7 @@
 //! Import definitions (section 3.6.8).
 
 use super::shape::IMPORT;
+use super::types::profile;
 use crate::text::yaml::{Node, NodeKind};
 
 /// An import as it is written.
@@ -52,4 +53,22 @@ fn named(item: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     let is_name = !IMPORT.has(name.text().unwrap_or_default());
     let has_body = body.kind() == NodeKind::Mapping || body.as_str().is_some();
     (is_name && has_body).then_some((name, body))
+}
+
+/// Whether this is a URL rather than a path.
+pub fn is_url(text: &str) -> bool {
+    text.contains("://")
+}
+
+/// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types are there without an
+/// import.
+pub fn is_profile(name: &str) -> bool {
+    [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
+}
+
+/// What a service template imports from beside itself.
+pub(crate) fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
+    let local = ImportDefinition::all(root)
+        .filter(|import| import.repository.is_none() && !is_url(import.file));
+    local.map(|import| import.file).filter(|file| !is_profile(file))
 }

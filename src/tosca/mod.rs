@@ -20,27 +20,32 @@
 //! ```
 
 pub mod csar;
+mod family;
+pub(crate) mod filter;
 pub(crate) mod function;
-mod grammar;
 pub(crate) mod import;
 pub(crate) mod load;
-pub mod profile;
 pub(crate) mod shape;
 pub(crate) mod substitution;
 pub(crate) mod types;
 pub mod value;
 pub(crate) mod workflow;
 
+pub use family::Family;
+pub use types::profile;
 pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport, Constraint,
-    EffectiveCapability, EffectiveInterface, EffectiveType, Family, InterfaceDefinition,
-    InterfaceReport, Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
+    EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
+    Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
     PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,
     SchemaDefinition, TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
 };
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::Document;
+
+/// The version that a plain template declares, and every result.
+pub(crate) const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
 
 /// All that is wrong with the type definitions of these documents, beside the normative types.
 ///

@@ -1,12 +1,12 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
-use super::grammar::Grammar;
+use super::filter::NodeFilter;
 use super::shape::{
-    ATTRIBUTE_MAPPING, CAPABILITY_FILTER, CAPABILITY_MAPPING, FILTER, PROPERTY_MAPPING,
-    REQUIREMENT_MAPPING, SUBSTITUTION, Shape,
+    ATTRIBUTE_MAPPING, CAPABILITY_MAPPING, PROPERTY_MAPPING, REQUIREMENT_MAPPING, SUBSTITUTION,
+    Shape,
 };
 use super::types::Named;
-use super::value::Clause;
+use super::types::grammar::Grammar;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 
@@ -24,7 +24,7 @@ pub(crate) struct Substitution<'a> {
     pub capabilities: Vec<Mapping<'a>>,
     /// From its requirements to those of nodes.
     pub requirements: Vec<Mapping<'a>>,
-    /// From operations of its interfaces to workflows.
+    /// From operations of its interfaces to workflows, or to those of nodes.
     pub interfaces: Vec<Named<'a>>,
 }
 
@@ -42,6 +42,18 @@ pub(crate) struct Mapping<'a> {
     pub attributes: Option<Node<'a>>,
 }
 
+impl<'a> Substitution<'a> {
+    /// The names of the nodes to which something is mapped.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
+        let parts = [&self.properties, &self.attributes, &self.capabilities, &self.requirements];
+        let mapped = parts.into_iter().flatten().filter(|mapping| mapping.path.len() == 2);
+        let operations = self.interfaces.iter().flat_map(|interface| interface.value.entries());
+        mapped
+            .filter_map(|mapping| mapping.path.first().copied())
+            .chain(operations.filter_map(|(_, operation)| operation.items().next()))
+    }
+}
+
 /// Reads the substitution mapping of a topology template.
 pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {
     let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
@@ -50,7 +62,8 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
         grammar.invalid(node, "a substitution mapping has `node_type`", SUBSTITUTION.section);
     }
     if let Some(filter) = node.get("substitution_filter") {
-        grammar.node_filter(filter);
+        // It is held against nodes by who substitutes them.
+        NodeFilter::read(filter, grammar.diagnostics);
     }
     Substitution {
         node,
@@ -141,36 +154,5 @@ impl Grammar<'_> {
             self.deprecated(node, message, shape.section);
         }
         node.items().collect()
-    }
-
-    /// A node filter (section 3.6.5); maps are taken for lists of maps with one entry.
-    fn node_filter(&mut self, node: Node<'_>) {
-        self.keynames(node, &FILTER);
-        self.property_filters(node);
-        for capability in self.filters(node, "capabilities") {
-            if !capability.value.is_null() {
-                self.keynames(capability.value, &CAPABILITY_FILTER);
-                self.property_filters(capability.value);
-            }
-        }
-    }
-
-    fn property_filters(&mut self, node: Node<'_>) {
-        for property in self.filters(node, "properties") {
-            match property.value.kind() {
-                NodeKind::Sequence => drop(Clause::read_all(property.value, self.diagnostics)),
-                _ => drop(self.diagnostics.ok(Clause::read(property.value))),
-            }
-        }
-    }
-
-    fn filters<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Named<'a>> {
-        let Some(list) = node.get(keyname) else { return Vec::new() };
-        if list.kind() != NodeKind::Sequence {
-            return self.map(list, keyname, FILTER.section);
-        }
-        // A capability may be only named.
-        let maps = list.items().filter(|item| keyname == "properties" || item.as_str().is_none());
-        maps.flat_map(|item| self.map(item, keyname, FILTER.section)).collect()
     }
 }

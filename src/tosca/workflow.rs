@@ -1,11 +1,11 @@
 //! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies
 //! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
-use super::grammar::Grammar;
 use super::shape::{
     ACTIVITY, CALL_OPERATION, DELEGATE, EVENT_FILTER, INLINE, PRECONDITION, SET_STATE, STEP, Shape,
     TRIGGER, TRIGGER_CONDITION, WORKFLOW,
 };
+use super::types::grammar::Grammar;
 use super::types::{Named, PropertyDefinition};
 use super::value::Clause;
 use crate::text::diagnostic::{Code, Diagnostics};

@@ -153,7 +153,7 @@ impl<'a> Checker<'_, 'a> {
         message: String,
         section: &'static str,
     ) {
-        let whole = self.prepared.package.root().is_some();
+        let whole = self.prepared.loaded.package().root().is_some();
         let diagnostic = if whole {
             Diagnostic::error(Code::File, message)
         } else {
@@ -165,7 +165,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// Whether a file is there, or is one of the network, where nobody looks.
     pub(super) fn is_there(&self, at: Node<'_>, name: &str) -> bool {
-        let package = self.prepared.package;
+        let package = self.prepared.loaded.package();
         let naming = self.sources.file(at.span().file).path().parent();
         let bases = naming.into_iter().chain(package.template.parent()).chain(package.root());
         name.contains("://")
@@ -176,7 +176,7 @@ impl<'a> Checker<'_, 'a> {
         if let Some(&known) = self.files.borrow().get(path) {
             return known;
         }
-        let files = &self.prepared.package.files;
+        let files = &self.prepared.loaded.package().files;
         let found = files.is_file(path) || files.is_dir(path);
         self.files.borrow_mut().insert(path.to_owned(), found);
         found

@@ -2,7 +2,6 @@
 
 use super::finding::Finding;
 use super::function::FunctionChecks;
-use crate::resolver::Prepared;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
 use crate::text::yaml::{Document, Node};
@@ -12,6 +11,7 @@ use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::options::Kind;
+use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -19,14 +19,14 @@ use std::path::PathBuf;
 
 /// Checks a template against its types.
 pub(super) struct Checker<'c, 'a> {
-    pub prepared: &'c Prepared<'c, 'a>,
+    pub prepared: &'c Prepared<'a>,
     pub graph: &'c Graph<'a>,
     pub types: &'c Types<'c>,
     pub schemas: Schemas<'c, 'c>,
     /// The files that were read.
     pub sources: &'c SourceMap,
     /// Library, imports and template.
-    pub documents: &'c [Document],
+    pub documents: &'c [&'c Document],
     /// Files that something names, and whether they are there.
     pub files: RefCell<FxHashMap<PathBuf, bool>>,
     /// Where one variant counts, what computes the values in it.
@@ -40,24 +40,22 @@ pub(super) struct Checker<'c, 'a> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub fn new(
-        prepared: &'c Prepared<'c, 'a>,
+        prepared: &'c Prepared<'a>,
         types: &'c Types<'c>,
         presence: Option<&'c Presence>,
-        sources: &'c SourceMap,
-        documents: &'c [Document],
+        documents: &'c [&'c Document],
     ) -> Self {
         let evaluator = presence.map(|presence| {
-            let mut evaluator =
-                Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
+            let mut evaluator = prepared.evaluator();
             evaluator.decide(presence);
             RefCell::new(evaluator)
         });
         Self {
             prepared,
-            graph: prepared.graph,
+            graph: &prepared.graph,
             types,
             schemas: Schemas::new(types),
-            sources,
+            sources: prepared.sources(),
             documents,
             files: RefCell::default(),
             evaluator,

@@ -2,10 +2,10 @@
 //! happens.
 
 use crate::explore::{Assigned, Opened, Space, flags, literal};
-use crate::resolver::Prepared;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::check;
 use crate::variability::graph::ElementId;
+use crate::variability::prepared::Prepared;
 
 /// Something that is wrong in the variants in which all of `when` are present and none of `unless`
 /// is.
@@ -27,15 +27,15 @@ impl Finding {
 /// Reports what is wrong in some variant, and for what depends on how elements come together, in
 /// which.
 pub(super) fn in_all_variants(
-    prepared: &Prepared<'_, '_>,
+    prepared: &Prepared<'_>,
     findings: Vec<Finding>,
     diagnostics: &mut Diagnostics,
 ) {
     let (mut doubtful, certain): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(Finding::is_doubtful);
     diagnostics.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
-    check::mentions(prepared.graph, &mut |mention| {
-        if let Some(diagnostic) = mention.dangles(prepared.graph) {
+    check::mentions(&prepared.graph, &mut |mention| {
+        if let Some(diagnostic) = mention.dangles(&prepared.graph) {
             let when = mention.from.into_iter().collect();
             doubtful.push(Finding { diagnostic, when, unless: mention.targets.to_vec() });
         }
@@ -49,7 +49,7 @@ pub(super) fn in_all_variants(
 }
 
 fn ask(
-    prepared: &Prepared<'_, '_>,
+    prepared: &Prepared<'_>,
     space: &Space<'_, '_>,
     doubtful: Vec<Finding>,
     diagnostics: &mut Diagnostics,

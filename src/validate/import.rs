@@ -6,7 +6,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::load::is_profile;
+use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Link;
@@ -25,7 +25,7 @@ const CREDENTIAL: &str = "tosca.datatypes.Credential";
 
 /// Checks these documents, of which the last is the template.
 pub(super) fn check<'t>(
-    documents: &[Document],
+    documents: &[&Document],
     types: &'t Types<'t>,
     diagnostics: &mut Diagnostics,
 ) {
@@ -80,7 +80,7 @@ impl Checker<'_, '_> {
 
     /// The files that nothing leads to but imports with conditions, each with those.
     fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
-        let links = self.prepared.links;
+        let links = &self.prepared.links;
         let of_template = |link: &&Link| Some(link.from) == links.top;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
         let mut always: FxHashSet<_> = links

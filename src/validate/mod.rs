@@ -29,20 +29,22 @@ mod syntax;
 mod tests;
 mod workflow;
 
-use crate::resolver::{Prepared, Resolver};
-use crate::sat::solve::Limit;
+use crate::text::answer::Failure;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::text::source::SourceMap;
-use crate::text::yaml::{self, Document, Limits};
 use crate::tosca::Types;
+use crate::tosca::load::Loaded;
 use crate::variability::check;
-use crate::variability::expression::Evaluator;
+use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
-use crate::variability::inputs::Openness;
+use crate::variability::inputs::InputMode;
+use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::resolve::{self, How};
 use checker::Checker;
 
 /// What validation found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Validation {
     /// Everything, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
@@ -57,6 +59,13 @@ impl Validation {
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
 
+    /// As the command shows it, with the line of each place; in text without colours.
+    #[cfg(feature = "render")]
+    pub fn render(&self) -> String {
+        let found = self.diagnostics.iter().map(|diagnostic| (diagnostic, &self.sources));
+        crate::text::render::plain(found)
+    }
+
     /// Takes warnings for errors; notes stay notes.
     pub fn strict(mut self) -> Self {
         let warnings = self
@@ -68,58 +77,43 @@ impl Validation {
     }
 }
 
-impl Resolver {
-    /// Validates the template in all its variants; where a preset or inputs are given, their
-    /// variant alone.
-    ///
-    /// ```
-    /// let validation = cuvee::Resolver::new("examples/shop").validate();
-    /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
-    /// ```
-    pub fn validate(&self) -> Validation {
-        let mut sources = SourceMap::default();
-        let one = self.chooses();
-        let openness = if one { Openness::Closed } else { Openness::Open };
-        let resolver = self.clone().tolerant();
-        let validated = resolver.with_prepared(
-            openness,
-            &mut sources,
-            &mut (),
-            |prepared, sources, diagnostics, _| {
-                validate(&resolver, prepared, one, sources, diagnostics);
-                Ok(())
-            },
-        );
-        let Diagnostics(mut diagnostics) =
-            validated.map_or_else(|errors| errors, |((), diagnostics)| diagnostics);
-        let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
-        diagnostics.sort_by(|a, b| {
-            (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
-        });
-        // What resolving and the type system both notice is one mistake, of which the latter knows
-        // the section.
-        diagnostics.dedup_by(|next, kept| {
-            *next == *kept
-                || place(next) == place(kept) && next.rule.is_none() && kept.rule.is_some()
-        });
-        Validation { diagnostics, sources }
+/// What cannot even be read is wrong, too.
+impl From<Failure> for Validation {
+    fn from(failure: Failure) -> Self {
+        Self { diagnostics: failure.diagnostics, sources: failure.sources }
     }
 }
 
-fn validate(
-    resolver: &Resolver,
-    prepared: &Prepared<'_, '_>,
-    one: bool,
-    sources: &SourceMap,
-    diagnostics: &mut Diagnostics,
-) {
-    // Of all but the template only what resolving needs was kept.
-    let whole = |file| yaml::parse(file, sources.file(file).text().clone(), &Limits::default());
-    let documents: Vec<Document> =
-        prepared.documents.iter().filter_map(|&file| diagnostics.ok(whole(file))).collect();
+/// Validates the template in all its variants; where one is chosen, that alone.
+pub(crate) fn validate(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
+    let one = choice.is_of_one_variant();
+    let mode = if one { InputMode::Closed } else { InputMode::Open };
+    let choice = choice.tolerant();
+    let validated = Interpreted::of(loaded, &choice).and_then(|interpreted| {
+        let prepared = Prepared::of(&interpreted, &choice, mode, &mut ())?;
+        let mut diagnostics = prepared.warnings.clone();
+        check_all(&choice, &prepared, one, &mut diagnostics);
+        Ok(diagnostics)
+    });
+    let Diagnostics(mut diagnostics) = validated.unwrap_or_else(|errors| errors);
+    let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
+    diagnostics.sort_by(|a, b| {
+        (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
+    });
+    // What resolving and the type system both notice is one mistake, of which the latter knows
+    // the section.
+    diagnostics.dedup_by(|next, kept| {
+        *next == *kept || place(next) == place(kept) && next.rule.is_none() && kept.rule.is_some()
+    });
+    diagnostics
+}
+
+fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &mut Diagnostics) {
+    let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
+    let documents: Vec<_> = whole.filter_map(|document| diagnostics.ok(document)).collect();
     let types = Types::linked(
-        resolver.beside_profiles(&documents, sources),
-        prepared.links,
+        choice.beside_profiles(&documents, prepared.sources()),
+        &prepared.links,
         &VARIABILITY_GROUPS,
     );
     diagnostics.0.append(&mut types.validate().0);
@@ -128,7 +122,7 @@ fn validate(
     if one && presence.is_none() {
         return;
     }
-    let checker = Checker::new(prepared, &types, presence.as_ref(), sources, &documents);
+    let checker = Checker::new(prepared, &types, presence.as_ref(), &documents);
     checker.all();
     let findings = checker.findings.into_inner();
     match &presence {
@@ -140,14 +134,13 @@ fn validate(
 /// What is present in the variant of the inputs, with what its checks say; nothing where there is
 /// no variant.
 fn variant(
-    prepared: &Prepared<'_, '_>,
+    prepared: &Prepared<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<crate::variability::presence::Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
-    let mut evaluator =
-        Evaluator::new(prepared.graph, prepared.types, prepared.inputs, prepared.now);
-    let presence =
-        diagnostics.all_ok(prepared.resolve(&mut evaluator, Limit::default(), &mut ()))?.presence;
-    diagnostics.0.append(&mut check::check(prepared.graph, prepared.options, &presence).0);
+    let mut evaluator = prepared.evaluator();
+    let found = resolve::find(prepared, &mut evaluator, &How::default(), &mut ());
+    let presence = diagnostics.all_ok(found)?.presence;
+    diagnostics.0.append(&mut check::check(&prepared.graph, prepared.options, &presence).0);
     Some(presence)
 }

@@ -4,6 +4,7 @@
 use crate::text::diagnostic::Diagnostics;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind, Out, OutKey, Scalar};
+use crate::tosca::function::Function;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::evaluate::Functions;
 use crate::variability::graph::{
@@ -177,7 +178,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             },
             NodeKind::Mapping => {
                 let entry = |(name, value): (Node<'a>, Node<'a>)| {
-                    let operand = (name.text() == Some("get_input"))
+                    let operand = (name.text() == Some(Function::GetInput.name()))
                         .then(|| self.named_input(value))
                         .flatten();
                     (key(name), operand.unwrap_or_else(|| self.named(value)))

@@ -31,6 +31,7 @@ pub struct Variant {
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Optimum {
     /// What is summed up.
     pub what: &'static str,

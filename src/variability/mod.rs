@@ -2,6 +2,7 @@
 //! choice.
 
 pub mod check;
+pub mod choice;
 pub mod clock;
 pub mod emit;
 pub mod enrich;
@@ -13,7 +14,10 @@ pub mod inputs;
 pub mod objectives;
 pub mod operators;
 pub mod options;
+pub mod prepared;
 pub mod presence;
+pub mod resolution;
+pub mod resolve;
 pub mod syntax;
 pub mod technology;
 pub mod template;

@@ -9,7 +9,7 @@ use super::lexer::{Token, tokens};
 use crate::text::diagnostic::{Diagnostic, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::value::{Number, Value};
-use crate::variability::inputs::InputType;
+use crate::tosca::value::Primitive;
 
 /// Reads a model.
 ///
@@ -485,7 +485,9 @@ impl Feature {
         match (key, value) {
             ("abstract", value) => self.is_abstract = value.is_truthy(),
             ("description", Value::String(text)) => self.description = Some(text.to_string()),
-            ("type", Value::String(name)) if InputType::from_name(&name) != InputType::Any => {
+            ("type", Value::String(name))
+                if Primitive::from_name(&name).is_some() || &*name == "number" =>
+            {
                 self.value_type = Some(name.to_string())
             }
             ("default", value) => self.default = Some(value),

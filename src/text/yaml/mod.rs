@@ -29,5 +29,4 @@ mod write;
 pub use json::write_json;
 pub use node::{Document, Node, NodeIdentity, NodeKind, Scalar};
 pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
-pub(super) use quote::is_plain;
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};

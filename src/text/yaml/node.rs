@@ -1,6 +1,6 @@
 //! The tree: one arena a document, nodes as cheap handles into it.
 
-use super::scalar::Typing;
+use super::scalar::{Typing, core};
 use super::trivia::{Margins, Trivia};
 use crate::text::source::{FileId, Span};
 use crate::text::value::{Number, Value};
@@ -107,6 +107,13 @@ pub enum Scalar<'a> {
     Float(f64),
     /// Anything else.
     String(&'a str),
+}
+
+impl<'a> Scalar<'a> {
+    /// What a text is where it stands plain, neither quoted nor tagged.
+    pub fn plain(text: &'a str) -> Self {
+        core(text)
+    }
 }
 
 /// A handle to a node.
@@ -266,6 +273,12 @@ impl<'a> Node<'a> {
         self.record().typing.read(text)
     }
 
+    /// Whether it is an integer by the core schema, of however many digits: the typed scalar of
+    /// one past 64 bits is a float.
+    pub fn is_integer(self) -> bool {
+        self.text().is_some_and(|text| self.record().typing.is_integer(text))
+    }
+
     /// The string, when it is one by the core schema.
     pub fn as_str(self) -> Option<&'a str> {
         match self.scalar()? {
@@ -314,8 +327,10 @@ impl<'a> Node<'a> {
     }
 
     fn scalar_value(self) -> Value {
-        let number =
-            |number: Number| Value::Number(number.with_text(self.text().unwrap_or_default()));
+        let number = |number: Number| {
+            let number = number.with_text(self.text().unwrap_or_default());
+            Value::Number(number.written_as_integer(self.is_integer()))
+        };
         match self.scalar() {
             None | Some(Scalar::Null) => Value::Null,
             Some(Scalar::Bool(value)) => Value::Bool(value),

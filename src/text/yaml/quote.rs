@@ -55,7 +55,7 @@ pub(super) fn is_printable(c: char) -> bool {
 }
 
 /// Whether this text without quotes is a string to readers of YAML 1.2 and 1.1.
-pub(in crate::text) fn is_plain(text: &str, in_flow: bool) -> bool {
+fn is_plain(text: &str, in_flow: bool) -> bool {
     fits_plain(text, in_flow) && matches!(core(text), Scalar::String(_)) && !typed_in_yaml_1_1(text)
 }
 

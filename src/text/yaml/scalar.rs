@@ -36,6 +36,11 @@ impl Typing {
             _ => None,
         }
     }
+
+    /// Whether this text is an integer, of however many digits.
+    pub(super) fn is_integer(self, text: &str) -> bool {
+        matches!(self, Self::Core | Self::Int) && integer(text).is_some()
+    }
 }
 
 /// The scalar a plain text is.

@@ -15,11 +15,11 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
-use crate::resolver::Failure;
-use crate::text::source::{FileSystem, SourceMap};
+use crate::text::answer::Failure;
+use crate::text::files::Files;
+use crate::text::source::FileSystem;
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
-use crate::tosca::load;
 use crate::tosca::shape::{Holds, Keyname, SERVICE, Shape};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -111,10 +111,10 @@ pub fn diff(from: &Value, to: &Value) -> Diff {
 /// # Errors
 /// A [`Failure`] where the file cannot be read or is not well-formed.
 pub fn read(path: &Path, files: &dyn FileSystem) -> Result<Value, Failure> {
-    let mut sources = SourceMap::default();
-    match load::document(files, &mut sources, path) {
+    let texts = Files::default();
+    match texts.document(files, path) {
         Ok(document) => Ok(document.root().to_value()),
-        Err(error) => Err(Failure { diagnostics: vec![error], sources }),
+        Err(error) => Err(Failure { diagnostics: vec![error], sources: texts.sources().clone() }),
     }
 }
 

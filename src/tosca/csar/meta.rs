@@ -279,7 +279,7 @@ mod tests {
     use crate::text::source::SourceMap;
 
     fn parse(text: &str) -> (Option<Meta>, Vec<String>) {
-        let mut sources = SourceMap::default();
+        let sources = SourceMap::default();
         let mut diagnostics = Diagnostics::default();
         let file = sources.add("TOSCA.meta", text);
         let meta = Meta::parse(file, text, &mut diagnostics).map(|(meta, _)| meta);

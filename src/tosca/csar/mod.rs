@@ -19,8 +19,8 @@ mod pack;
 mod package;
 
 pub use archive::{Archive, Limits};
-pub(crate) use pack::pack;
-pub(crate) use package::Package;
+pub(crate) use pack::{Extension, pack};
+pub(crate) use package::{Package, TEMPLATE_NAMES};
 
 use std::path::Path;
 

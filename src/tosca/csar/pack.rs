@@ -17,11 +17,12 @@ use super::meta::{META, Meta};
 use super::name::{self, DEPTH};
 use super::package::{Package, Root};
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::files::read_bytes;
+use crate::text::source::is_yaml;
 use crate::text::source::{FileId, FileSystem, normalize};
 use crate::text::yaml::{self, Document, Limits as YamlLimits, Node};
-use crate::tosca::load::{self, is_yaml};
-use crate::variability::options::known_version;
-use crate::variability::template::PLAIN_VERSION;
+use crate::tosca::PLAIN_VERSION;
+use crate::tosca::import::import_names;
 use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use memchr::memmem;
@@ -35,12 +36,24 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 const LEVEL: u32 = 6;
 const PERMISSIONS: u32 = 0o644;
 
+/// An extension of TOSCA, of which no archive holds a template: what was made of one is plain.
+pub(crate) struct Extension {
+    /// Whether templates of this definitions version can be made plain.
+    pub is_version: fn(&str) -> bool,
+    /// The key in the topology by which a template says that it has to be.
+    pub key: &'static str,
+}
+
 /// Packs a resolved template with the files of its package.
 ///
 /// # Errors
 /// `csar` where it was no package, or where the archive would lack a file that the result imports
 /// or be refused by whoever reads it; `file` where a file cannot be read.
-pub fn pack(package: &Package, resolved: &str) -> Result<Vec<u8>, Diagnostic> {
+pub fn pack(
+    package: &Package,
+    resolved: &str,
+    extension: &Extension,
+) -> Result<Vec<u8>, Diagnostic> {
     let Some(root) = &package.root else {
         let message = format!(
             "no archive can be made of `{}`: nothing tells what belongs to it",
@@ -53,7 +66,7 @@ pub fn pack(package: &Package, resolved: &str) -> Result<Vec<u8>, Diagnostic> {
     let files = &*package.files;
     let entry =
         package.template.strip_prefix(&root.path).ok().and_then(in_archive).unwrap_or_default();
-    let mut contents = contents(files, root)?;
+    let mut contents = contents(files, root, extension)?;
     contents.insert(entry.clone(), Content::Resolved(imports(resolved)));
     let meta = meta(root, &entry, resolved);
     let wanted = std::iter::once((META, entry.clone()))
@@ -69,9 +82,7 @@ pub fn pack(package: &Package, resolved: &str) -> Result<Vec<u8>, Diagnostic> {
         match content {
             Content::Resolved(_) => archive.add(name, resolved.as_bytes())?,
             Content::Relabelled(text, _) => archive.add(name, text)?,
-            Content::Same(_) => {
-                archive.add(name, &load::read_bytes(files, &root.path.join(name))?)?
-            }
+            Content::Same(_) => archive.add(name, &read_bytes(files, &root.path.join(name))?)?,
         }
     }
     archive.finish()
@@ -102,7 +113,11 @@ fn in_archive(path: &Path) -> Option<String> {
 }
 
 /// The files that go into the archive, but for `TOSCA.meta`, by their names in it.
-fn contents(files: &dyn FileSystem, root: &Root) -> Result<BTreeMap<String, Content>, Diagnostic> {
+fn contents(
+    files: &dyn FileSystem,
+    root: &Root,
+    extension: &Extension,
+) -> Result<BTreeMap<String, Content>, Diagnostic> {
     let mut contents = BTreeMap::new();
     for path in listed(files, root)? {
         let relative = path.strip_prefix(&root.path).unwrap_or(&path);
@@ -112,7 +127,7 @@ fn contents(files: &dyn FileSystem, root: &Root) -> Result<BTreeMap<String, Cont
             continue;
         }
         let content = if is_yaml(&path) {
-            of_yaml(load::read_bytes(files, &path)?)
+            of_yaml(read_bytes(files, &path)?, extension)
         } else {
             Some(Content::Same(Vec::new()))
         };
@@ -162,22 +177,25 @@ fn listed(files: &dyn FileSystem, root: &Root) -> Result<Vec<PathBuf>, Diagnosti
 }
 
 /// What becomes of a YAML file; nothing, where it is a template that has to be resolved itself.
-fn of_yaml(bytes: Vec<u8>) -> Option<Content> {
+fn of_yaml(bytes: Vec<u8>, extension: &Extension) -> Option<Content> {
     let is_template = memmem::find(&bytes, b"tosca_definitions_version").is_some();
-    let Some(document) = std::str::from_utf8(&bytes).ok().filter(|_| is_template).and_then(parse)
+    let Some(document) = std::str::from_utf8(&bytes)
+        .ok()
+        .filter(|_| is_template)
+        .and_then(|text| parse(text, Some(extension.key)))
     else {
         return Some(Content::Same(Vec::new()));
     };
     let template = document.root();
     let imports = imports_of(template);
     let topology = template.get("topology_template");
-    let is_variable = topology.is_some_and(|topology| topology.get("variability").is_some());
+    let is_extended = topology.is_some_and(|topology| topology.get(extension.key).is_some());
     let version = template.get("tosca_definitions_version");
     let other_version = version.filter(|version| {
-        version.text().is_some_and(|text| text != PLAIN_VERSION && known_version(text))
+        version.text().is_some_and(|text| text != PLAIN_VERSION && (extension.is_version)(text))
     });
     match other_version {
-        _ if is_variable => None,
+        _ if is_extended => None,
         None => Some(Content::Same(imports)),
         Some(_) if topology.is_some() => None,
         Some(version) => {
@@ -190,21 +208,22 @@ fn of_yaml(bytes: Vec<u8>) -> Option<Content> {
     }
 }
 
-fn parse(text: &str) -> Option<Document> {
+fn parse(text: &str, key: Option<&str>) -> Option<Document> {
     let keep = |path: &[&str]| match path {
         [top] => matches!(*top, "tosca_definitions_version" | "topology_template" | "imports"),
-        ["imports", ..] | ["topology_template", "variability"] => true,
+        ["imports", ..] => true,
+        ["topology_template", inner] => Some(*inner) == key,
         _ => false,
     };
     yaml::parse_filtered(FileId::DETACHED, Arc::from(text), &YamlLimits::default(), &keep).ok()
 }
 
 fn imports(text: &str) -> Vec<String> {
-    parse(text).map_or_else(Vec::new, |document| imports_of(document.root()))
+    parse(text, None).map_or_else(Vec::new, |document| imports_of(document.root()))
 }
 
 fn imports_of(template: Node<'_>) -> Vec<String> {
-    load::import_names(template).map(str::to_owned).collect()
+    import_names(template).map(str::to_owned).collect()
 }
 
 /// The metadata of the archive: as they were, or what the template says of itself.

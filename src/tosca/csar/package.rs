@@ -4,12 +4,16 @@ use super::archive::{Archive, Limits};
 use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileSystem, SourceMap};
+use crate::text::files::Files;
+use crate::text::source::{FileSystem, is_yaml};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::load::{self, is_yaml};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The names under which a directory's template is found, the first one first.
+pub const TEMPLATE_NAMES: [&str; 4] =
+    ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
 
 /// What the metadata of a template must hold that stands for a whole archive.
 const REQUIRED_METADATA: [&str; 2] = ["template_name", "template_version"];
@@ -55,33 +59,33 @@ impl Package {
     pub fn find(
         files: &Arc<dyn FileSystem + Send>,
         path: &Path,
-        sources: &mut SourceMap,
+        texts: &Files,
     ) -> Result<Self, Diagnostics> {
         if files.is_dir(path) {
-            return Self::in_root(Arc::clone(files), path.to_owned(), None, sources);
+            return Self::in_root(Arc::clone(files), path.to_owned(), None, texts);
         }
         if !is_archive(path) {
             return Ok(Self::of_file(files, path));
         }
         let archive = Archive::open(&**files, path, &Limits::default())?;
         let root = archive.root().to_owned();
-        Self::in_root(Arc::new(archive), root, Some(path.to_owned()), sources)
+        Self::in_root(Arc::new(archive), root, Some(path.to_owned()), texts)
     }
 
     fn in_root(
         files: Arc<dyn FileSystem + Send>,
         path: PathBuf,
         archive: Option<PathBuf>,
-        sources: &mut SourceMap,
+        texts: &Files,
     ) -> Result<Self, Diagnostics> {
         let mut root = Root { path, archive, meta: None, alone: false };
         let template = if files.is_dir(&root.path.join(META_DIRECTORY)) {
-            let meta = root.meta.insert(read_meta(&*files, &root.path, sources)?);
+            let meta = root.meta.insert(read_meta(&*files, &root.path, texts)?);
             root.path.join(&meta.entry)
         } else {
             match (
                 root.archive.as_deref(),
-                load::find_template(&*files, &root.path),
+                find_template(&*files, &root.path),
                 only_yaml(&*files, &root.path),
             ) {
                 (None, Ok(template), _) => template,
@@ -148,11 +152,7 @@ fn is_value(node: Node<'_>) -> bool {
     node.kind() == NodeKind::Scalar && !node.is_null()
 }
 
-fn read_meta(
-    files: &dyn FileSystem,
-    root: &Path,
-    sources: &mut SourceMap,
-) -> Result<Meta, Diagnostics> {
+fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta, Diagnostics> {
     let path = root.join(META);
     if !files.is_file(&path) {
         let message = format!("there is no `{}`", path.display());
@@ -164,9 +164,10 @@ fn read_meta(
         let message = format!("`{}` is larger than {} MiB", path.display(), META_BYTES >> 20);
         return Err(Diagnostic::error(Code::Csar, message).into());
     }
-    let (file, text) = load::read(files, sources, &path)?;
+    let file = texts.read(files, &path)?;
+    let text = texts.text(file);
     let mut diagnostics = Diagnostics::default();
-    let parsed = Meta::parse(file, &text, &mut diagnostics);
+    let parsed = Meta::parse(file, text, &mut diagnostics);
     for named in parsed.iter().flat_map(|(_, named)| named) {
         let because = |why| format!("`{}` names `{}`, which is {why}", named.keyname, named.name);
         let why = match root.join(&named.name) {
@@ -203,4 +204,20 @@ fn without_template(archive: &Path, ambiguous: bool) -> Diagnostic {
         "name the template in `{META}`, and pack what is in a directory rather than the directory"
     );
     Diagnostic::error(Code::Csar, message).help(help)
+}
+
+/// Finds the template of a path: the file, or the file of a usual name in the directory.
+///
+/// # Errors
+/// `file` where there is none.
+fn find_template(files: &dyn FileSystem, path: &Path) -> Result<PathBuf, Diagnostic> {
+    if !files.is_dir(path) {
+        return Ok(path.to_owned());
+    }
+    let found = TEMPLATE_NAMES.iter().map(|name| path.join(name)).find(|file| files.is_file(file));
+    found.ok_or_else(|| {
+        let message = format!("there is no template in `{}`", path.display());
+        Diagnostic::error(Code::File, message)
+            .help(format!("name the file, or call it {}", TEMPLATE_NAMES.join(", ")))
+    })
 }

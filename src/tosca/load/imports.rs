@@ -4,79 +4,86 @@
 //! Nothing is fetched. What is to be had from a URL is read where a local copy is mapped to it;
 //! else resolving leaves it to an orchestrator, and validating says so.
 
-use super::mapping::{Mapping, below, file_url, is_profile, is_url};
-use super::{Opened, is_yaml, parse_all, read_text};
+use super::mapping::{Mapping, below, file_url};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
-use crate::text::source::{FileId, FileSystem, SourceMap, normalize};
-use crate::text::yaml::{Document, Node};
-use crate::tosca::import::ImportDefinition;
+use crate::text::files::Files;
+use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
+use crate::text::yaml::{Document, Keep, Node};
+use crate::tosca::import::{ImportDefinition, is_profile, is_url};
 use crate::tosca::types::scope::{Link, Links};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The section that says what the names of imported files mean.
 const SECTION: &str = "3.6.8.2.4";
 
 /// How imports are read.
 #[derive(Clone, Copy)]
-pub struct Importing<'f> {
+pub(super) struct Importing<'f> {
+    /// What was read so far.
+    pub texts: &'f Files,
     /// Through which the files are read that come with the template.
     pub files: &'f dyn FileSystem,
     /// Through which local copies of what is elsewhere are read.
     pub outside: &'f dyn FileSystem,
     /// Which those are.
     pub mapping: &'f Mapping,
+    /// What of an imported file is kept.
+    pub keep: Option<Keep<'f>>,
     /// Whether what cannot be had here is an error.
     pub strict: bool,
 }
 
-impl Importing<'_> {
-    /// Reads the wanted imports of a template, for the types in them; what is in its library is
-    /// there already.
-    ///
-    /// A file that does not exist is a `file` error at the import's place; where only a file of the
-    /// library that nothing imports asks for it, a warning. `syntax` errors are as everywhere.
-    pub fn read<'i>(
-        self,
-        sources: &mut SourceMap,
-        opened: &Opened,
-        wanted: impl Iterator<Item = ImportDefinition<'i>>,
-        diagnostics: &mut Diagnostics,
-    ) -> (Vec<Document>, Links) {
-        let path = |document: &Document| normalize(sources.file(document.file()).path());
-        let known = opened
-            .library
-            .iter()
-            .chain([&opened.template])
-            .map(|document| (path(document), document.file()))
-            .collect();
-        let library: Vec<_> = opened.library.iter().map(Document::file).collect();
-        let left = opened.library.iter().map(|document| (document.file(), document)).collect();
-        let links = Links {
-            top: Some(opened.template.file()),
-            library: library.clone(),
-            links: Vec::new(),
-        };
-        let mut reading = Reading { how: self, sources, known, left, documents: Vec::new(), links };
-        let importer =
-            Importer { root: opened.template.root(), directory: &opened.base, outside: false };
-        let open = wanted
-            .filter_map(|import| diagnostics.ok(reading.how.target(&importer, import)).flatten())
-            .collect();
-        reading.follow(open, diagnostics);
-        let mut unasked = Diagnostics::default();
-        for file in library {
-            let open = reading.of_library(file, &mut unasked);
-            reading.follow(open, &mut unasked);
-        }
-        for mut diagnostic in unasked.0 {
-            diagnostic.severity = Severity::Warning;
-            diagnostics.push(diagnostic);
-        }
-        (reading.documents, reading.links)
-    }
+/// What a template imports, and its library.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The files, in the order of reading, without those of the library.
+    pub files: Vec<FileId>,
+    /// Which file imports which.
+    pub links: Links,
+}
 
+/// Reads what a template imports that lies in this directory, and what that and the library
+/// import.
+pub(super) fn read<'i>(
+    how: Importing<'_>,
+    (template, directory): (&Document, &Path),
+    library: &[(FileId, &Document)],
+    wanted: impl Iterator<Item = ImportDefinition<'i>>,
+    diagnostics: &mut Diagnostics,
+) -> Imported {
+    let sources = how.texts.sources();
+    let path = |file: FileId| normalize(sources.file(file).path());
+    let known = library.iter().map(|&(file, _)| file).chain([template.file()]);
+    let links = Links {
+        top: Some(template.file()),
+        library: library.iter().map(|&(file, _)| file).collect(),
+        links: Vec::new(),
+    };
+    let mut reading = Reading {
+        how,
+        known: known.map(|file| (path(file), file)).collect(),
+        left: library.iter().copied().collect(),
+        imported: Imported { files: Vec::new(), links },
+    };
+    let importer = Importer { root: template.root(), directory, outside: false };
+    let open = wanted
+        .filter_map(|import| diagnostics.ok(how.target(&importer, import)).flatten())
+        .collect();
+    reading.follow(open, diagnostics);
+    let mut unasked = Diagnostics::default();
+    for &(file, _) in library {
+        let open = reading.of_library(file, &mut unasked);
+        reading.follow(open, &mut unasked);
+    }
+    for mut diagnostic in unasked.0 {
+        diagnostic.severity = Severity::Warning;
+        diagnostics.push(diagnostic);
+    }
+    reading.imported
+}
+
+impl Importing<'_> {
     /// The file that is imported; nothing where none is, and none is missed.
     fn target(
         &self,
@@ -141,8 +148,8 @@ impl Importing<'_> {
         if outside { self.outside } else { self.files }
     }
 
-    /// The text of a file; nothing where there is no such file, and none is needed.
-    fn text(&self, target: &Target) -> Result<Option<Arc<str>>, Diagnostic> {
+    /// Reads a file; nothing where there is no such file, and none is needed.
+    fn file(&self, target: &Target) -> Result<Option<FileId>, Diagnostic> {
         let Place { path, outside, optional } = &target.place;
         let files = self.through(*outside);
         if (*optional || self.strict) && !files.is_file(path) {
@@ -150,7 +157,7 @@ impl Importing<'_> {
                 Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
             return if self.strict { Err(target.judge(error)) } else { Ok(None) };
         }
-        read_text(files, path).map(Some).map_err(|error| target.judge(error))
+        self.texts.read(files, path).map(Some).map_err(|error| target.judge(error))
     }
 }
 
@@ -209,20 +216,18 @@ impl Target {
 
 struct Reading<'f> {
     how: Importing<'f>,
-    sources: &'f mut SourceMap,
-    /// The files that were read.
+    /// The files that were met.
     known: FxHashMap<PathBuf, FileId>,
     /// Files of the library whose imports have not been followed yet.
     left: FxHashMap<FileId, &'f Document>,
-    documents: Vec<Document>,
-    links: Links,
+    imported: Imported,
 }
 
 impl Reading<'_> {
     /// Reads these files and what they import, wave by wave.
     fn follow(&mut self, mut open: Vec<Target>, diagnostics: &mut Diagnostics) {
         while !open.is_empty() {
-            let mut jobs = Vec::new();
+            let mut new = Vec::new();
             let mut outside = Vec::new();
             let mut next = Vec::new();
             for target in open {
@@ -230,23 +235,22 @@ impl Reading<'_> {
                 let to = match self.known.get(&path) {
                     Some(known) => *known,
                     None => {
-                        let Some(text) = diagnostics.ok(self.how.text(&target)).flatten() else {
+                        let Some(file) = diagnostics.ok(self.how.file(&target)).flatten() else {
                             continue;
                         };
-                        let file = self.sources.add(&target.place.path, Arc::clone(&text));
                         self.known.insert(path, file);
-                        jobs.push((file, text));
+                        new.push((file, self.how.keep));
                         outside.push(target.place.outside);
                         file
                     }
                 };
                 next.extend(self.of_library(to, diagnostics));
-                self.links.links.push(Link { to, ..target.link });
+                self.imported.links.links.push(Link { to, ..target.link });
             }
-            for (document, outside) in parse_all(&jobs, |_| false).into_iter().zip(outside) {
+            for (document, outside) in self.how.texts.parse(&new).into_iter().zip(outside) {
                 if let Some(document) = diagnostics.ok(document) {
-                    next.extend(self.targets(&document, outside, diagnostics));
-                    self.documents.push(document);
+                    next.extend(self.targets(document, outside, diagnostics));
+                    self.imported.files.push(document.file());
                 }
             }
             open = next;
@@ -267,17 +271,11 @@ impl Reading<'_> {
         outside: bool,
         diagnostics: &mut Diagnostics,
     ) -> Vec<Target> {
-        let directory = self.sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
+        let sources = self.how.texts.sources();
+        let directory = sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
         let importer = Importer { root: document.root(), directory, outside };
         let targets =
             ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));
         targets.filter_map(|target| diagnostics.ok(target).flatten()).collect()
     }
-}
-
-/// What a service template imports from beside itself.
-pub fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
-    let local = ImportDefinition::all(root)
-        .filter(|import| import.repository.is_none() && !is_url(import.file));
-    local.map(|import| import.file).filter(|file| !is_profile(file))
 }

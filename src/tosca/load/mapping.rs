@@ -1,6 +1,6 @@
 //! Which local copies stand for what lies behind URLs; nothing is ever fetched.
 
-use crate::tosca::profile;
+use crate::tosca::import::is_url;
 use std::path::{Path, PathBuf};
 
 /// Local files for URLs: each stands for itself and for everything below it.
@@ -35,17 +35,6 @@ impl Mapping {
             .max_by_key(|(length, _)| *length)
             .map(|(_, path)| path)
     }
-}
-
-/// Whether this is a URL rather than a path.
-pub fn is_url(text: &str) -> bool {
-    text.contains("://")
-}
-
-/// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types are there without an
-/// import.
-pub fn is_profile(name: &str) -> bool {
-    [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
 }
 
 /// The path of a URL of a local file.

@@ -2,7 +2,7 @@
 
 use super::Holds::Named;
 use super::{Keyname, Shape, keynames};
-use crate::tosca::types::Family;
+use crate::tosca::Family;
 
 /// A shape whose keynames hold values.
 const fn shape(what: &'static str, section: &'static str, keynames: &'static [Keyname]) -> Shape {

@@ -8,11 +8,11 @@
 use super::defined::Types;
 use super::definition::{InterfaceDefinition, OperationDefinition, PropertyDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
-use super::family::Family;
 use super::hierarchy::TypeId;
 use super::schemas::{Schemas, definition, schema};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
+use crate::tosca::family::Family;
 use crate::tosca::value::{
     Findings, Reason, Schema, Undecided, check_constraint_definition, check_definition,
     check_schema,

@@ -3,14 +3,14 @@
 use super::check;
 use super::definition::{Named, TypeDefinition};
 use super::effective::{self, EffectiveType};
-use super::family::Family;
 use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
 use super::outline::Outline;
 use super::scope::Links;
+use super::{grammar, profile};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Document, Node};
-use crate::tosca::{grammar, profile};
+use crate::tosca::family::Family;
 use std::sync::OnceLock;
 
 /// The normative types and all types of some documents.

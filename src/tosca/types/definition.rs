@@ -1,8 +1,8 @@
 //! Type definitions as they are written, shorthand notations resolved; what is wrong with them has
 //! been said already.
 
-use super::family::Family;
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 
 /// A name and what is behind it.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! What derives from what: finds the parents, and takes away those that would make a cycle.
 
-use super::family::Family;
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, own};
 use super::normative;
 use super::outline::Outline;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 
 /// More levels than this are nobody's design; with a limit, no type costs more than its own
 /// definitions times a constant.

@@ -7,10 +7,10 @@ use super::definition::{
     OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
-use super::family::Family;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::family::Family;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;

@@ -6,14 +6,14 @@
 //! that are defined twice ([`super::unite`]) or not at all: [`TypeHierarchy::resolving`] takes
 //! everything, [`TypeHierarchy::judged`] reports it.
 
-use super::family::Family;
 use super::normative;
 use super::outline::Outline;
+use super::profile;
 use super::scope::{Links, Scopes};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Node};
-use crate::tosca::profile;
+use crate::tosca::family::Family;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The position of the normative types' file among the files of a hierarchy.
@@ -58,7 +58,7 @@ pub(super) enum Parent {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Namesakes {
     pub first: TypeId,
-    last: TypeId,
+    pub last: TypeId,
 }
 
 /// All types.

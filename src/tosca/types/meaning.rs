@@ -3,10 +3,10 @@
 //! A type that nobody defines is its own only ancestor: nothing fails, it just derives from
 //! nothing.
 
-use super::family::Family;
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 
 /// The relationship type of hosting.
 const HOSTED_ON: &str = "tosca.relationships.HostedOn";

@@ -9,17 +9,19 @@ mod defined;
 mod definition;
 mod derive;
 mod effective;
-mod family;
+pub(crate) mod grammar;
 mod hierarchy;
 mod meaning;
 mod normative;
 mod outline;
+pub mod profile;
 mod report;
 pub(crate) mod schemas;
 pub(crate) mod scope;
 mod unite;
 mod unknown;
 
+pub use crate::tosca::family::Family;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
@@ -27,7 +29,6 @@ pub use definition::{
     TypeDefinition,
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
-pub use family::Family;
 pub(crate) use hierarchy::TypeHierarchy;
 pub use hierarchy::{TypeId, TypeRef};
 pub(crate) use meaning::Meaning;

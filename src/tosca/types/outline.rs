@@ -1,8 +1,8 @@
 //! What the hierarchy reads of a type definition, and what of a library is kept for that.
 
-use super::family::Family;
 use super::hierarchy::TypeId;
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::family::Family;
 
 /// The metadata by which a type says that nothing deploys it.
 pub(super) const ABSTRACT: &str = "vintner_abstract";

@@ -6,12 +6,12 @@ use super::definition::{
     RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
-use super::family::Family;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 use super::defined::Types;
 use super::definition::{Constraint, PropertyDefinition, SchemaDefinition};
 use super::effective::Parts;
-use super::family::Family;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
 use std::cell::OnceCell;
 

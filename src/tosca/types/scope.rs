@@ -5,8 +5,8 @@
 //! sees(g) has, over all g that f imports with the prefix p. The library beside a template, and
 //! what that imports, is seen everywhere.
 
+use super::profile;
 use crate::text::source::{FileId, Span};
-use crate::tosca::profile;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 

@@ -1,11 +1,11 @@
 //! The hierarchy as resolving reads it.
 
+use super::profile;
 use super::scope::{Link, Links};
 use super::*;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Document, Limits, parse};
-use crate::tosca::profile;
 
 fn documents(texts: &[&str]) -> Vec<Document> {
     let parse = |(file, text): (usize, &&str)| {

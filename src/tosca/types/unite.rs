@@ -2,11 +2,11 @@
 
 use super::hierarchy::{Namesakes, TypeHierarchy, TypeId};
 use super::normative;
+use super::profile;
 use super::scope::Links;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
-use crate::tosca::profile;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -21,6 +21,10 @@ impl<'a> TypeHierarchy<'a> {
         for namesakes in self.names.iter().flat_map(FxHashMap::values) {
             let normative = self.normative(namesakes.first);
             same.extend(normative.map(|normative| (normative, namesakes.first)));
+            // Nearly all names of a large library.
+            if namesakes.first == namesakes.last {
+                continue;
+            }
             let mut firsts = FxHashMap::default();
             for (file, id) in self.namesakes(Some(namesakes.first)) {
                 let way = way(file).filter(|_| normative.is_none());

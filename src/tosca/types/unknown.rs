@@ -1,12 +1,12 @@
 //! What to say of names that no type has.
 
-use super::family::Family;
 use super::hierarchy::{TypeHierarchy, TypeRef};
 use super::normative;
+use super::profile;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::Node;
-use crate::tosca::profile;
+use crate::tosca::family::Family;
 use crate::tosca::value::Primitive;
 
 impl TypeHierarchy<'_> {

@@ -3,15 +3,16 @@
 //!
 //! Recursion follows the parts of a value, whose depth the parser limits.
 
-use super::function::{function, function_not_map};
-use super::primitive::{Literal, range};
+use super::datum::Datum;
+use super::literal::{Literal, range};
 use super::truth::Truth;
 use super::{
     Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided,
+    function, function_not_map,
 };
 use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Collects what it finds.
@@ -56,17 +57,20 @@ impl<'t> Kind<'t> {
             .find(|property| property.name == name)
     }
 
+    /// Whether nothing is known of its type, though it has one.
     pub(super) fn is_unknown(&self) -> bool {
-        self.base.is_none() && self.data_type.is_none()
+        self.base.is_none() && self.data_type.is_none() && self.schema.is_typed()
     }
 
     /// The function that a node calls where a value of this is expected. `token` is a property of
     /// credentials as well: a map whose only key is a property is a value, and one that no function
     /// takes as its arguments is a value where a map is expected.
-    pub(super) fn function(&self, node: Node<'t>) -> Option<&'t str> {
+    pub(super) fn function(&self, datum: Datum<'t>) -> Option<&'t str> {
+        let node = datum.node()?;
         let name = function(node)?;
         match self.base {
             Some(Primitive::Map) => function_not_map(node),
+            None if !self.schema.is_typed() => function_not_map(node),
             _ => self.property(name).is_none().then_some(name),
         }
     }
@@ -111,93 +115,99 @@ impl<'t, 'a> Checker<'t, 'a> {
             .filter(|found| found.severity == Severity::Error)
     }
 
+    /// What cannot be told of a node; of what stands in no document there is no place to say it.
     pub(super) fn undecided(
         &mut self,
-        node: Node<'t>,
+        datum: Datum<'t>,
         reason: Reason<'t>,
         schema: Option<&'t Schema<'t>>,
     ) {
-        self.findings.undecided.push(Undecided { node, reason, schema });
+        let undecided = datum.node().map(|node| Undecided { node, reason, schema });
+        self.findings.undecided.extend(undecided);
     }
 
     /// A value: its type, and where that is right its constraints.
-    pub(super) fn value(&mut self, node: Node<'t>, schema: &'t Schema<'t>) {
+    pub(super) fn value(&mut self, datum: Datum<'t>, schema: &'t Schema<'t>) {
         let kind = self.kind(schema);
         let before = self.findings.diagnostics.len();
-        if self.typed(node, &kind) && self.errors_since(before).next().is_none() {
-            kind.constraints().for_each(|clause| self.constraint(node, clause, &kind));
+        if self.typed(datum, &kind) && self.errors_since(before).next().is_none() {
+            kind.constraints().for_each(|clause| self.constraint(datum, clause, &kind));
         }
     }
 
     /// A value of a type, its own constraints aside; whether it is there to be looked at further.
-    pub(super) fn typed(&mut self, node: Node<'t>, kind: &Kind<'t>) -> bool {
-        if let Some(name) = kind.function(node) {
-            self.undecided(node, Reason::Function(name), Some(kind.schema));
+    pub(super) fn typed(&mut self, datum: Datum<'t>, kind: &Kind<'t>) -> bool {
+        if let Some(name) = kind.function(datum) {
+            self.undecided(datum, Reason::Function(name), Some(kind.schema));
             return false;
         }
         if kind.is_unknown() {
-            self.undecided(node, Reason::UnknownType(kind.schema.type_name), Some(kind.schema));
+            self.undecided(datum, Reason::UnknownType(kind.schema.type_name), Some(kind.schema));
             return false;
         }
+        if !kind.schema.is_typed() {
+            self.untyped(datum);
+            return true;
+        }
         match kind.base {
-            Some(Primitive::List) if node.kind() == NodeKind::Sequence => {
-                self.entries(node.items(), kind)
+            Some(Primitive::List) if datum.kind() == NodeKind::Sequence => {
+                self.entries(datum.items(), kind)
             }
-            Some(Primitive::Map) if node.kind() == NodeKind::Mapping => {
-                node.entries().for_each(|(key, _)| self.key(key, kind));
-                self.entries(node.entries().map(|(_, entry)| entry), kind);
+            Some(Primitive::Map) if datum.kind() == NodeKind::Mapping => {
+                datum.entries().for_each(|(key, _)| self.key(key, kind));
+                self.entries(datum.entries().map(|(_, entry)| entry), kind);
             }
-            Some(Primitive::Range) if node.kind() == NodeKind::Sequence => {
-                return self.range(node, kind);
+            Some(Primitive::Range) if datum.kind() == NodeKind::Sequence => {
+                return self.range(datum, kind);
             }
-            None if node.kind() == NodeKind::Mapping => {
+            None if datum.kind() == NodeKind::Mapping => {
                 let properties = kind.data_type.map_or(&[][..], |data_type| data_type.properties);
                 self.assignments(
-                    Some(node),
+                    Some(datum),
                     properties,
                     &format!("`{}`", kind.schema.type_name),
-                    node.span(),
+                    datum.span(),
                     "3.7.6",
                 );
             }
-            Some(primitive) if Literal::read(node, primitive).is_some() => {
-                self.spelling(node, primitive)
+            Some(primitive) if Literal::read(datum, primitive).is_some() => {
+                self.spelling(datum, primitive)
             }
             _ => {
-                self.invalid(node, kind);
+                self.invalid(datum, kind);
                 return false;
             }
         }
         true
     }
 
-    fn invalid(&mut self, node: Node<'t>, kind: &Kind<'t>) {
-        let message = format!("expected {}, got {}", kind.describe(), shown(node));
+    fn invalid(&mut self, datum: Datum<'t>, kind: &Kind<'t>) {
+        let message = format!("expected {}, got {}", kind.describe(), datum.described());
         let section = kind.base.map_or("3.7.6", Primitive::section);
-        let help = kind.base.and_then(|base| base.advice(node));
+        let help = kind.base.and_then(|base| base.advice(datum));
         self.report(
             Diagnostic::error(Code::InvalidValue, message)
-                .at(node.span())
+                .at(datum.span())
                 .section(section)
                 .help_opt(help),
         );
     }
 
-    fn spelling(&mut self, node: Node<'t>, primitive: Primitive) {
-        let Some(best) = node.text().and_then(|text| primitive.better_case(text)) else { return };
-        let message = format!("the unit in {} is best written `{best}`", shown(node));
+    fn spelling(&mut self, datum: Datum<'t>, primitive: Primitive) {
+        let Some(best) = datum.text().and_then(|text| primitive.better_case(text)) else { return };
+        let message = format!("the unit in {} is best written `{best}`", datum.shown());
         self.report(
-            Diagnostic::warning(Code::InvalidValue, message).at(node.span()).section("3.3.6.4.3"),
+            Diagnostic::warning(Code::InvalidValue, message).at(datum.span()).section("3.3.6.4.3"),
         );
     }
 
-    fn key(&mut self, key: Node<'t>, kind: &Kind<'t>) {
+    fn key(&mut self, key: Datum<'t>, kind: &Kind<'t>) {
         if let Some(schema) = kind.key_schema() {
             self.value(key, schema);
         }
     }
 
-    fn entries(&mut self, entries: impl Iterator<Item = Node<'t>>, kind: &Kind<'t>) {
+    fn entries(&mut self, entries: impl Iterator<Item = Datum<'t>>, kind: &Kind<'t>) {
         let schema = kind.entry_schema();
         for entry in entries {
             match schema {
@@ -208,28 +218,27 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 
     /// A value of which nothing is expected; functions in it are functions all the same.
-    fn untyped(&mut self, node: Node<'t>) {
-        if let Some(name) = function_not_map(node) {
-            return self.undecided(node, Reason::Function(name), None);
+    fn untyped(&mut self, datum: Datum<'t>) {
+        if let Some(name) = datum.node().and_then(function_not_map) {
+            return self.undecided(datum, Reason::Function(name), None);
         }
-        node.items()
-            .chain(node.entries().map(|(_, entry)| entry))
-            .for_each(|part| self.untyped(part));
+        let parts = datum.items().chain(datum.entries().map(|(_, entry)| entry));
+        parts.for_each(|part| self.untyped(part));
     }
 
     /// A range, whose bounds may be functions.
-    fn range(&mut self, node: Node<'t>, kind: &Kind<'t>) -> bool {
+    fn range(&mut self, datum: Datum<'t>, kind: &Kind<'t>) -> bool {
         let calls: Vec<_> =
-            node.items().filter_map(|bound| Some((bound, function(bound)?))).collect();
-        if node.items().len() == 2 && !calls.is_empty() {
+            datum.items().filter_map(|bound| Some((bound, function(bound.node()?)?))).collect();
+        if datum.size() == 2 && !calls.is_empty() {
             calls
                 .into_iter()
                 .for_each(|(bound, name)| self.undecided(bound, Reason::Function(name), None));
             return false;
         }
-        let is_range = range(node).is_some();
+        let is_range = range(datum).is_some();
         if !is_range {
-            self.invalid(node, kind);
+            self.invalid(datum, kind);
         }
         is_range
     }
@@ -237,24 +246,24 @@ impl<'t, 'a> Checker<'t, 'a> {
     /// Values of properties: each one is defined and valid, and each one that is required is there.
     pub(super) fn assignments(
         &mut self,
-        values: Option<Node<'t>>,
+        values: Option<Datum<'t>>,
         definitions: &'t [Definition<'t>],
         owner: &str,
-        at: Span,
+        at: Option<Span>,
         section: &'static str,
     ) {
-        let values = values.filter(|values| !values.is_null());
-        if let Some(node) = values.filter(|values| values.kind() != NodeKind::Mapping) {
+        let values = values.filter(|values| values.scalar() != Some(Scalar::Null));
+        if let Some(datum) = values.filter(|values| values.kind() != NodeKind::Mapping) {
             let message =
-                format!("expected a map of the properties of {owner}, got {}", shown(node));
+                format!("expected a map of the properties of {owner}, got {}", datum.shown());
             return self.report(
-                Diagnostic::error(Code::InvalidValue, message).at(node.span()).section(section),
+                Diagnostic::error(Code::InvalidValue, message).at(datum.span()).section(section),
             );
         }
         let known: FxHashMap<&str, _> =
             definitions.iter().map(|definition| (definition.name, definition)).collect();
         let mut assigned = FxHashSet::default();
-        for (key, value) in values.into_iter().flat_map(Node::entries) {
+        for (key, value) in values.into_iter().flat_map(Datum::entries) {
             let name = key.text().unwrap_or_default();
             match known.get(name) {
                 Some(definition) => {
@@ -276,18 +285,18 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 
     /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
-    pub(super) fn assignment(&mut self, value: Node<'t>, definition: &'t Definition<'t>) {
+    pub(super) fn assignment(&mut self, value: Datum<'t>, definition: &'t Definition<'t>) {
         let Some(schema) = &definition.schema else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };
-        match self.same(value, fixed, Some(schema)) {
+        match self.same(value, fixed.into(), Some(schema)) {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),
             Truth::No => {
                 let message = format!(
                     "the property `{}` has the fixed value {}",
                     definition.name,
-                    shown(fixed)
+                    Datum::Node(fixed).shown()
                 );
                 let error = Diagnostic::error(Code::InvalidValue, message)
                     .at(value.span())
@@ -299,7 +308,7 @@ impl<'t, 'a> Checker<'t, 'a> {
 
     fn unknown(
         &mut self,
-        key: Node<'t>,
+        key: Datum<'t>,
         name: &str,
         known: &[Definition<'_>],
         owner: &str,
@@ -320,17 +329,17 @@ impl<'t, 'a> Checker<'t, 'a> {
         );
     }
 
-    fn constraint(&mut self, node: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
-        match self.fulfils(node, clause, kind) {
+    fn constraint(&mut self, datum: Datum<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+        match self.fulfils(datum, clause, kind) {
             Truth::Yes => {}
-            Truth::Unknown(reason) => self.undecided(node, reason, Some(kind.schema)),
+            Truth::Unknown(reason) => self.undecided(datum, reason, Some(kind.schema)),
             Truth::No => {
-                let message = format!("{} violates `{}`", shown(node), clause.text());
+                let message = format!("{} violates `{}`", datum.shown(), short(clause.text()));
                 let error = Diagnostic::error(Code::ViolatedConstraint, message)
-                    .at(node.span())
+                    .at(datum.span())
                     .section("3.6.3");
                 let candidates = clause.operand.items().filter_map(Node::text);
-                let meant = node.text().and_then(|text| did_you_mean(text, candidates));
+                let meant = datum.text().and_then(|text| did_you_mean(text, candidates));
                 self.report(
                     error.label(clause.span, "the constraint is declared here").help_opt(meant),
                 );
@@ -339,15 +348,11 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 }
 
-/// A value for messages, cut where it is long.
-pub(super) fn shown(node: Node<'_>) -> String {
-    const LONGEST: usize = 60;
-    match node.text() {
-        None => node.describe().to_owned(),
-        Some("") => node.describe().to_owned(),
-        Some(text) if text.chars().nth(LONGEST).is_some() => {
-            format!("`{}…`", text.chars().take(LONGEST).collect::<String>())
-        }
-        Some(text) => format!("`{text}`"),
+/// A text for messages, cut where it is long.
+fn short(text: String) -> String {
+    const LONGEST: usize = 100;
+    match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {
+        Some(start) => format!("{start}…"),
+        None => text,
     }
 }

@@ -1,11 +1,13 @@
 //! Constraint clauses (section 3.6.3).
 
 use super::Primitive;
+use super::datum::Datum;
+use super::literal::integer;
 use super::schema::shape;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
+use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::variability::inputs::anchored;
 use regex_lite::Regex;
 use std::cmp::Ordering;
 
@@ -184,17 +186,57 @@ impl<'a> Clause<'a> {
     }
 
     /// The regular expression of a `pattern`, and why there is none.
-    pub(super) fn pattern(&self) -> Option<Result<&Regex, &str>> {
+    pub(crate) fn pattern(&self) -> Option<Result<&Regex, &str>> {
         self.pattern.as_ref().map(|pattern| pattern.as_ref().map_err(String::as_str))
     }
 
-    /// As it is written on one line, cut where it is long.
-    pub(super) fn text(&self) -> String {
-        const LONGEST: usize = 100;
-        let text = format!("{}: {}", self.operator.keyname(), self.operand.to_value());
-        match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {
-            Some(start) => format!("{start}…"),
-            None => text,
+    /// As it is written on one line: `in_range: [1, 4]`.
+    pub(crate) fn text(&self) -> String {
+        format!("{}: {}", self.operator.keyname(), self.operand.to_value())
+    }
+
+    /// As a value: a map from its keyname to its operand.
+    pub(crate) fn to_value(&self) -> Value {
+        Value::Map([(self.operator.keyname().into(), self.operand.to_value())].into())
+    }
+
+    /// The values that it admits, where it lists them.
+    pub(crate) fn values(&self) -> Option<Vec<Value>> {
+        match self.operator {
+            Operator::Equal => Some(vec![self.operand.to_value()]),
+            Operator::ValidValues => Some(self.operand.items().map(Node::to_value).collect()),
+            _ => None,
         }
     }
+
+    /// The values at which it may begin or cease to hold, where values are ordered.
+    pub(crate) fn bounds(&self) -> Vec<Value> {
+        match self.operator {
+            Operator::InRange => {
+                let known = |bound: &Node<'_>| !Datum::Node(*bound).is_unbounded();
+                self.operand.items().filter(known).map(Node::to_value).collect()
+            }
+            Operator::GreaterThan
+            | Operator::GreaterOrEqual
+            | Operator::LessThan
+            | Operator::LessOrEqual => vec![self.operand.to_value()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The size that it asks for, or that it bounds.
+    pub(crate) fn size(&self) -> Option<usize> {
+        match self.operator {
+            Operator::Length | Operator::MinLength | Operator::MaxLength => {
+                usize::try_from(integer(self.operand.into())?).ok()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The regular expression that matches where this one matches a whole text.
+fn anchored(text: &str) -> Result<Regex, regex_lite::Error> {
+    // On its own first, so that an unbalanced parenthesis is not taken for one of ours.
+    Regex::new(text).and_then(|_| Regex::new(&format!(r"\A(?:{text})\z")))
 }

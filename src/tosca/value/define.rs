@@ -1,13 +1,15 @@
 //! Whether definitions make sense: constraints for their types (section 3.6.3.3), and defaults for
 //! their definitions (3.6.10.5, 3.6.14.3).
 
-use super::check::{Checker, Kind, shown};
-use super::primitive::{Literal, is_unbounded};
+use super::check::{Checker, Kind};
+use super::datum::Datum;
+use super::literal::{Literal, integer};
 use super::truth::is_unsupported;
 use super::{Clause, Definition, Operator, Primitive, Reason, Schema, function};
 use crate::text::diagnostic::{Code, Diagnostic, Rule, Specification};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
+use num_bigint::Sign;
 
 /// The type of the bounds of a range, and of lengths.
 static INTEGER: Schema<'static> = Schema {
@@ -28,7 +30,7 @@ impl<'t> Checker<'t, '_> {
         {
             let Some(value) = value else { continue };
             let before = self.findings.diagnostics.len();
-            self.value(value, schema);
+            self.value(value.into(), schema);
             for found in self.errors_since(before) {
                 found.message =
                     format!("the {what} of `{}` does not fit: {}", definition.name, found.message);
@@ -51,9 +53,13 @@ impl<'t> Checker<'t, '_> {
     pub(super) fn clause_definition(&mut self, clause: &'t Clause<'t>, schema: &'t Schema<'t>) {
         let kind = self.kind(schema);
         if kind.is_unknown() {
-            return self.undecided(clause.operand, Reason::UnknownType(schema.type_name), None);
+            return self.undecided(
+                clause.operand.into(),
+                Reason::UnknownType(schema.type_name),
+                None,
+            );
         }
-        if !clause.operator.applies_to(kind.base) {
+        if schema.is_typed() && !clause.operator.applies_to(kind.base) {
             let (keyname, domain) = (clause.operator.keyname(), clause.operator.domain());
             let message =
                 format!("`{keyname}` constrains {domain}, not values of `{}`", schema.type_name);
@@ -65,7 +71,7 @@ impl<'t> Checker<'t, '_> {
         }
         let whole = matches!(clause.operator, Operator::ValidValues | Operator::InRange);
         if let Some(name) = function(clause.operand).filter(|_| whole) {
-            return self.undecided(clause.operand, Reason::Function(name), None);
+            return self.undecided(clause.operand.into(), Reason::Function(name), None);
         }
         match clause.operator {
             Operator::ValidValues if clause.operand.kind() == NodeKind::Sequence => {
@@ -76,14 +82,24 @@ impl<'t> Checker<'t, '_> {
             Operator::Length | Operator::MinLength | Operator::MaxLength => self.length(clause),
             Operator::Pattern => self.text(clause, "needs a regular expression"),
             Operator::Schema => self.text(clause, "needs a schema as text"),
-            _ => self.operand(clause.operand, clause, &kind),
+            Operator::Equal => self.operand(clause.operand, clause, &kind),
+            _ => self.bound(clause.operand, clause, &kind),
         }
+    }
+
+    /// A value that others are above or below: also where no type is declared, it has an order.
+    fn bound(&mut self, operand: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+        let untyped = !kind.schema.is_typed() && function(operand).is_none();
+        if untyped && !Primitive::of(operand.into()).is_comparable() {
+            return self.wrong(clause, "needs a value that has an order");
+        }
+        self.operand(operand, clause, kind);
     }
 
     /// A value that values are compared with: it is of their type.
     fn operand(&mut self, operand: Node<'t>, clause: &Clause<'_>, kind: &Kind<'t>) {
         let before = self.findings.diagnostics.len();
-        self.typed(operand, kind);
+        self.typed(operand.into(), kind);
         for found in self.errors_since(before) {
             found.code = Code::InvalidConstraint;
             found.message = format!(
@@ -100,26 +116,34 @@ impl<'t> Checker<'t, '_> {
             return self.wrong(clause, "needs a list of a lower and an upper bound");
         };
         let kind = if kind.base == Some(Primitive::Range) { self.kind(&INTEGER) } else { *kind };
-        self.operand(low, clause, &kind);
-        if is_unbounded(high) {
+        self.bound(low, clause, &kind);
+        if Datum::Node(high).is_unbounded() {
             return;
         }
-        self.operand(high, clause, &kind);
-        let read = |bound| Literal::read(bound, kind.base?);
+        self.bound(high, clause, &kind);
+        let base = |bound: Node<'t>| match kind.schema.is_typed() {
+            true => kind.base,
+            false => Some(Primitive::of(bound.into())),
+        };
+        let read = |bound: Node<'t>| Literal::read(bound.into(), base(bound)?);
         if read(low)
             .zip(read(high))
             .and_then(|(low, high)| low.compare(&high))
             .is_some_and(std::cmp::Ordering::is_gt)
         {
-            let message = format!("no value is in a range from {} to {}", shown(low), shown(high));
+            let message = format!(
+                "no value is in a range from {} to {}",
+                Datum::Node(low).shown(),
+                Datum::Node(high).shown()
+            );
             self.refuse(clause.operand.span(), message);
         }
     }
 
     fn length(&mut self, clause: &'t Clause<'t>) {
         let kind = self.kind(&INTEGER);
-        match Literal::read(clause.operand, Primitive::Integer) {
-            Some(Literal::Integer(length)) if length < 0 => {
+        match integer(clause.operand.into()) {
+            Some(length) if length.sign() == Sign::Minus => {
                 self.wrong(clause, "needs an integer from zero")
             }
             _ => self.operand(clause.operand, clause, &kind),
@@ -128,16 +152,18 @@ impl<'t> Checker<'t, '_> {
 
     fn text(&mut self, clause: &'t Clause<'t>, need: &str) {
         if let Some(name) = function(clause.operand) {
-            return self.undecided(clause.operand, Reason::Function(name), None);
+            return self.undecided(clause.operand.into(), Reason::Function(name), None);
         }
         match clause.pattern() {
             _ if clause.operand.as_str().is_none() => self.wrong(clause, need),
             Some(Err(error)) if is_unsupported(error) => {
-                self.undecided(clause.operand, Reason::Pattern, None)
+                self.undecided(clause.operand.into(), Reason::Pattern, None)
             }
             Some(Err(error)) => {
-                let message =
-                    format!("{} is no regular expression: {error}", shown(clause.operand));
+                let message = format!(
+                    "{} is no regular expression: {error}",
+                    Datum::Node(clause.operand).shown()
+                );
                 self.refuse(clause.operand.span(), message);
             }
             _ => {}
@@ -145,8 +171,11 @@ impl<'t> Checker<'t, '_> {
     }
 
     fn wrong(&mut self, clause: &Clause<'_>, need: &str) {
-        let message =
-            format!("`{}` {need}, not {}", clause.operator.keyname(), shown(clause.operand));
+        let message = format!(
+            "`{}` {need}, not {}",
+            clause.operator.keyname(),
+            Datum::Node(clause.operand).shown()
+        );
         self.refuse(clause.operand.span(), message);
     }
 

@@ -29,25 +29,32 @@
 
 mod check;
 mod clause;
+mod datum;
 mod define;
-mod function;
+mod literal;
 mod primitive;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod timestamp;
 mod truth;
+mod unit;
+mod version;
 
-pub use crate::variability::inputs::Dimension;
+pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
-pub use function::{FUNCTIONS, function, function_not_map};
+pub use datum::Datum;
 pub use primitive::Primitive;
 pub use schema::{DataTypeView, DataTypes, Definition, Schema};
+pub(crate) use timestamp::timestamp;
+pub use unit::Dimension;
+pub(crate) use version::{Version, is_version};
 
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use check::Checker;
+use truth::Truth;
 
 /// All that was found out.
 #[derive(Clone, Debug, Default)]
@@ -114,24 +121,24 @@ impl Undecided<'_> {
 
 /// Checks a value: its type, its parts, and its constraints.
 pub fn check_value<'t, 'a>(
-    value: Node<'t>,
+    value: impl Into<Datum<'t>>,
     schema: &'t Schema<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = Checker::new(types);
-    checker.value(value, schema);
+    checker.value(value.into(), schema);
     checker.findings
 }
 
 /// Checks a value that is assigned to what has this definition: as [`check_value`], and that what
 /// is fixed stays as it is.
 pub fn check_assignment<'t, 'a>(
-    value: Node<'t>,
+    value: impl Into<Datum<'t>>,
     definition: &'t Definition<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = Checker::new(types);
-    checker.assignment(value, definition);
+    checker.assignment(value.into(), definition);
     checker.findings
 }
 
@@ -145,7 +152,7 @@ pub fn check_assignments<'t, 'a>(
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = Checker::new(types);
-    checker.assignments(values, definitions, owner, at, "3.6.11");
+    checker.assignments(values.map(Datum::Node), definitions, owner, Some(at), "3.6.11");
     checker.findings
 }
 
@@ -180,4 +187,14 @@ pub fn check_constraint_definition<'t, 'a>(
     let mut checker = Checker::new(types);
     checker.clause_definition(clause, schema);
     checker.findings
+}
+
+/// Whether two values of a schema are equal, as far as that can be told.
+pub fn same<'t, 'a>(
+    a: impl Into<Datum<'t>>,
+    b: impl Into<Datum<'t>>,
+    schema: &'t Schema<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> bool {
+    Checker::new(types).same(a.into(), b.into(), Some(schema)) == Truth::Yes
 }

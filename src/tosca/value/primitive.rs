@@ -1,11 +1,9 @@
-//! The types that are there without being defined (section 3.3), and the literals that they have.
+//! The types that are there without being defined (section 3.3).
 
-use super::timestamp;
-use crate::text::yaml::{Node, NodeKind, Scalar};
-use crate::variability::inputs::{Dimension, Measure, measure, units};
-use crate::variability::operators::Version;
-use jiff::Timestamp;
-use std::cmp::Ordering;
+use super::datum::Datum;
+use super::literal::Literal;
+use super::unit::{Dimension, units};
+use crate::text::yaml::{NodeKind, Scalar};
 
 /// A type that is there without being defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +118,18 @@ impl Primitive {
         }
     }
 
+    /// What a value is where nothing says its type; a number is a float, which an integer is, too.
+    pub(super) fn of(datum: Datum<'_>) -> Self {
+        match (datum.kind(), datum.scalar()) {
+            (NodeKind::Sequence, _) => Self::List,
+            (NodeKind::Mapping, _) => Self::Map,
+            (_, None | Some(Scalar::Null)) => Self::Null,
+            (_, Some(Scalar::Bool(_))) => Self::Boolean,
+            (_, Some(Scalar::Int(_) | Scalar::Float(_))) => Self::Float,
+            (_, Some(Scalar::String(_))) => Self::String,
+        }
+    }
+
     /// Whether its values are ordered (section 3.6.3.1.1).
     pub fn is_comparable(self) -> bool {
         matches!(
@@ -134,13 +144,15 @@ impl Primitive {
     }
 
     /// What somebody who wrote this as a value of the type may do.
-    pub(super) fn advice(self, node: Node<'_>) -> Option<String> {
-        let text = node.text()?;
+    pub(super) fn advice(self, datum: Datum<'_>) -> Option<String> {
+        let text = datum.written()?;
         match self {
-            Self::String if node.as_str().is_none() => {
+            Self::String if datum.as_str().is_none() => {
                 Some(format!("write it in quotes: `\"{text}\"`"))
             }
-            Self::Integer | Self::Float | Self::Boolean if Literal::read_plain(text, self) => {
+            Self::Integer | Self::Float | Self::Boolean
+                if datum.as_str().is_some() && Literal::read(Datum::Key(&text), self).is_some() =>
+            {
                 Some(format!("write it without quotes: `{text}`"))
             }
             Self::ScalarUnit(dimension) => {
@@ -163,100 +175,5 @@ impl Primitive {
         let (best, _) =
             units(dimension).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
         (*best != unit).then_some(*best)
-    }
-}
-
-/// A value of a type that has no parts.
-#[derive(Clone, Debug)]
-pub(super) enum Literal<'a> {
-    Text(&'a str),
-    Integer(i128),
-    Float(f64),
-    Boolean(bool),
-    Timestamp(Timestamp),
-    Null,
-    Version(Version<'a>),
-    Measure(Measure),
-}
-
-impl<'a> Literal<'a> {
-    /// The value of this type that a node is; nothing where it is none, or where values of the type
-    /// have parts.
-    pub(super) fn read(node: Node<'a>, primitive: Primitive) -> Option<Self> {
-        let text = node.text()?;
-        match (primitive, node.scalar()?) {
-            (Primitive::String, Scalar::String(text)) => Some(Self::Text(text)),
-            (Primitive::Integer, Scalar::Int(value)) => Some(Self::Integer(value.into())),
-            // Past 64 bits the scalar is a float, and its text is still that of an integer.
-            (Primitive::Integer, Scalar::Float(_)) => text.parse().ok().map(Self::Integer),
-            (Primitive::Float, Scalar::Int(value)) => Some(Self::Float(value as f64)),
-            (Primitive::Float, Scalar::Float(value)) => Some(Self::Float(value)),
-            (Primitive::Boolean, Scalar::Bool(value)) => Some(Self::Boolean(value)),
-            (Primitive::Timestamp, Scalar::String(text)) => {
-                timestamp::read(text).map(Self::Timestamp)
-            }
-            (Primitive::Null, Scalar::Null) => Some(Self::Null),
-            (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => {
-                version(text).map(Self::Version)
-            }
-            (Primitive::ScalarUnit(dimension), Scalar::String(text)) => {
-                measure(dimension, text).map(Self::Measure)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a text in quotes would be a value of the type without them.
-    fn read_plain(text: &str, primitive: Primitive) -> bool {
-        match primitive {
-            Primitive::Integer => text.parse::<i128>().is_ok(),
-            Primitive::Float => text.parse::<f64>().is_ok_and(f64::is_finite),
-            Primitive::Boolean => matches!(text, "true" | "false"),
-            _ => false,
-        }
-    }
-
-    /// Orders two values of one type; nothing where one of them is no number, where versions are of
-    /// different branches, and for booleans that differ, which are not ordered.
-    pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Text(a), Self::Text(b)) => Some(a.cmp(b)),
-            (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(b)),
-            (Self::Float(a), Self::Float(b)) => a.partial_cmp(b),
-            (Self::Boolean(a), Self::Boolean(b)) => (a == b).then_some(Ordering::Equal),
-            (Self::Timestamp(a), Self::Timestamp(b)) => Some(a.cmp(b)),
-            (Self::Null, Self::Null) => Some(Ordering::Equal),
-            (Self::Version(a), Self::Version(b)) => a.compare_in_branch(b),
-            (Self::Measure(a), Self::Measure(b)) => Some(a.cmp(b)),
-            _ => None,
-        }
-    }
-}
-
-/// A version; one that is zero says that there is none, so it has no qualifier (section 3.3.2.5).
-fn version(text: &str) -> Option<Version<'_>> {
-    let version = Version::parse(if text == "0" { "0.0" } else { text })?;
-    (!version.is_zero() || !version.is_qualified()).then_some(version)
-}
-
-/// A range: its bounds, the upper one nothing where it is `UNBOUNDED`.
-pub(super) fn range(node: Node<'_>) -> Option<(i128, Option<i128>)> {
-    if node.kind() != NodeKind::Sequence {
-        return None;
-    }
-    let mut bounds = node.items();
-    let (low, high) = (integer(bounds.next()?)?, bounds.next()?);
-    let high = if is_unbounded(high) { None } else { Some(integer(high)?) };
-    (bounds.next().is_none() && high.is_none_or(|high| low <= high)).then_some((low, high))
-}
-
-pub(super) fn is_unbounded(node: Node<'_>) -> bool {
-    node.as_str() == Some("UNBOUNDED")
-}
-
-fn integer(node: Node<'_>) -> Option<i128> {
-    match Literal::read(node, Primitive::Integer)? {
-        Literal::Integer(value) => Some(value),
-        _ => None,
     }
 }

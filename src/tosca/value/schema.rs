@@ -10,7 +10,7 @@ use crate::text::yaml::{Node, NodeKind};
 /// What is expected of a value.
 #[derive(Clone, Debug)]
 pub struct Schema<'a> {
-    /// The name of its type.
+    /// The name of its type; empty where none is declared, so that any value is of it.
     pub type_name: &'a str,
     /// The file in which it is named, where that is known: there the name has its meaning.
     pub file: Option<FileId>,
@@ -34,6 +34,16 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// No type.
+    pub fn untyped() -> Self {
+        Self::of("")
+    }
+
+    /// Whether a type is declared.
+    pub fn is_typed(&self) -> bool {
+        !self.type_name.is_empty()
+    }
+
     /// Reads a schema definition: a map, or the name of a type alone.
     ///
     /// What is wrong is reported and left out; a type that is not said is `string` (section
@@ -49,26 +59,38 @@ impl<'a> Schema<'a> {
                 "3.6.9.2",
             ));
         }
-        let mut schema =
-            Self { file: Some(node.document().file()), ..Self::of(Primitive::String.name()) };
+        let mut schema = Self::of(Primitive::String.name());
+        schema.read_parts(node, diagnostics);
+        schema
+    }
+
+    /// Reads what the map of a definition says of the values of what it defines.
+    fn read_parts(&mut self, node: Node<'a>, diagnostics: &mut Diagnostics) {
+        self.file = Some(node.document().file());
         for (key, value) in node.entries() {
             match key.text().unwrap_or_default() {
                 "type" => match type_name(value) {
-                    Some(name) => schema.type_name = name,
+                    Some(name) => self.type_name = name,
                     None => diagnostics.push(shape(
                         value,
                         "a type is the name of a data type",
                         "3.6.9.1",
                     )),
                 },
-                "constraints" => schema.constraints = Clause::read_all(value, diagnostics),
-                "key_schema" => schema.key_schema = Some(Box::new(Self::read(value, diagnostics))),
+                "constraints" => self.constraints = Clause::read_all(value, diagnostics),
+                "key_schema" => self.key_schema = Some(Box::new(Self::read(value, diagnostics))),
                 "entry_schema" => {
-                    schema.entry_schema = Some(Box::new(Self::read(value, diagnostics)))
+                    self.entry_schema = Some(Box::new(Self::read(value, diagnostics)))
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Reads what the map of a parameter definition says of its values: no type where none is said.
+    pub fn of_parameter(body: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
+        let mut schema = Self::untyped();
+        schema.read_parts(body, diagnostics);
         schema
     }
 }
@@ -81,7 +103,7 @@ pub struct Definition<'a> {
     /// The place of its name.
     pub span: Span,
     /// What its values must be; nothing for a parameter that takes the type of what is assigned to
-    /// it.
+    /// it, and constrains it no further.
     pub schema: Option<Schema<'a>>,
     /// Whether it must have a value.
     pub required: bool,
@@ -130,8 +152,8 @@ impl<'a> Definition<'a> {
             definition.value = (!body.is_null()).then_some(body);
             return definition;
         }
-        if body.get("type").is_some() {
-            definition.schema = Some(Schema::read(body, diagnostics));
+        if ["type", "constraints"].iter().any(|part| body.get(part).is_some()) {
+            definition.schema = Some(Schema::of_parameter(body, diagnostics));
         }
         definition.read(body, diagnostics);
         definition

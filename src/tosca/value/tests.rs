@@ -521,7 +521,7 @@ fn a_parameter_without_a_type_takes_any_value() {
 
 #[test]
 fn problems_say_where_they_are_and_what_to_do() {
-    let mut sources = SourceMap::default();
+    let sources = SourceMap::default();
     let text = "ports: [80, '81']\nphne: {}\n";
     sources.add("t.yaml", text);
     let document = document(text);
@@ -661,7 +661,7 @@ fn amount(dimension: usize) -> impl Strategy<Value = (String, i128)> {
 fn literal_order(kind: &str, a: &str, b: &str) -> Option<std::cmp::Ordering> {
     let [a, b] = [a, b].map(|text| document(&format!("'{text}'")));
     let kind = Primitive::from_name(kind).unwrap();
-    let read = |document| primitive::Literal::read(Document::root(document), kind).unwrap();
+    let read = |document| literal::Literal::read(Document::root(document).into(), kind).unwrap();
     read(&a).compare(&read(&b))
 }
 
@@ -809,7 +809,7 @@ fn definitions_of_the_profile_fit_their_types() {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::default());
     definitions(profile.root(), &mut found, &mut diagnostics);
     assert!(found.len() > 50, "{}", found.len());
-    let mut sources = SourceMap::default();
+    let sources = SourceMap::default();
     sources.add("profile.yaml", include_str!("../../../presets/profiles/tosca_simple_1_3.yaml"));
     for definition in &found {
         let findings = check_definition(definition, &types);

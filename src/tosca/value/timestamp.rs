@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
 /// The instant that a timestamp means; without a zone it is in UTC.
-pub(super) fn read(text: &str) -> Option<Timestamp> {
+pub(crate) fn timestamp(text: &str) -> Option<Timestamp> {
     let mut rest = Reader(text);
     let year = rest.digits(4, 4)?;
     let month = rest.after("-")?.digits(1, 2)?;
@@ -19,7 +19,11 @@ pub(super) fn read(text: &str) -> Option<Timestamp> {
         rest.separator()?;
         let hour = rest.digits(1, 2)?;
         let minute = rest.after(":")?.digits(2, 2)?;
-        let second = rest.after(":")?.digits(2, 2)?;
+        // A leap second is the one before it, for clocks do not know it.
+        let second = match rest.after(":")?.digits(2, 2)? {
+            60 => 59,
+            second => second,
+        };
         let nanosecond = rest.fraction()?;
         let date = [month, day, hour, minute, second].map(narrow);
         let [Some(month), Some(day), Some(hour), Some(minute), Some(second)] = date else {
@@ -95,7 +99,7 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::timestamp as read;
 
     #[test]
     fn instants_are_those_of_yaml() {
@@ -109,6 +113,7 @@ mod tests {
         ] {
             assert_eq!(read(text), same, "{text}");
         }
+        assert_eq!(read("2016-12-31T23:59:60Z"), read("2016-12-31 23:59:59"));
         assert_eq!(read("2002-12-14"), Some("2002-12-14T00:00:00Z".parse().unwrap()));
         assert_eq!(read("2002-2-4 0:00:00"), Some("2002-02-04T00:00:00Z".parse().unwrap()));
         for text in [

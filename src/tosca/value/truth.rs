@@ -1,10 +1,12 @@
 //! Whether values are equal and fulfil clauses, where that can be told.
 
 use super::check::{Checker, Kind};
-use super::function::function_not_map;
-use super::primitive::{Literal, is_unbounded};
-use super::{Clause, Operator, Primitive, Reason, Schema, function};
-use crate::text::yaml::{Node, NodeKind};
+use super::datum::Datum;
+use super::literal::{Literal, integer};
+use super::version::is_version;
+use super::{Clause, Operator, Primitive, Reason, Schema, function, function_not_map};
+use crate::text::yaml::NodeKind;
+use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
@@ -58,31 +60,32 @@ impl<'t> Checker<'t, '_> {
     /// Whether a value of the type fulfils a clause.
     pub(super) fn fulfils(
         &self,
-        node: Node<'t>,
+        datum: Datum<'t>,
         clause: &'t Clause<'t>,
         kind: &Kind<'t>,
     ) -> Truth<'t> {
-        let (operator, operand) = (clause.operator, clause.operand);
-        if !operator.applies_to(kind.base) {
-            return Truth::Unknown(Reason::Definition);
+        let (operator, operand) = (clause.operator, Datum::from(clause.operand));
+        let base = if kind.schema.is_typed() { kind.base } else { Some(Primitive::of(datum)) };
+        if !operator.applies_to(base) {
+            return kind.unless_typed(Reason::Definition);
         }
         match operator {
-            Operator::Equal => self.same(node, operand, Some(kind.schema)),
+            Operator::Equal => self.same(datum, operand, Some(kind.schema)),
             Operator::ValidValues if operand.kind() == NodeKind::Sequence => {
-                Truth::any(operand.items().map(|valid| self.same(node, valid, Some(kind.schema))))
+                Truth::any(operand.items().map(|valid| self.same(datum, valid, Some(kind.schema))))
             }
-            Operator::InRange => in_range(node, operand, kind.base),
+            Operator::InRange => in_range(datum, operand, base, kind),
             Operator::Length | Operator::MinLength | Operator::MaxLength => {
-                sized(node, operand, operator.test())
+                sized(datum, operand, operator.test())
             }
-            Operator::Pattern => match (node.as_str(), clause.pattern()) {
+            Operator::Pattern => match (datum.as_str(), clause.pattern()) {
                 (Some(text), Some(Ok(pattern))) => pattern.is_match(text).into(),
                 (_, Some(Err(error))) if is_unsupported(error) => Truth::Unknown(Reason::Pattern),
-                _ => Truth::Unknown(function(operand).map_or(Reason::Definition, Reason::Function)),
+                _ => Truth::Unknown(call(operand).map_or(Reason::Definition, Reason::Function)),
             },
             Operator::Schema => Truth::Unknown(Reason::ExternalSchema),
-            _ => kind.base.map_or(Truth::Unknown(Reason::Definition), |base| {
-                ordered(node, operand, base, operator.test())
+            _ => base.map_or(Truth::Unknown(Reason::Definition), |base| {
+                ordered(datum, operand, base, kind, operator.test())
             }),
         }
     }
@@ -90,12 +93,15 @@ impl<'t> Checker<'t, '_> {
     /// Whether two values of one schema are equal: as their type has it, so `1 GB` is `1000 MB`.
     pub(super) fn same(
         &self,
-        a: Node<'t>,
-        b: Node<'t>,
+        a: Datum<'t>,
+        b: Datum<'t>,
         schema: Option<&'t Schema<'t>>,
     ) -> Truth<'t> {
         let kind = schema.map(|schema| self.kind(schema));
-        let call = |node| kind.map_or_else(|| function_not_map(node), |kind| kind.function(node));
+        let call = |datum: Datum<'t>| match &kind {
+            Some(kind) => kind.function(datum),
+            None => datum.node().and_then(function_not_map),
+        };
         if let Some(name) = call(a).or_else(|| call(b)) {
             return Truth::Unknown(Reason::Function(name));
         }
@@ -111,13 +117,17 @@ impl<'t> Checker<'t, '_> {
                     _ => Truth::No,
                 }
             }
-            (_, NodeKind::Scalar, NodeKind::Scalar) => (a.to_value() == b.to_value()).into(),
+            (_, NodeKind::Scalar, NodeKind::Scalar) => {
+                let [own, other] = [a, b].map(|datum| Literal::read(datum, Primitive::of(datum)));
+                let order = own.zip(other).and_then(|(own, other)| own.compare(&other));
+                (order == Some(Ordering::Equal)).into()
+            }
             _ => Truth::No,
         }
     }
 
-    fn same_items(&self, a: Node<'t>, b: Node<'t>, schema: Option<&'t Schema<'t>>) -> Truth<'t> {
-        if a.items().len() != b.items().len() {
+    fn same_items(&self, a: Datum<'t>, b: Datum<'t>, schema: Option<&'t Schema<'t>>) -> Truth<'t> {
+        if a.size() != b.size() {
             return Truth::No;
         }
         Truth::all(a.items().zip(b.items()).map(|(a, b)| self.same(a, b, schema)))
@@ -125,7 +135,7 @@ impl<'t> Checker<'t, '_> {
 
     /// Maps are equal when they have the same entries in any order; a property that is left out has
     /// its default.
-    fn same_entries(&self, a: Node<'t>, b: Node<'t>, kind: Option<&Kind<'t>>) -> Truth<'t> {
+    fn same_entries(&self, a: Datum<'t>, b: Datum<'t>, kind: Option<&Kind<'t>>) -> Truth<'t> {
         let [of_a, of_b] = [a, b].map(|node| {
             let entries = node.entries().filter_map(|(key, value)| Some((key.text()?, value)));
             entries.collect::<FxHashMap<_, _>>()
@@ -137,8 +147,9 @@ impl<'t> Checker<'t, '_> {
         });
         Truth::all(keys.map(|key| {
             let property = kind.and_then(|kind| kind.property(key));
-            let or_default =
-                |of: &FxHashMap<&str, Node<'t>>| of.get(key).copied().or_else(|| property?.default);
+            let or_default = |of: &FxHashMap<&str, Datum<'t>>| {
+                of.get(key).copied().or_else(|| property?.default.map(Datum::Node))
+            };
             let schema = match property {
                 Some(property) => property.schema.as_ref(),
                 None => kind.and_then(|kind| kind.entry_schema()),
@@ -156,18 +167,37 @@ pub(super) fn is_unsupported(error: &str) -> bool {
     error.contains("not supported")
 }
 
-/// Whether the order of a value and a bound is as it must be.
+/// The function whose result a datum is.
+fn call(datum: Datum<'_>) -> Option<&str> {
+    datum.node().and_then(function)
+}
+
+impl<'t> Kind<'t> {
+    /// What makes no sense for a type is reported with its definition; where no type is declared, a
+    /// value for which it makes no sense does not fulfil it.
+    fn unless_typed(&self, reason: Reason<'t>) -> Truth<'t> {
+        if self.schema.is_typed() { Truth::Unknown(reason) } else { Truth::No }
+    }
+}
+
+/// Whether the order of a value and a bound is as it must be. Where no type is declared, texts that
+/// are versions are compared as such, as in expressions.
 fn ordered<'t>(
-    node: Node<'t>,
-    bound: Node<'t>,
+    datum: Datum<'t>,
+    bound: Datum<'t>,
     base: Primitive,
+    kind: &Kind<'t>,
     test: fn(Ordering) -> bool,
 ) -> Truth<'t> {
-    if let Some(name) = function(bound) {
+    if let Some(name) = call(bound) {
         return Truth::Unknown(Reason::Function(name));
     }
-    let (Some(value), Some(bound)) = (Literal::read(node, base), Literal::read(bound, base)) else {
-        return Truth::Unknown(Reason::Definition);
+    let versions = |datum: Datum<'_>| datum.as_str().is_some_and(is_version);
+    let versions = !kind.schema.is_typed() && versions(datum) && versions(bound);
+    let base = if versions { Primitive::Version } else { base };
+    let read = |datum| Literal::read(datum, base);
+    let (Some(value), Some(bound)) = (read(datum), read(bound)) else {
+        return kind.unless_typed(Reason::Definition);
     };
     match value.compare(&bound) {
         Some(order) => test(order).into(),
@@ -178,25 +208,34 @@ fn ordered<'t>(
 }
 
 /// Whether a value is between two bounds, or at one of them; a range is when both its ends are.
-fn in_range<'t>(node: Node<'t>, bounds: Node<'t>, base: Option<Primitive>) -> Truth<'t> {
+fn in_range<'t>(
+    datum: Datum<'t>,
+    bounds: Datum<'t>,
+    base: Option<Primitive>,
+    kind: &Kind<'t>,
+) -> Truth<'t> {
     let mut ends = bounds.items();
     let (Some(low), Some(high), None, Some(base)) = (ends.next(), ends.next(), ends.next(), base)
     else {
-        return Truth::Unknown(function(bounds).map_or(Reason::Definition, Reason::Function));
+        return Truth::Unknown(call(bounds).map_or(Reason::Definition, Reason::Function));
     };
-    let above = |value, base| ordered(value, low, base, Ordering::is_ge);
+    let above = |value, base| ordered(value, low, base, kind, Ordering::is_ge);
     let below = |value, base| {
-        if is_unbounded(high) { Truth::Yes } else { ordered(value, high, base, Ordering::is_le) }
+        if high.is_unbounded() {
+            Truth::Yes
+        } else {
+            ordered(value, high, base, kind, Ordering::is_le)
+        }
     };
     if base != Primitive::Range {
-        return Truth::all([above(node, base), below(node, base)]);
+        return Truth::all([above(datum, base), below(datum, base)]);
     }
-    let mut parts = node.items();
+    let mut parts = datum.items();
     let (Some(first), Some(last)) = (parts.next(), parts.next()) else {
         return Truth::Unknown(Reason::Definition);
     };
-    let within = if is_unbounded(last) {
-        is_unbounded(high).into()
+    let within = if last.is_unbounded() {
+        high.is_unbounded().into()
     } else {
         below(last, Primitive::Integer)
     };
@@ -204,17 +243,12 @@ fn in_range<'t>(node: Node<'t>, bounds: Node<'t>, base: Option<Primitive>) -> Tr
 }
 
 /// Whether a text has so many characters, a list so many items, or a map so many entries.
-fn sized<'t>(node: Node<'t>, length: Node<'t>, test: fn(Ordering) -> bool) -> Truth<'t> {
-    if let Some(name) = function(length) {
+fn sized<'t>(datum: Datum<'t>, length: Datum<'t>, test: fn(Ordering) -> bool) -> Truth<'t> {
+    if let Some(name) = call(length) {
         return Truth::Unknown(Reason::Function(name));
     }
-    let size = match node.kind() {
-        NodeKind::Scalar => node.text().unwrap_or_default().chars().count(),
-        NodeKind::Sequence => node.items().len(),
-        NodeKind::Mapping => node.entries().len(),
-    };
-    match (i128::try_from(size), Literal::read(length, Primitive::Integer)) {
-        (Ok(size), Some(Literal::Integer(length))) => test(size.cmp(&length)).into(),
-        _ => Truth::Unknown(Reason::Definition),
+    match integer(length) {
+        Some(length) => test(BigInt::from(datum.size()).cmp(&length)).into(),
+        None => Truth::Unknown(Reason::Definition),
     }
 }

@@ -7,8 +7,8 @@
 
 use super::super::checker::Checker;
 use super::{Case, bounds};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::Node;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::substitution::{Mapping, substitution};
 use crate::tosca::{Family, Occurrences, RequirementDefinition};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId};
 use crate::variability::options::Check;
@@ -60,17 +60,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// requirements.
     fn mapped_requirements(&self) -> FxHashSet<(&'a str, &'a str)> {
         let topology = self.graph.template.root.get("topology_template");
-        let mappings = topology
-            .and_then(|topology| topology.get("substitution_mappings")?.get("requirements"));
-        let pair = |mapping: Node<'a>| {
-            let mut parts = mapping.get("mapping").unwrap_or(mapping).items();
-            Some((parts.next()?.text()?, parts.next()?.text()?))
+        let mappings = topology.and_then(|topology| topology.get("substitution_mappings"));
+        // What is wrong with its shape is reported with it.
+        let substitution = mappings.map(|node| substitution(node, &mut Diagnostics::default()));
+        let pair = |mapping: &Mapping<'a>| match mapping.path[..] {
+            [node, requirement] => Some((node.text()?, requirement.text()?)),
+            _ => None,
         };
-        // A map by its section, a list of maps in older templates.
-        let mappings = mappings
-            .into_iter()
-            .flat_map(|mappings| [mappings].into_iter().chain(mappings.items()));
-        mappings.flat_map(Node::entries).filter_map(|(_, mapping)| pair(mapping)).collect()
+        substitution.iter().flat_map(|mapped| &mapped.requirements).filter_map(pair).collect()
     }
 
     /// A requirement that is nowhere assigned is left to an orchestrator; a node that is to be

@@ -2,11 +2,12 @@
 //! 3.7.3.5 and 3.8.2.2).
 
 use super::super::checker::Checker;
-use super::super::filter::{Candidate, NodeFilter};
+use super::super::filter::Candidate;
 use super::Case;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
+use crate::tosca::filter::NodeFilter;
 use crate::tosca::{EffectiveCapability, Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
 

@@ -1,9 +1,10 @@
 //! References in the result to what is not in it.
 
 use super::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::substitution::substitution;
 use crate::variability::graph::{ElementId, Graph, Step};
 use crate::variability::options::Kind;
 use crate::variability::presence::Presence;
@@ -42,20 +43,12 @@ pub fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
     }
     let Some(topology) = graph.template.root.get("topology_template") else { return };
     if let Some(node) = topology.get("substitution_mappings") {
-        mappings(graph, node, found);
+        // What is wrong with its shape is said by validating.
+        let substitution = substitution(node, &mut Diagnostics::default());
+        substitution.nodes().for_each(|node| name(graph, node, found));
     }
     if let Some(node) = topology.get("workflows") {
         targets(graph, node, found);
-    }
-}
-
-/// `[node, capability]` and the like, at any depth.
-fn mappings<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
-    match node.kind() {
-        NodeKind::Sequence => {
-            node.items().next().into_iter().for_each(|item| name(graph, item, found))
-        }
-        _ => node.entries().for_each(|(_, value)| mappings(graph, value, found)),
     }
 }
 

@@ -13,14 +13,14 @@ use crate::variability::template::Parameter;
 use rustc_hash::FxHashMap;
 
 /// One source of deployment inputs.
-pub enum DeploymentInputs {
+pub enum DeploymentInputs<'l> {
     /// A file: a map of values by the names of inputs.
-    File(Document),
+    File(&'l Document),
     /// The value of the input of this name.
     Value(String, Document),
 }
 
-impl DeploymentInputs {
+impl DeploymentInputs<'_> {
     /// The value of one input, from text.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl DeploymentInputs {
 pub fn assign<'t>(
     graph: &Graph<'_>,
     presence: &Presence,
-    sources: &[DeploymentInputs],
+    sources: &[DeploymentInputs<'_>],
     types: &'t Types<'t>,
 ) -> Result<FxHashMap<ElementId, Value>, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
@@ -83,7 +83,7 @@ pub fn assign<'t>(
 }
 
 fn entries<'d>(
-    source: &'d DeploymentInputs,
+    source: &'d DeploymentInputs<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(&'d str, Node<'d>, Node<'d>)> {
     match source {

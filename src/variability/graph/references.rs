@@ -8,6 +8,7 @@ use super::element::{ElementId, Graph, NodeId};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::tosca::function::Function;
 use crate::variability::options::Kind;
 use crate::variability::template::{
     NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS,
@@ -158,7 +159,7 @@ impl<'a> Finder<'_, 'a> {
             NodeKind::Sequence => value.items().for_each(|item| self.scan(item)),
             NodeKind::Mapping => {
                 for (key, operand) in value.entries() {
-                    if let Some(named) = function(key, operand) {
+                    if let Some(named) = taken(key, operand) {
                         self.resolve(named);
                     }
                     self.scan(operand);
@@ -249,12 +250,16 @@ impl<'a> Finder<'_, 'a> {
     }
 }
 
-/// A function call, when this entry of a map is one.
-fn function<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
-    match key.text()? {
-        "get_input" if operand.kind() == NodeKind::Scalar => Some(Named::Input(operand)),
-        "get_input" => operand.items().next().map(Named::Input),
-        "get_property" | "get_attribute" => {
+/// What an entry of a map takes from, when it calls a function.
+fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
+    let name = key.text()?;
+    if name == "eval" {
+        return path(operand.as_str()?, operand);
+    }
+    match Function::named(name)? {
+        Function::GetInput if operand.kind() == NodeKind::Scalar => Some(Named::Input(operand)),
+        Function::GetInput => operand.items().next().map(Named::Input),
+        Function::GetProperty | Function::GetAttribute => {
             let mut parts = operand.items();
             let (entity, second, third) = (parts.next()?.as_str()?, parts.next()?, parts.next());
             // With three parts the middle one is a requirement or a capability, so the node itself
@@ -262,13 +267,12 @@ fn function<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
             let name = if third.is_some() { None } else { second.text() };
             Some(Named::Element { entity, name, at: operand })
         }
-        "get_operation_output" | "get_artifact" => Some(Named::Element {
+        Function::GetOperationOutput | Function::GetArtifact => Some(Named::Element {
             entity: operand.items().next()?.as_str()?,
             name: None,
             at: operand,
         }),
-        "eval" => path(operand.as_str()?, operand),
-        _ => None,
+        Function::Concat | Function::Join | Function::Token | Function::GetNodesOfType => None,
     }
 }
 

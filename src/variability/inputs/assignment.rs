@@ -7,6 +7,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, Node, NodeKind};
+use crate::tosca::value::Primitive;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Assignment {
 
 /// What becomes of inputs that nothing assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Openness {
+pub enum InputMode {
     /// They have their defaults.
     Closed,
     /// They are left open: any value that their declaration admits.
@@ -114,7 +115,7 @@ impl<'a> InputValues<'a> {
 pub fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
-    openness: Openness,
+    mode: InputMode,
     diagnostics: &mut Diagnostics,
 ) -> InputValues<'a> {
     let mut last: Vec<Option<Assignment>> = vec![None; declarations.len()];
@@ -132,15 +133,15 @@ pub fn assign<'a>(
     let value =
         |((_, declaration), assignment): ((_, &super::Declaration<'a>), Option<Assignment>)| {
             match assignment {
-                _ if openness == Openness::AllOpen => InputValue::Open,
+                _ if mode == InputMode::AllOpen => InputValue::Open,
                 Some(assignment) => {
-                    let value = declaration.kind.read(assignment.value.clone());
+                    let value = declaration.read_value(assignment.value.clone());
                     for problem in declaration.problems(&value) {
                         diagnostics.push(misfit(declaration, &assignment, &value, &problem));
                     }
                     InputValue::Assigned(value)
                 }
-                None if openness == Openness::Open => InputValue::Open,
+                None if mode == InputMode::Open => InputValue::Open,
                 None => match (declaration.default_value(), declaration.computed_default()) {
                     (Some(default), _) => InputValue::Default(default),
                     (None, Some(expression)) => InputValue::Expression(expression),
@@ -167,8 +168,10 @@ fn misfit(
     value: &Value,
     problem: &Problem,
 ) -> Diagnostic {
-    let feature = declaration.kind == super::InputType::Boolean && value.as_str().is_some();
-    let make = if problem.wrong_type && feature { Diagnostic::warning } else { Diagnostic::error };
+    let feature = problem.wrong_type
+        && declaration.primitive() == Some(Primitive::Boolean)
+        && value.as_str().is_some();
+    let make = if feature { Diagnostic::warning } else { Diagnostic::error };
     let message = format!(
         "{} assigns `{}` a value that does not fit: {}",
         assignment.source, declaration.name, problem.message
@@ -176,15 +179,10 @@ fn misfit(
     let diagnostic = problem
         .labels(make(Code::InvalidInput, message).at(assignment.span))
         .label(declaration.span, "declared here");
-    match (declaration.kind, value) {
-        _ if !problem.wrong_type => diagnostic,
-        (super::InputType::Boolean, Value::String(_)) => {
-            diagnostic.help("any string counts as true; write `true` or `false`")
-        }
-        (super::InputType::String, Value::Number(_) | Value::Bool(_)) => {
-            diagnostic.help(format!("quote it, so that it is read as a string: `'{value}'`"))
-        }
-        _ => diagnostic,
+    if feature {
+        diagnostic.help("any string counts as true; write `true` or `false`")
+    } else {
+        diagnostic
     }
 }
 

@@ -1,12 +1,16 @@
 //! What `variability.inputs` declares.
 
 use super::features::{FeatureKeyword, FeatureRule};
-use super::{Constraint, InputType, listed, named, shape};
-use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use super::{listed, named, shape};
+use crate::text::diagnostic::{
+    Advice, Code, Diagnostic, Diagnostics, Severity, closest, did_you_mean,
+};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
-use crate::variability::operators::quote;
+use crate::tosca::value::{
+    Clause, DataTypeView, DataTypes, Primitive, Reason, Schema, check_schema, check_value, same,
+};
 use crate::variability::syntax::ExpressionOperator;
 use rustc_hash::FxHashMap;
 
@@ -28,18 +32,14 @@ pub struct Declaration<'a> {
     pub name: &'a str,
     /// The place of the name.
     pub span: Span,
-    /// The type of its values.
-    pub kind: InputType,
-    /// The type of the entries of its values, where they are lists or maps.
-    pub entries: InputType,
+    /// What its values have to be.
+    pub schema: Schema<'a>,
     /// For people.
     pub description: Option<&'a str>,
     /// The value where none is assigned; a map whose only key is an operator is an expression.
     pub default: Option<Node<'a>>,
     /// The expression whose value it has where there is neither an assignment nor a default.
     pub default_expression: Option<Node<'a>>,
-    /// What its assigned values must fulfil.
-    pub constraints: Vec<Constraint>,
     /// What it demands of other inputs.
     pub rules: Vec<FeatureRule>,
 }
@@ -51,12 +51,15 @@ pub struct Declarations<'a> {
     ids: FxHashMap<&'a str, InputId>,
 }
 
+/// Keys that say what values have to be.
+const SCHEMA: [&str; 4] = ["type", "constraints", "key_schema", "entry_schema"];
+
 /// Keys of a declaration beside the feature keywords.
 const KEYWORDS: [&str; 6] =
     ["type", "description", "default", "default_expression", "constraints", "entry_schema"];
 
 /// Keys that TOSCA knows at a parameter and that mean nothing here.
-const TOLERATED: [&str; 5] = ["metadata", "required", "status", "key_schema", "schema"];
+const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
 
 impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.
@@ -131,12 +134,10 @@ impl<'a> Declaration<'a> {
         Self {
             name,
             span,
-            kind: InputType::Any,
-            entries: InputType::Any,
+            schema: Schema::untyped(),
             description: None,
             default: None,
             default_expression: None,
-            constraints: Vec::new(),
             rules: Vec::new(),
         }
     }
@@ -158,24 +159,12 @@ impl<'a> Declaration<'a> {
             }
             return;
         }
-        let mut constraints = None;
         for (key, value) in body.entries() {
             match key.text().unwrap_or_default() {
-                "type" => match value.as_str() {
-                    Some(name) => self.kind = InputType::from_name(name),
-                    None => diagnostics.push(shape(
-                        value,
-                        format!("a type is the name of a type, not {}", value.describe()),
-                    )),
-                },
-                "entry_schema" => {
-                    let name = value.as_str().or_else(|| value.get("type")?.as_str());
-                    self.entries = name.map_or(InputType::Any, InputType::from_name);
-                }
                 "description" => self.description = value.text(),
                 "default" => self.default = Some(value),
                 "default_expression" => self.default_expression = Some(value),
-                "constraints" => constraints = Some(value),
+                known if SCHEMA.contains(&known) || TOLERATED.contains(&known) => {}
                 other => match FeatureKeyword::from_keyword(other) {
                     Some(keyword) => self.rules.push(FeatureRule::read(
                         keyword,
@@ -184,39 +173,38 @@ impl<'a> Declaration<'a> {
                         declarations,
                         diagnostics,
                     )),
-                    None if TOLERATED.contains(&other) => {}
                     None => diagnostics.push(unknown_keyword(key, other)),
                 },
             }
         }
-        // After the keys, because what a clause may say depends on the type.
-        self.constraints =
-            constraints.map(|node| self.read_constraints(node, diagnostics)).unwrap_or_default();
+        self.read_schema(body, diagnostics);
         self.check_default(diagnostics);
     }
 
-    fn read_constraints(&self, node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Constraint> {
-        if node.kind() != NodeKind::Sequence {
-            if !node.is_null() {
-                diagnostics.push(shape(
-                    node,
-                    format!("constraints are a list of clauses, not {}", node.describe()),
-                ));
+    fn read_schema(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
+        let mut found = Diagnostics::default();
+        self.schema = Schema::of_parameter(body, &mut found);
+        number_is_float(&mut self.schema);
+        let findings = check_schema(&self.schema, &NoDataTypes);
+        for undecided in &findings.undecided {
+            match undecided.reason {
+                Reason::Function(name) => found.push(Diagnostic::error(
+                    Code::InvalidInput,
+                    format!("a constraint of a variability input is a value, not the function `{name}`"),
+                ).at(undecided.node.span())),
+                Reason::UnknownType(_) => {}
+                _ => found.push(undecided.diagnostic()),
             }
-            return Vec::new();
         }
-        node.items().filter_map(|item| diagnostics.ok(Constraint::parse(item, self.kind))).collect()
+        let found = found.0.into_iter().chain(findings.diagnostics);
+        diagnostics.0.extend(found.map(of_input));
     }
 
     /// A default of another type is only worth a warning: templates declare `default: yes` at
     /// features.
     fn check_default(&self, diagnostics: &mut Diagnostics) {
-        let Some(default) =
-            self.default.filter(|default| !is_expression(*default) && !default.is_null())
-        else {
-            return;
-        };
-        for problem in self.problems(&self.kind.read(default.to_value())) {
+        let Some(default) = self.default.filter(|default| !is_expression(*default)) else { return };
+        for problem in self.problems(&self.read_value(default.to_value())) {
             let message = format!(
                 "the default of the variability input `{}` does not fit: {}",
                 self.name, problem.message
@@ -226,22 +214,49 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// The first entry of a list or a map that is not of the declared type.
-    fn misfit_entry<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        match value {
-            Value::List(items) => items.iter().find(|item| !self.entries.admits(item)),
-            Value::Map(entries) => {
-                entries.iter().map(|(_, item)| item).find(|item| !self.entries.admits(item))
-            }
-            _ => None,
-        }
+    /// The primitive type of its values; nothing where none is declared, and where it is a data
+    /// type, which says nothing about values here.
+    pub fn primitive(&self) -> Option<Primitive> {
+        Primitive::from_name(self.schema.type_name)
+    }
+
+    /// The primitive type of the entries of its values, where they are lists or maps.
+    pub fn entries(&self) -> Option<Primitive> {
+        Primitive::from_name(self.schema.entry_schema.as_deref()?.type_name)
+    }
+
+    /// What its assigned values must fulfil beside being of their type.
+    pub fn constraints(&self) -> &[Clause<'a>] {
+        &self.schema.constraints
+    }
+
+    /// The values that a clause lists, where one does.
+    pub fn listed_values(&self) -> Option<Vec<Value>> {
+        let values = self.constraints().iter().find_map(Clause::values)?;
+        Some(values.into_iter().map(|value| self.read_value(value)).collect())
+    }
+
+    /// The values at which a clause begins or ceases to hold.
+    pub fn bounds(&self) -> impl Iterator<Item = Value> {
+        self.constraints().iter().flat_map(Clause::bounds).map(|value| self.read_value(value))
+    }
+
+    /// The value as its type has it: a version stays the text it was written as, though `1.10` also
+    /// reads as a number.
+    pub fn read_value(&self, value: Value) -> Value {
+        as_declared(value, &self.schema)
+    }
+
+    /// Whether two of its values are equal: as sizes, `1 GB` is `1000 MB`.
+    pub fn equal(&self, a: &Value, b: &Value) -> bool {
+        same(a, b, &self.schema, &NoDataTypes)
     }
 
     /// The value that is declared as default, where it is one and no expression.
     pub fn default_value(&self) -> Option<Value> {
         self.default
             .filter(|default| !is_expression(*default))
-            .map(|default| self.kind.read(default.to_value()))
+            .map(|default| self.read_value(default.to_value()))
     }
 
     /// The expression that its value is that of where nothing is assigned: a default that is one,
@@ -255,25 +270,8 @@ impl<'a> Declaration<'a> {
 
     /// What is wrong with a value: its type, or else every constraint that it violates.
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
-        if !self.kind.admits(value) {
-            let message = format!("expected {}, got {}", self.kind.describe(), quote(value));
-            return vec![Problem { message, place: None, wrong_type: true, help: None }];
-        }
-        if let Some(entry) = self.misfit_entry(value) {
-            let message =
-                format!("expected {} in it, got {}", self.entries.describe(), quote(entry));
-            return vec![Problem { message, place: None, wrong_type: true, help: None }];
-        }
-        let violation = |constraint: &Constraint| {
-            let message = constraint.check(value).err()?;
-            Some(Problem {
-                message,
-                place: Some(constraint.span),
-                wrong_type: false,
-                help: constraint.suggestion(value),
-            })
-        };
-        self.constraints.iter().filter_map(violation).collect()
+        let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
+        found.into_iter().filter_map(Problem::of).collect()
     }
 }
 
@@ -281,22 +279,78 @@ impl<'a> Declaration<'a> {
 pub struct Problem {
     /// What, in a few words.
     pub message: String,
-    pub(super) place: Option<Span>,
     pub(super) wrong_type: bool,
-    help: Option<Advice>,
+    found: Diagnostic,
 }
 
 impl Problem {
+    fn of(mut found: Diagnostic) -> Option<Self> {
+        let wrong_type = found.code != Code::ViolatedConstraint;
+        let message = std::mem::take(&mut found.message);
+        (found.severity == Severity::Error).then_some(Self { message, wrong_type, found })
+    }
+
     /// The diagnostic with the place of the constraint that is violated, and what may have been
     /// meant.
-    pub fn labels(&self, diagnostic: Diagnostic) -> Diagnostic {
-        match self.place {
-            Some(span) => diagnostic
-                .label(span, "the constraint is declared here")
-                .help_opt(self.help.clone()),
-            None => diagnostic,
-        }
+    pub fn labels(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        diagnostic.labels.extend(self.found.labels.iter().cloned());
+        diagnostic.help.clone_from(&self.found.help);
+        diagnostic.instead.clone_from(&self.found.instead);
+        diagnostic
     }
+}
+
+/// Resolving takes types of which it does not know as they are.
+struct NoDataTypes;
+
+impl<'a> DataTypes<'a> for NoDataTypes {
+    fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {
+        None
+    }
+}
+
+/// What is wrong with a declaration, as this phase reports it.
+fn of_input(mut found: Diagnostic) -> Diagnostic {
+    if matches!(found.code, Code::InvalidConstraint | Code::InvalidValue) {
+        found.code = Code::InvalidInput;
+    }
+    found
+}
+
+/// Expressions speak of numbers, so that is a name of the type as well.
+fn number_is_float(schema: &mut Schema<'_>) {
+    if schema.type_name == "number" {
+        schema.type_name = Primitive::Float.name();
+    }
+    if let Some(entries) = schema.entry_schema.as_deref_mut() {
+        number_is_float(entries);
+    }
+}
+
+fn as_declared(value: Value, schema: &Schema<'_>) -> Value {
+    let entries = schema.entry_schema.as_deref().filter(|entries| mentions_version(entries));
+    match (value, entries) {
+        (Value::Number(number), _)
+            if Primitive::from_name(schema.type_name) == Some(Primitive::Version) =>
+        {
+            Value::from(number.to_string())
+        }
+        (Value::List(items), Some(entries)) => {
+            Value::List(items.iter().map(|item| as_declared(item.clone(), entries)).collect())
+        }
+        (Value::Map(items), Some(entries)) => Value::Map(
+            items
+                .iter()
+                .map(|(key, item)| (key.clone(), as_declared(item.clone(), entries)))
+                .collect(),
+        ),
+        (value, _) => value,
+    }
+}
+
+fn mentions_version(schema: &Schema<'_>) -> bool {
+    Primitive::from_name(schema.type_name) == Some(Primitive::Version)
+        || schema.entry_schema.as_deref().is_some_and(mentions_version)
 }
 
 fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {

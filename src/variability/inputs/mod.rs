@@ -5,27 +5,19 @@
 //! else missing.
 
 mod assignment;
-mod constraint;
 mod declaration;
 mod feature_ide;
 mod features;
 mod preset;
-mod types;
-mod unit;
 
 pub use assignment::{
-    Assignment, INPUT_VARIABLE, InputValue, InputValues, Openness, assign, from_environment,
+    Assignment, INPUT_VARIABLE, InputMode, InputValue, InputValues, assign, from_environment,
     parse_assignment_text, presets_from_environment, read_file,
 };
-pub use constraint::Constraint;
-pub(crate) use constraint::anchored;
 pub use declaration::{Declaration, Declarations, InputId};
 pub use feature_ide::{from_feature_ide, input_name};
 pub use features::{FeatureKeyword, FeatureRule, check_features};
 pub use preset::VariabilityPresets;
-pub use types::InputType;
-pub use unit::Dimension;
-pub(crate) use unit::{Measure, measure, units};
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};

@@ -2,6 +2,7 @@
 
 use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
+use crate::tosca::value::Version;
 use std::cmp::Ordering;
 
 /// Whether every operand equals the first, strictly on type.
@@ -99,61 +100,4 @@ pub fn size(value: &Value) -> Option<usize> {
         Value::Map(entries) => Some(entries.len()),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
-}
-
-/// Whether a text is a TOSCA version.
-pub(crate) fn is_version(text: &str) -> bool {
-    Version::parse(text).is_some()
-}
-
-/// A TOSCA version, `major.minor[.fix[.qualifier[-build]]]`; fields in the order in which they
-/// decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version<'a> {
-    numbers: [u64; 3],
-    release: bool,
-    qualifier: &'a str,
-    build: u64,
-}
-
-impl<'a> Version<'a> {
-    /// Reads a version.
-    pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        let mut parts = text.splitn(4, '.');
-        let (major, minor, fix) =
-            (digits(parts.next()?)?, digits(parts.next()?)?, parts.next().map_or(Some(0), digits)?);
-        let qualified = parts.next();
-        let (qualifier, build) =
-            match qualified.map(|rest| rest.rsplit_once('-').unwrap_or((rest, "0"))) {
-                None => ("", 0),
-                Some((qualifier, build)) => (qualifier, digits(build)?),
-            };
-        let named = !qualifier.is_empty()
-            && qualifier.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        let version =
-            Self { numbers: [major, minor, fix], release: qualified.is_none(), qualifier, build };
-        (version.release || named).then_some(version)
-    }
-
-    /// Whether it is the one that says that there is none.
-    pub(crate) fn is_zero(&self) -> bool {
-        self.numbers == [0; 3]
-    }
-
-    /// Whether it has a qualifier.
-    pub(crate) fn is_qualified(&self) -> bool {
-        !self.release
-    }
-
-    /// Orders two versions of one branch; nothing where they differ in their qualifiers first,
-    /// which nobody can order.
-    pub(crate) fn compare_in_branch(&self, other: &Self) -> Option<Ordering> {
-        let apart = self.numbers == other.numbers && self.is_qualified() && other.is_qualified();
-        (!apart || self.qualifier == other.qualifier).then(|| self.cmp(other))
-    }
-}
-
-/// A run of digits: no sign, no space.
-fn digits(text: &str) -> Option<u64> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

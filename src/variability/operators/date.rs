@@ -2,6 +2,7 @@
 
 use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
+use crate::tosca::value::timestamp;
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
@@ -67,8 +68,8 @@ fn read(operands: &Operands<'_>, value: &Value) -> Result<Timestamp, OperatorErr
     instant(value).ok_or_else(|| operands.expected(expected, value))
 }
 
-/// The instant that a date means: an ISO 8601 date, with or without time and zone (without: UTC),
-/// or milliseconds since 1970.
+/// The instant that a date means: a TOSCA timestamp, another ISO 8601 date, with or without time
+/// and zone (without: UTC), or milliseconds since 1970.
 pub fn instant(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => Timestamp::from_millisecond(number.as_int()?).ok(),
@@ -81,7 +82,8 @@ pub fn instant(value: &Value) -> Option<Timestamp> {
                     .ok()
                     .map(|date| date.timestamp())
             };
-            if has_zone(text) { zoned() } else { local() }
+            let iso = || if has_zone(text) { zoned() } else { local() };
+            timestamp(text).or_else(iso)
         }
         _ => None,
     }

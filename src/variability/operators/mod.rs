@@ -7,10 +7,10 @@ mod comparison;
 mod date;
 mod string;
 
-pub(crate) use comparison::{Version, is_version};
 pub use comparison::{compare, size};
 pub use date::instant;
 
+pub use crate::text::value::quote;
 use crate::text::value::{Number, Value};
 use crate::variability::clock::Clock;
 
@@ -200,19 +200,6 @@ impl<'a> Operands<'a> {
 
     fn error(&self, what: impl std::fmt::Display) -> OperatorError {
         OperatorError(format!("`{}` {what}", self.operator.keyword()))
-    }
-}
-
-/// A value for messages: its type, and its text where that is short.
-pub fn quote(value: &Value) -> String {
-    match value {
-        Value::Null | Value::List(_) | Value::Map(_) => value.describe().to_owned(),
-        scalar => {
-            let text = scalar.to_string();
-            let cut = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
-            let dots = if cut < text.len() { "…" } else { "" };
-            format!("{} `{}{dots}`", scalar.describe(), text.get(..cut).unwrap_or_default())
-        }
     }
 }
 

@@ -99,6 +99,7 @@ pub struct Options {
 
 /// One line of [`Options::list`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OptionEntry {
     /// The name of the option.
     pub name: &'static str,

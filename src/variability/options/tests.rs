@@ -636,7 +636,7 @@ fn origins_name_what_decided() {
     ));
     assert!(matches!(entry(&options, "node_pruning").origin, OptionOrigin::Template(_)));
     assert_eq!(options.default_condition_origin(Kind::Node, Half::Semantic), OptionOrigin::BuiltIn);
-    let mut sources = SourceMap::default();
+    let sources = SourceMap::default();
     sources.add("shop.yaml", template);
     assert_eq!(
         options.constraint_origin(Constraint::SingleHosting).describe(&sources),

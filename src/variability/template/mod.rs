@@ -23,8 +23,7 @@ pub use variability::{
     parse_type_specific_conditions,
 };
 
-/// The version that every result declares, and that a plain template already has.
-pub const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
+pub(crate) use crate::tosca::PLAIN_VERSION;
 
 /// The type of an artifact that declares none.
 pub const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

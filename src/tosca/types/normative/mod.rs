@@ -4,8 +4,8 @@
 #[rustfmt::skip]
 mod table;
 
-use super::family::Family;
 use super::hierarchy::{TypeId, TypeRef};
+use crate::tosca::family::Family;
 
 /// A normative type.
 struct NormativeType {

@@ -41,7 +41,7 @@ pub(super) fn collect(
     boundaries: &mut Boundaries,
 ) -> Result<(), Span> {
     let valuation = &probe.valuation;
-    let line = NumberLine::of(declaration.kind);
+    let line = NumberLine::of(declaration.primitive());
     let mut collector = Collector {
         evaluator,
         input,

@@ -123,8 +123,10 @@ impl Labels<'_> {
         let owned = |position: &i64| self.owns(class, place.axis, *position);
         let first =
             (i64::MIN..place.position).rev().take_while(owned).last().unwrap_or(place.position);
-        let last =
-            (place.position + 1..i64::MAX).take_while(owned).last().unwrap_or(place.position);
+        let last = (place.position.saturating_add(1)..i64::MAX)
+            .take_while(owned)
+            .last()
+            .unwrap_or(place.position);
         for position in first..=last {
             done.extend(
                 self.at
@@ -135,12 +137,15 @@ impl Labels<'_> {
             );
         }
         let first = self.beyond(place.axis, (i64::MIN..first).rev()).unwrap_or(first);
-        let last = self.beyond(place.axis, last + 1..i64::MAX).unwrap_or(last);
+        let last = self.beyond(place.axis, last.saturating_add(1)..i64::MAX).unwrap_or(last);
         let at = |position: i64| self.places.get(&(place.axis as usize, position));
         let (Some(first), Some(last)) = (at(first), at(last)) else { return Vec::new() };
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
         let single = |place: &RegionPlace| place.low == place.high && place.low.is_some();
-        if last.position == first.position + 1 && single(first) && single(last) && prefix.is_empty()
+        if Some(last.position) == first.position.checked_add(1)
+            && single(first)
+            && single(last)
+            && prefix.is_empty()
         {
             return vec![range(&first.low, &first.high), range(&last.low, &last.high)];
         }

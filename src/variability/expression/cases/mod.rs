@@ -37,7 +37,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::variability::graph::Graph;
-use crate::variability::inputs::{Declaration, InputId, InputValue};
+use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::template::TypeSpecificConditions;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
@@ -153,9 +153,4 @@ pub fn partition<'a>(
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(open) }
-}
-
-/// The bounds that the constraints of an input name.
-fn bounds<'d>(declaration: &'d Declaration<'_>) -> impl Iterator<Item = &'d Value> {
-    declaration.constraints.iter().flat_map(|constraint| constraint.bounds())
 }

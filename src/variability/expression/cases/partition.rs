@@ -7,8 +7,9 @@ use super::{InputCase, OpenInput, label, pattern};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::value::Value;
+use crate::tosca::value::Primitive;
 use crate::variability::expression::evaluate::Evaluator;
-use crate::variability::inputs::{Declaration, InputId, InputType};
+use crate::variability::inputs::{Declaration, InputId};
 use rustc_hash::FxHashMap;
 
 /// More values than this are not tried one by one.
@@ -21,31 +22,30 @@ const FEW_TEXTS: usize = 32;
 /// many integers.
 pub(super) fn few_values(declaration: &Declaration<'_>, most: i64) -> Option<Vec<Value>> {
     let valid = |value: &Value| declaration.problems(value).is_empty();
-    if declaration.kind == InputType::Boolean {
-        return Some([false, true].map(Value::from).into_iter().filter(valid).collect());
+    match declaration.primitive() {
+        Some(Primitive::Boolean) => {
+            return Some([false, true].map(Value::from).into_iter().filter(valid).collect());
+        }
+        Some(Primitive::Null) => return Some([Value::Null].into_iter().filter(valid).collect()),
+        _ => {}
     }
-    let mut lists = declaration.constraints.iter().filter_map(|constraint| constraint.values());
-    if let Some(values) = lists.next() {
+    if let Some(values) = declaration.listed_values() {
         let mut found: Vec<Value> = Vec::new();
-        for value in values.iter().filter(|value| valid(value)) {
-            if !found.contains(value) {
-                found.push(value.clone());
+        for value in values.into_iter().filter(valid) {
+            if !found.contains(&value) {
+                found.push(value);
             }
         }
         return Some(found);
     }
-    if let Some(texts) = declaration
-        .constraints
-        .iter()
-        .find_map(|constraint| pattern::language(constraint, FEW_TEXTS))
-    {
+    if let Some(texts) = pattern::language(declaration, FEW_TEXTS) {
         return Some(texts.into_iter().map(Value::from).filter(valid).collect());
     }
-    if declaration.kind != InputType::Integer || most == 0 {
+    if declaration.primitive() != Some(Primitive::Integer) || most == 0 {
         return None;
     }
-    let bounds = declaration.constraints.iter().flat_map(|constraint| constraint.bounds());
-    let bounds = bounds
+    let bounds = declaration
+        .bounds()
         .filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None });
     let bounds: Vec<i64> = bounds.collect();
     let (&low, &high) = (bounds.iter().min()?, bounds.iter().max()?);
@@ -67,12 +67,12 @@ pub(super) struct Partitioner<'c, 'e, 'a> {
 impl Partitioner<'_, '_, '_> {
     pub fn partition(mut self) -> Result<OpenInput, Diagnostic> {
         let regions = match few_values(self.declaration, 0) {
-            Some(values) => regions::listed(self.declaration.kind, values),
+            Some(values) => regions::listed(self.declaration.primitive(), values),
             None => match self.boundaries() {
                 Ok(boundaries) => regions::regions(self.declaration, &boundaries, self.known),
                 Err(span) => {
                     match few_values(self.declaration, MAX_VALUES).or_else(|| self.matching()) {
-                        Some(values) => regions::listed(self.declaration.kind, values),
+                        Some(values) => regions::listed(self.declaration.primitive(), values),
                         None => return Err(self.indistinct(span)),
                     }
                 }
@@ -156,11 +156,7 @@ impl Partitioner<'_, '_, '_> {
 
     /// All texts that match the pattern of the input.
     fn matching(&self) -> Option<Vec<Value>> {
-        let texts = self
-            .declaration
-            .constraints
-            .iter()
-            .find_map(|constraint| pattern::language(constraint, MAX_VALUES as usize))?;
+        let texts = pattern::language(self.declaration, MAX_VALUES as usize)?;
         Some(texts.into_iter().map(Value::from).collect())
     }
 

@@ -1,6 +1,7 @@
 //! Texts that match the pattern of an input.
 
-use crate::variability::inputs::Constraint;
+use crate::tosca::value::Clause;
+use crate::variability::inputs::Declaration;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
@@ -12,7 +13,7 @@ const MORE: u32 = 3;
 
 /// A few texts that match, short ones first, and some of the lengths that are wanted. Who uses them
 /// checks them: anchors are ignored.
-pub(super) fn samples(constraint: &Constraint, lengths: &[usize]) -> Vec<String> {
+pub(super) fn samples(constraint: &Clause<'_>, lengths: &[usize]) -> Vec<String> {
     let Some(hir) = parse(constraint) else { return Vec::new() };
     let mut maker = Maker { limit: MAX_TEXTS, lengths, complete: true };
     let mut texts = maker.texts(&hir);
@@ -21,13 +22,17 @@ pub(super) fn samples(constraint: &Constraint, lengths: &[usize]) -> Vec<String>
     texts
 }
 
-/// All texts that match, where there are at most so many.
-pub(super) fn language(constraint: &Constraint, most: usize) -> Option<Vec<String>> {
+/// All texts that match a pattern of an input, where there are at most so many.
+pub(super) fn language(declaration: &Declaration<'_>, most: usize) -> Option<Vec<String>> {
+    declaration.constraints().iter().find_map(|constraint| matching(constraint, most))
+}
+
+fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
     let hir = parse(constraint)?;
     let mut maker = Maker { limit: most + 1, lengths: &[], complete: true };
     let mut found: Vec<String> = Vec::new();
     for text in maker.texts(&hir) {
-        if !found.contains(&text) && constraint.check(&text.as_str().into()).is_ok() {
+        if !found.contains(&text) && matches(constraint, &text) {
             found.push(text);
         }
     }
@@ -36,8 +41,8 @@ pub(super) fn language(constraint: &Constraint, most: usize) -> Option<Vec<Strin
 
 /// Without Unicode, as patterns are matched: `\d` is `[0-9]`. Only classes of other letters need
 /// it.
-fn parse(constraint: &Constraint) -> Option<Hir> {
-    let pattern = constraint.pattern()?;
+fn parse(constraint: &Clause<'_>) -> Option<Hir> {
+    let pattern = constraint.pattern()?.ok()?.as_str();
     let parse = |unicode: bool| {
         ParserBuilder::new()
             .unicode(unicode)
@@ -48,6 +53,10 @@ fn parse(constraint: &Constraint) -> Option<Hir> {
             .ok()
     };
     parse(false).or_else(|| parse(true))
+}
+
+fn matches(constraint: &Clause<'_>, text: &str) -> bool {
+    constraint.pattern().and_then(Result::ok).is_some_and(|pattern| pattern.is_match(text))
 }
 
 struct Maker<'m> {
@@ -166,12 +175,17 @@ impl Maker<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::{FileId, Span};
-    use crate::variability::inputs::InputType;
+    use crate::text::source::FileId;
+    use crate::text::yaml::{Document, Limits};
 
-    fn constraint(pattern: &str) -> Constraint {
-        let span = Span { file: FileId(0), start: 0, end: 0 };
-        Constraint::new("pattern", pattern.into(), InputType::String, span).unwrap()
+    /// A document that is a pattern.
+    fn document(pattern: &str) -> Document {
+        crate::text::yaml::parse(FileId(0), format!("'{pattern}'").into(), &Limits::default())
+            .unwrap()
+    }
+
+    fn constraint(document: &Document) -> Clause<'_> {
+        Clause::new("pattern", document.root(), document.root().span()).unwrap()
     }
 
     #[test]
@@ -189,12 +203,10 @@ mod tests {
             "ü[äö]?",
         ];
         for pattern in patterns {
-            let constraint = constraint(pattern);
+            let document = document(pattern);
+            let constraint = constraint(&document);
             let found = samples(&constraint, &[]);
-            assert!(
-                found.iter().any(|text| constraint.check(&text.as_str().into()).is_ok()),
-                "{pattern}: {found:?}"
-            );
+            assert!(found.iter().any(|text| matches(&constraint, text)), "{pattern}: {found:?}");
         }
     }
 
@@ -202,17 +214,16 @@ mod tests {
     fn samples_have_the_lengths_that_are_wanted() {
         for (pattern, length) in [("[a-z]+", 40), ("[a-z][a-z0-9-]*[a-z0-9]", 30), ("v[0-9]+", 12)]
         {
-            let constraint = constraint(pattern);
-            let fits = |text: &String| {
-                text.len() == length && constraint.check(&text.as_str().into()).is_ok()
-            };
+            let document = document(pattern);
+            let constraint = constraint(&document);
+            let fits = |text: &String| text.len() == length && matches(&constraint, text);
             assert!(samples(&constraint, &[length]).iter().any(fits), "{pattern}");
         }
     }
 
     #[test]
     fn few_texts_are_all_known() {
-        let language = |pattern: &str, most: usize| language(&constraint(pattern), most);
+        let language = |pattern: &str, most: usize| matching(&constraint(&document(pattern)), most);
         assert_eq!(language("(dev|prod)-[ab]", 4).unwrap(), ["dev-a", "dev-b", "prod-a", "prod-b"]);
         assert_eq!(language("a?b{0,2}", 10).unwrap(), ["", "b", "bb", "a", "ab", "abb"]);
         assert_eq!(language("(a|b)^c", 10).unwrap(), Vec::<String>::new());

@@ -2,9 +2,10 @@
 //! all of them.
 
 use super::boundaries::Boundaries;
-use super::{bounds, texts};
+use super::texts;
 use crate::text::value::{Number, Value};
-use crate::variability::inputs::{Declaration, InputType};
+use crate::tosca::value::Primitive;
+use crate::variability::inputs::Declaration;
 use crate::variability::operators::{instant, size};
 
 /// Values that compare alike with all constants.
@@ -66,10 +67,10 @@ pub(super) struct NumberLine {
 
 impl NumberLine {
     /// The numbers of a type, where it has any.
-    pub fn of(kind: InputType) -> Option<Self> {
+    pub fn of(kind: Option<Primitive>) -> Option<Self> {
         match kind {
-            InputType::Integer | InputType::Timestamp => Some(Self { whole: true }),
-            InputType::Float | InputType::Number | InputType::Any => Some(Self { whole: false }),
+            Some(Primitive::Integer) => Some(Self { whole: true }),
+            Some(Primitive::Float) | None => Some(Self { whole: false }),
             _ => None,
         }
     }
@@ -164,9 +165,9 @@ fn double_key(double: f64) -> i64 {
 }
 
 /// A region for each of these values.
-pub(super) fn listed(kind: InputType, values: Vec<Value>) -> Vec<ValueRegion> {
+pub(super) fn listed(kind: Option<Primitive>, values: Vec<Value>) -> Vec<ValueRegion> {
     let place = |value: &Value| {
-        let number = if let (InputType::Integer, Value::Number(number)) = (kind, value) {
+        let number = if let (Some(Primitive::Integer), Value::Number(number)) = (kind, value) {
             number
         } else {
             return Vec::new();
@@ -195,8 +196,8 @@ pub(super) fn regions(
     boundaries: &Boundaries,
     known: &[Value],
 ) -> Vec<ValueRegion> {
-    let kind = declaration.kind;
-    let any = kind == InputType::Any;
+    let kind = declaration.primitive();
+    let any = kind.is_none();
     let mut regions = Vec::new();
     if any {
         regions.extend([false, true].map(Value::from).map(ValueRegion::exact));
@@ -204,30 +205,27 @@ pub(super) fn regions(
     // Numbers are in the way where nothing asks for them; as dates they are no other than texts.
     let asked = boundaries.values.iter().any(|value| matches!(value, Value::Number(_)))
         || !boundaries.keys.is_empty();
-    let wanted = match kind {
-        InputType::Any => asked || boundaries.dates,
-        InputType::Timestamp => asked,
-        _ => true,
-    };
+    let wanted = !any || asked || boundaries.dates;
     if let Some(line) = NumberLine::of(kind).filter(|_| wanted) {
         regions.extend(numbers_of(line, declaration, boundaries, known));
     }
     if !matches!(
         kind,
-        InputType::Integer
-            | InputType::Float
-            | InputType::Number
-            | InputType::List
-            | InputType::Map
-            | InputType::Range
+        Some(
+            Primitive::Integer
+                | Primitive::Float
+                | Primitive::List
+                | Primitive::Map
+                | Primitive::Range
+        )
     ) {
         regions.extend(texts::regions(declaration, boundaries, known));
     }
     let lists =
-        if any { &[InputType::List, InputType::Map][..] } else { std::slice::from_ref(&kind) };
+        if any { vec![Primitive::List, Primitive::Map] } else { kind.into_iter().collect() };
     lists
-        .iter()
-        .for_each(|&kind| regions.extend(collections(kind, declaration, boundaries, known)));
+        .into_iter()
+        .for_each(|kind| regions.extend(collections(kind, declaration, boundaries, known)));
     if any {
         regions.push(ValueRegion::exact(Value::Null));
         regions.iter_mut().for_each(|region| region.kind = Some(region.value.describe()));
@@ -244,8 +242,9 @@ fn numbers_of(
 ) -> Vec<ValueRegion> {
     let number =
         |value: &Value| if let Value::Number(number) = value { Some(number.clone()) } else { None };
+    let bounds: Vec<Value> = declaration.bounds().collect();
     let mut points: Vec<Number> =
-        boundaries.values.iter().chain(bounds(declaration)).filter_map(number).collect();
+        boundaries.values.iter().chain(&bounds).filter_map(number).collect();
     if boundaries.dates {
         let limits = [jiff::Timestamp::MIN, jiff::Timestamp::MAX];
         let instants = boundaries.values.iter().filter_map(instant).chain(limits);
@@ -296,7 +295,7 @@ pub(super) fn lengths(
     boundaries: &Boundaries,
 ) -> Vec<(usize, Option<usize>)> {
     let sizes = declaration
-        .constraints
+        .constraints()
         .iter()
         .filter_map(|constraint| constraint.size())
         .chain(boundaries.lengths.iter().copied());
@@ -331,31 +330,31 @@ pub(super) const MAX_LENGTH: usize = 4096;
 /// Lists, maps or ranges: those that the input is compared with, and others of all lengths that
 /// count.
 fn collections(
-    kind: InputType,
+    kind: Primitive,
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
     known: &[Value],
 ) -> Vec<ValueRegion> {
     let lengths = lengths(declaration, boundaries);
     let samples: Vec<Value> = match kind {
-        InputType::List | InputType::Map => {
+        Primitive::List | Primitive::Map => {
             let sizes = lengths
                 .iter()
                 .flat_map(|&(start, _)| [start, start + 1])
                 .chain([0, 1, 2])
                 .filter(|&size| size <= MAX_LENGTH);
-            let entries = entries_of(declaration.entries);
+            let entries = entries_of(declaration.entries());
             sizes
                 .flat_map(|size| entries.iter().map(move |entry| collection(kind, size, entry)))
                 .collect()
         }
-        InputType::Range => ranges(declaration),
+        Primitive::Range => ranges(declaration),
         _ => return Vec::new(),
     };
     let fits = |value: &&Value| {
         matches!(
             (kind, value),
-            (InputType::List | InputType::Range, Value::List(_)) | (InputType::Map, Value::Map(_))
+            (Primitive::List | Primitive::Range, Value::List(_)) | (Primitive::Map, Value::Map(_))
         )
     };
     let mut regions: Vec<ValueRegion> = Vec::new();
@@ -381,32 +380,33 @@ fn collections(
     regions
 }
 
-fn collection(kind: InputType, size: usize, entry: &Value) -> Value {
-    if kind == InputType::List {
+fn collection(kind: Primitive, size: usize, entry: &Value) -> Value {
+    if kind == Primitive::List {
         return vec![entry.clone(); size].into();
     }
     Value::Map((0..size).map(|key| (format!("key{key}").into(), entry.clone())).collect())
 }
 
-fn entries_of(kind: InputType) -> Vec<Value> {
+fn entries_of(kind: Option<Primitive>) -> Vec<Value> {
+    let Some(kind) = kind else { return ["x", "other"].map(Value::from).to_vec() };
     match kind {
-        InputType::Integer | InputType::Float | InputType::Number => {
-            [0, 7].map(Value::from).to_vec()
-        }
-        InputType::Boolean => [false, true].map(Value::from).to_vec(),
-        InputType::Timestamp => ["2000-01-01", "2000-01-02"].map(Value::from).to_vec(),
-        InputType::Version => ["1.0", "99.0"].map(Value::from).to_vec(),
-        InputType::List => vec![Vec::new().into()],
-        InputType::Map => vec![Value::Map([].into())],
-        InputType::Range => vec![vec![Value::from(0), Value::from(1)].into()],
-        InputType::ScalarUnit(_) => ["1 B", "1 s", "1 Hz", "1 bps"].map(Value::from).to_vec(),
-        InputType::String | InputType::Any => ["x", "other"].map(Value::from).to_vec(),
+        Primitive::Integer | Primitive::Float => [0, 7].map(Value::from).to_vec(),
+        Primitive::Boolean => [false, true].map(Value::from).to_vec(),
+        Primitive::Timestamp => ["2000-01-01", "2000-01-02"].map(Value::from).to_vec(),
+        Primitive::Version => ["1.0", "99.0"].map(Value::from).to_vec(),
+        Primitive::List => vec![Vec::new().into()],
+        Primitive::Map => vec![Value::Map([].into())],
+        Primitive::Range => vec![vec![Value::from(0), Value::from(1)].into()],
+        Primitive::ScalarUnit(_) => ["1 B", "1 s", "1 Hz", "1 bps"].map(Value::from).to_vec(),
+        Primitive::Null => vec![Value::Null],
+        Primitive::String => ["x", "other"].map(Value::from).to_vec(),
     }
 }
 
 /// Ranges within the bounds of the constraints, and without.
 fn ranges(declaration: &Declaration<'_>) -> Vec<Value> {
-    let bounds: Vec<i64> = bounds(declaration)
+    let bounds: Vec<i64> = declaration
+        .bounds()
         .filter_map(|bound| if let Value::Number(number) = bound { number.as_int() } else { None })
         .collect();
     let lows = bounds.iter().copied().chain([0]);

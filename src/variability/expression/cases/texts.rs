@@ -4,11 +4,12 @@
 //! constants, or have lengths that count; of those that compare alike with everything, one stays.
 
 use super::boundaries::Boundaries;
+use super::pattern;
 use super::regions::{Axis, MAX_LENGTH, RegionPlace, ValueRegion, length_place, lengths};
-use super::{bounds, pattern};
 use crate::text::value::Value;
-use crate::variability::inputs::{Declaration, Dimension, InputType};
-use crate::variability::operators::{compare, instant, is_version};
+use crate::tosca::value::{Dimension, Primitive, is_version};
+use crate::variability::inputs::Declaration;
+use crate::variability::operators::{compare, instant};
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
@@ -164,16 +165,18 @@ fn samples(
     boundaries: &Boundaries,
     lengths: &[(usize, Option<usize>)],
 ) -> Vec<String> {
+    let bounds: Vec<Value> = declaration.bounds().collect();
     let points: Vec<&str> =
-        boundaries.values.iter().chain(bounds(declaration)).filter_map(Value::as_str).collect();
+        boundaries.values.iter().chain(&bounds).filter_map(Value::as_str).collect();
     let wanted: Vec<usize> = lengths
         .iter()
         .flat_map(|&(start, _)| [start, start + 1])
         .filter(|&length| length <= MAX_LENGTH)
         .collect();
     let mut found: Vec<String> = Vec::new();
-    let free = matches!(declaration.kind, InputType::String | InputType::Any);
-    for constraint in &declaration.constraints {
+    let kind = declaration.primitive();
+    let free = matches!(kind, Some(Primitive::String) | None);
+    for constraint in declaration.constraints() {
         found.extend(pattern::samples(constraint, &wanted));
     }
     if free {
@@ -182,7 +185,7 @@ fn samples(
             wanted.iter().flat_map(|&length| ["x", "y", "0"].map(|text| text.repeat(length))),
         );
     }
-    if free || declaration.kind == InputType::Version {
+    if free || kind == Some(Primitive::Version) {
         let versions: Vec<&str> =
             points.iter().copied().filter(|point| is_version(point)).collect();
         if !free || !versions.is_empty() {
@@ -190,10 +193,10 @@ fn samples(
         }
         found.extend(versions.iter().flat_map(|version| versions_around(version)));
     }
-    if boundaries.dates || declaration.kind == InputType::Timestamp {
+    if boundaries.dates || kind == Some(Primitive::Timestamp) {
         found.extend(dates(boundaries, declaration));
     }
-    if let InputType::ScalarUnit(dimension) = declaration.kind {
+    if let Some(Primitive::ScalarUnit(dimension)) = kind {
         found.extend(measures(dimension, &points));
     }
     if free && boundaries.ordered {
@@ -260,8 +263,9 @@ fn versions_around(version: &str) -> Vec<String> {
 
 /// Dates that are compared with, close before and behind them, and between them.
 fn dates(boundaries: &Boundaries, declaration: &Declaration<'_>) -> Vec<String> {
+    let bounds: Vec<Value> = declaration.bounds().collect();
     let mut points: Vec<Timestamp> =
-        boundaries.values.iter().chain(bounds(declaration)).filter_map(instant).collect();
+        boundaries.values.iter().chain(&bounds).filter_map(instant).collect();
     points.sort_unstable();
     points.dedup();
     let second = SignedDuration::from_secs(1);

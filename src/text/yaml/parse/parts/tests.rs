@@ -202,7 +202,7 @@ fn files() {
     while let Some(path) = open.pop() {
         if path.is_dir() {
             open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if crate::tosca::load::is_yaml(&path)
+        } else if crate::text::source::is_yaml(&path)
             && let Ok(text) = std::fs::read_to_string(&path)
         {
             let job = job(&text, Some(&crate::tosca::types::is_needed));

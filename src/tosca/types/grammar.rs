@@ -1,18 +1,18 @@
 //! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can
 //! be read of it is kept.
 
-use super::shape::{
-    self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
-    PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
-};
-use super::types::{
+use super::{
     ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
     Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
-use super::value::Operator;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
 use crate::text::yaml::{Document, Node, NodeKind};
+use crate::tosca::shape::{
+    self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
+    PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
+};
+use crate::tosca::value::Operator;
 use rustc_hash::FxHashMap;
 
 impl Family {
@@ -29,7 +29,7 @@ impl Family {
 }
 
 /// The places of all type definitions of a document.
-pub(super) fn types<'a>(
+pub(crate) fn types<'a>(
     document: &'a Document,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(Family, Named<'a>)> {
@@ -45,7 +45,7 @@ pub(super) fn types<'a>(
 }
 
 /// Reads a type definition.
-pub(super) fn definition<'a>(
+pub(crate) fn definition<'a>(
     (family, named): (Family, Named<'a>),
     diagnostics: &mut Diagnostics,
 ) -> TypeDefinition<'a> {
@@ -53,7 +53,7 @@ pub(super) fn definition<'a>(
 }
 
 /// Reads what is written in this grammar.
-pub(super) struct Grammar<'d> {
+pub(crate) struct Grammar<'d> {
     /// What is said of what does not have its shape.
     pub code: Code,
     pub diagnostics: &'d mut Diagnostics,

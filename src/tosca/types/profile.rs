@@ -2,11 +2,11 @@
 //! ask for them.
 
 use super::grammar;
-use super::types::{Family, TypeDefinition};
-use super::value::Primitive;
+use super::{Family, TypeDefinition};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{BuiltInFile, FileId};
 use crate::text::yaml::{self, Document, Limits, Node};
+use crate::tosca::value::Primitive;
 use std::sync::{Arc, OnceLock};
 
 /// The namespace of the normative types (section 3.1).
@@ -24,13 +24,13 @@ struct Profile {
 static NORMATIVE: Profile = Profile::new(BuiltInFile::new(
     0,
     "tosca_simple_1_3.yaml",
-    include_str!("../../presets/profiles/tosca_simple_1_3.yaml"),
+    include_str!("../../../presets/profiles/tosca_simple_1_3.yaml"),
 ));
 
 static NON_NORMATIVE: Profile = Profile::new(BuiltInFile::new(
     1,
     "tosca_simple_1_3_non_normative.yaml",
-    include_str!("../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
+    include_str!("../../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
 ));
 
 impl Profile {

@@ -1,0 +1,288 @@
+//! The public way in: what is chosen, and the questions that can be asked.
+
+mod questions;
+
+use crate::sat::solve::{Limit, SolverKind};
+use crate::text::answer::Failure;
+use crate::text::source::{FileSystem, OsFiles};
+use crate::text::value::Value;
+use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
+use crate::variability::choice::{Choice, InputSource};
+use crate::variability::clock::Clock;
+use crate::variability::resolve::How;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Resolves one variant of one template.
+///
+/// Only what is given counts: without [`Resolver::environment`] no environment variable is read,
+/// and without [`Resolver::now`] there is no clock.
+///
+/// ```
+/// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").input("visitors", 4000).resolve()?;
+/// println!("{}", resolution.to_yaml());
+/// for file in resolution.sources() {
+///     println!("cargo:rerun-if-changed={}", file.display());
+/// }
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+#[derive(Clone)]
+pub struct Resolver {
+    location: TemplateLocation,
+    files: Arc<dyn FileSystem + Send>,
+    mapping: Mapping,
+    choice: Choice,
+    timeout: Option<Duration>,
+    stop: Option<Arc<AtomicBool>>,
+    /// Whether memory is left to the end of the process.
+    keeps_memory: bool,
+    /// What was read, where that is done already.
+    loaded: Option<Arc<Loaded>>,
+}
+
+impl Resolver {
+    /// For a template file, an archive (see [`crate::tosca::csar`]), or a directory that holds a
+    /// template under its usual name.
+    pub fn new(template: impl Into<PathBuf>) -> Self {
+        Self::of(TemplateLocation::Path(template.into()))
+    }
+
+    /// For a template at hand; `name` says where it would be, for messages and for relative paths
+    /// in it.
+    pub fn from_text(name: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Self::of(TemplateLocation::Text { name: name.into(), text: text.into().into() })
+    }
+
+    fn of(location: TemplateLocation) -> Self {
+        Self {
+            location,
+            files: Arc::new(OsFiles),
+            mapping: Mapping::default(),
+            choice: Choice::default(),
+            timeout: None,
+            stop: None,
+            keeps_memory: false,
+            loaded: None,
+        }
+    }
+
+    /// Reads files through this instead of from the operating system.
+    pub fn files(mut self, files: impl FileSystem + Send + 'static) -> Self {
+        self.files = Arc::new(files);
+        self.loaded = None;
+        self
+    }
+
+    /// Adds a variability preset; later ones win.
+    pub fn preset(mut self, name: impl Into<String>) -> Self {
+        self.choice.presets.push(name.into());
+        self
+    }
+
+    /// Chooses these variability presets instead of those chosen so far; later ones win.
+    pub fn only_presets(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.choice.presets = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Takes inputs from environment variables: `CUVEE_INPUT_<NAME>`, and `CUVEE_PRESETS` where no
+    /// preset is given.
+    pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.choice.environment.extend(variables);
+        self
+    }
+
+    /// Adds a file of inputs: YAML, JSON, or FeatureIDE extended XML.
+    pub fn inputs_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.choice.inputs.push(InputSource::File(path.into()));
+        self
+    }
+
+    /// Assigns an input; wins over files.
+    pub fn input(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.choice.inputs.push(InputSource::Value(name.into(), value.into()));
+        self
+    }
+
+    /// Assigns an input from text read as YAML; wins over files.
+    pub fn input_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.choice.inputs.push(InputSource::Text(name.into(), text.into()));
+        self
+    }
+
+    /// Sets a variability option over the template's; the value is read as YAML.
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.choice.options.push((name.into(), value.into()));
+        self
+    }
+
+    /// Explores only variants in which this holds: a variability condition in YAML, such as
+    /// `{node_presence: cache}`.
+    ///
+    /// Resolving takes no notice of it.
+    pub fn only_where(mut self, condition: impl Into<String>) -> Self {
+        self.choice.conditions.push(condition.into());
+        self
+    }
+
+    /// Lets a local file or directory stand for a URL and everything below it, so that imports find
+    /// their files; the longest URL wins.
+    ///
+    /// Nothing is ever fetched: resolving leaves an import of a URL that nothing stands for to an
+    /// orchestrator, validating rejects it. The name of a profile can be mapped as well.
+    ///
+    /// ```
+    /// use cuvee::source::MemoryFiles;
+    /// let shop = "\
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// imports: [ 'https://example.com/types/shop.yaml' ]
+    /// topology_template: { node_templates: { shop: { type: Shop } } }
+    /// ";
+    /// let types = "{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: { Shop: {} } }";
+    /// let files = MemoryFiles::from([("shop.yaml", shop), ("vendor/shop.yaml", types)]);
+    /// let shop = cuvee::Resolver::new("shop.yaml").files(files);
+    /// assert!(!shop.clone().validate().is_valid(false));
+    /// assert!(shop.map("https://example.com/types", "vendor").validate().is_valid(true));
+    /// ```
+    pub fn map(mut self, url: impl AsRef<str>, path: impl Into<PathBuf>) -> Self {
+        self.mapping.add(url.as_ref(), path.into());
+        self.loaded = None;
+        self
+    }
+
+    /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for
+    /// it.
+    pub fn now(self, now: jiff::Zoned) -> Self {
+        self.clock(move || now)
+    }
+
+    /// Sets a clock that is asked once, and only by templates that need it.
+    pub fn clock(mut self, now: impl FnOnce() -> jiff::Zoned + Send + 'static) -> Self {
+        self.choice.clock = Some(Clock::new(now));
+        self
+    }
+
+    /// Chooses the solver; every solver finds the same variant.
+    pub fn solver(mut self, solver: SolverKind) -> Self {
+        self.choice.solver = solver;
+        self
+    }
+
+    /// Takes the best variant that is found in so much time, reading included, where none is proven
+    /// to be the best by then: see [`Resolution::is_proven`]. What is found may then depend on the
+    /// machine. Exploring knows no time limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").timeout(Duration::from_secs(600)).resolve()?;
+    /// assert!(resolution.is_proven());
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+
+    /// Stops as with a [`timeout`](Self::timeout) once this is set, by another thread or a handler
+    /// of signals.
+    pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well, where types are
+    /// judged; resolving knows the normative ones only.
+    pub fn non_normative_types(mut self) -> Self {
+        self.choice.non_normative = true;
+        self
+    }
+
+    /// Replaces the functions of TOSCA whose values need no run time by their values: those that
+    /// take from topology inputs and properties.
+    ///
+    /// ```
+    /// let text = "
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// topology_template:
+    ///   inputs:
+    ///     port: {type: integer}
+    ///   outputs:
+    ///     url: {value: {concat: ['http://localhost:', {get_input: port}]}}
+    /// ";
+    /// let resolver = cuvee::Resolver::from_text("shop.yaml", text).evaluate_functions().deployment_input("port", 80);
+    /// assert!(resolver.resolve()?.to_yaml().ends_with("url: {value: http://localhost:80}\n"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn evaluate_functions(mut self) -> Self {
+        self.choice.deployment.get_or_insert_default();
+        self
+    }
+
+    /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON;
+    /// later ones win.
+    pub fn deployment_inputs_file(self, path: impl Into<PathBuf>) -> Self {
+        self.deployment_source(InputSource::File(path.into()))
+    }
+
+    /// Assigns a topology input, by which functions are evaluated; wins over files.
+    pub fn deployment_input(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.deployment_source(InputSource::Value(name.into(), value.into()))
+    }
+
+    /// Assigns a topology input from text read as YAML, by which functions are evaluated; wins over
+    /// files.
+    pub fn deployment_input_text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.deployment_source(InputSource::Text(name.into(), text.into()))
+    }
+
+    fn deployment_source(mut self, source: InputSource) -> Self {
+        self.choice.deployment.get_or_insert_default().push(source);
+        self
+    }
+
+    /// Does not give back the memory of a run: for a process that ends right after it, which gives
+    /// back all of it at once.
+    pub fn keep_memory(mut self) -> Self {
+        self.keeps_memory = true;
+        self
+    }
+
+    /// Reads the template and what comes with it now, once for all questions that are asked of
+    /// this resolver and of its clones from then on, whatever they choose. Otherwise each question
+    /// reads anew, and so sees what has changed.
+    ///
+    /// ```
+    /// let shop = cuvee::Resolver::new("examples/shop").load()?;
+    /// for preset in shop.preset_names()? {
+    ///     println!("{}", shop.clone().preset(preset).resolve()?.to_yaml());
+    /// }
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where a file of the template or its library cannot be read.
+    pub fn load(mut self) -> Result<Self, Failure> {
+        self.loaded = Some(self.loaded(self.choice.extent())?);
+        Ok(self)
+    }
+
+    /// What was read, or is read now.
+    fn loaded(&self, extent: Extent) -> Result<Arc<Loaded>, Failure> {
+        match &self.loaded {
+            Some(loaded) => Ok(Arc::clone(loaded)),
+            None => {
+                let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
+                Loaded::open(&self.location, files, mapping, extent).map(Arc::new)
+            }
+        }
+    }
+
+    /// How a run is made that starts now.
+    fn how(&self) -> How {
+        let limit = self.timeout.map(Limit::after).unwrap_or_default();
+        let limit = self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)));
+        How { limit, keeps_memory: self.keeps_memory }
+    }
+}

@@ -1,0 +1,378 @@
+//! What can be asked of a template. Each question is a function of a room below; here it gets what
+//! it needs.
+
+use super::Resolver;
+use crate::exchange::{self, FeatureModel};
+use crate::explore::matrix::{self, Matrix};
+use crate::explore::outline::Outline;
+use crate::explore::{
+    Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Projection, Query,
+    Space, analyze, explain, types, variants,
+};
+use crate::report;
+use crate::sat::progress::Progress;
+use crate::text::answer::{Answer, Failure};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::SourceMap;
+use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::{TypeReport, TypesReport};
+use crate::validate::{self, Validation};
+use crate::variability::inputs::InputMode;
+use crate::variability::options::Options;
+use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::resolution::Resolution;
+use crate::variability::resolve;
+
+/// What a question comes to, with warnings.
+type Told<T> = Result<(T, Diagnostics), Diagnostics>;
+
+impl Resolver {
+    /// Resolves.
+    ///
+    /// # Errors
+    /// A [`Failure`] with everything that is wrong.
+    pub fn resolve(&self) -> Result<Resolution, Failure> {
+        self.resolve_with(&mut ())
+    }
+
+    /// Resolves, and tells what happens meanwhile.
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`].
+    pub fn resolve_with(&self, progress: &mut dyn Progress) -> Result<Resolution, Failure> {
+        let how = self.how();
+        progress.phase("reading");
+        let loaded = self.loaded(self.choice.extent())?;
+        let resolution = resolve::resolve(&loaded, &self.choice, &how, progress);
+        how.leave(loaded);
+        resolution
+    }
+
+    /// The effective options of the template, and the files their origins point into.
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template cannot be read or an option is wrong.
+    pub fn effective_options(&self) -> Result<(Options, SourceMap), Failure> {
+        let answer = self.answer(Extent::Needed, |loaded| {
+            resolve::options(loaded, &self.choice).map(|options| (options, Diagnostics::default()))
+        })?;
+        Ok((answer.result, answer.sources))
+    }
+
+    /// The names of the template's variability presets, in its order.
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template cannot be read.
+    pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
+        let names = |loaded: &Loaded| Ok((resolve::preset_names(loaded)?, Diagnostics::default()));
+        Ok(self.answer(Extent::Needed, names)?.result)
+    }
+
+    /// The outline of the template, whatever its inputs are: those without a value are left open.
+    ///
+    /// ```
+    /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
+    /// let relation = &outline.relations[0];
+    /// assert_eq!(relation.identifier, "relation.host@0.node.shop");
+    /// assert_eq!(relation.conditions, ["logic_expression: on_laptop"]);
+    /// assert_eq!(relation.target.map(|target| &*outline.nodes[target].name), Some("engine"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template is wrong whatever its inputs are.
+    pub fn outline(&self) -> Result<Outline, Failure> {
+        let outline =
+            |prepared: &Prepared<'_>| Ok(Outline::of(&prepared.graph, prepared.sources()));
+        Ok(self.ask(InputMode::Open, outline)?.result)
+    }
+
+    /// Resolves once as chosen, and once with each preset of the template laid over that.
+    ///
+    /// A preset that is rejected leaves its column empty. What rejects every column is an error.
+    ///
+    /// ```
+    /// let matrix = cuvee::Resolver::new("examples/shop").matrix()?;
+    /// let presets: Vec<_> = matrix.columns.iter().map(|column| column.preset.as_deref()).collect();
+    /// assert_eq!(presets, [None, Some("dev"), Some("prod"), Some("edge"), Some("sale")]);
+    /// let cluster = matrix.rows.iter().find(|row| row.identifier == "node.cluster").unwrap();
+    /// assert_eq!(cluster.present[..4], [Some(false), Some(false), Some(true), Some(false)]);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template is wrong whatever its inputs are, or no variant can be
+    /// resolved.
+    pub fn matrix(&self) -> Result<Matrix, Failure> {
+        let (matrix, failures) = self.columns()?;
+        match failures
+            .into_iter()
+            .next()
+            .filter(|_| matrix.columns.iter().all(|column| !column.rejected.is_empty()))
+        {
+            Some(failure) => Err(failure),
+            None => Ok(matrix),
+        }
+    }
+
+    /// The variant of each preset of the template, laid over what is chosen.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever its inputs are.
+    pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
+        Ok(variants::preset_variants(&self.columns()?.0, projection))
+    }
+
+    /// The matrix, where all columns may be rejected, and why they are.
+    fn columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
+        let answer = self.interpret(|interpreted| {
+            let open = Prepared::of(interpreted, &self.choice, InputMode::Open, &mut ())?;
+            let columns = matrix::columns(interpreted, &self.choice, &open, &mut |_| {});
+            Ok((columns, Diagnostics::default()))
+        })?;
+        let (matrix, failures) = answer.result;
+        let failure =
+            |Diagnostics(diagnostics)| Failure { diagnostics, sources: answer.sources.clone() };
+        Ok((matrix, failures.into_iter().map(failure).collect()))
+    }
+
+    /// Lists variants.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
+    /// where there is no variant.
+    pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
+        self.explore(true, |space| space.variants(query))
+    }
+
+    /// Counts variants: exactly, or as many as are found when the effort is spent.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
+    ///
+    /// # Examples
+    /// ```
+    /// use cuvee::explore::Query;
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("prod");
+    /// assert!(shop.count_variants(&Query::default())?.result.exact);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
+        self.explore(true, |space| Ok(space.count(query)))
+    }
+
+    /// Lists the inputs of a template, what cases open ones have, and what each influences.
+    ///
+    /// # Errors
+    /// As [`Resolver::variants`], except that there may be no variant.
+    pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
+        // What an input does is asked apart from what the others allow it to do.
+        self.explore(false, |space| Ok(space.inputs()))
+    }
+
+    /// Analyses all variants: what every one has, what none has, and what of the template is in
+    /// vain. Dead elements are warnings, too.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
+    pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
+        self.interpret(|interpreted| analyze::analyze(interpreted, &self.choice))
+    }
+
+    /// Explains why an element is present or absent in the variant of the inputs as they are given.
+    ///
+    /// # Errors
+    /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
+    pub fn explain(&self, identifier: &str) -> Result<Answer<Explanation>, Failure> {
+        self.interpret(|interpreted| {
+            explain::around(interpreted, &self.choice, |space, currents| {
+                space.explain(identifier, currents)
+            })
+        })
+    }
+
+    /// The smallest change of inputs that leads to a variant, where those that are given lead to
+    /// none; nothing where no change does.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs.
+    pub fn remedy(&self) -> Result<Answer<Option<Vec<Change>>>, Failure> {
+        self.interpret(|interpreted| {
+            explain::around(interpreted, &self.choice, |space, currents| Ok(space.remedy(currents)))
+        })
+    }
+
+    /// What is needed to configure a variant without resolving; and which cases other calls choose,
+    /// such as those with a preset.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
+    pub fn configuration(&self, choices: &[Resolver]) -> Result<Answer<Configuration>, Failure> {
+        let currents = |resolver: &Resolver| {
+            let currents = |prepared: &Prepared<'_>| Ok(explain::currents(prepared));
+            resolver.ask(InputMode::Closed, currents).ok().map(|answer| answer.result)
+        };
+        let choices: Vec<_> = choices.iter().map(currents).collect();
+        self.explore(true, |space| Ok(space.configuration(&choices)))
+    }
+
+    /// All types of the template: the normative ones, and those of its library, its imports and its
+    /// own.
+    ///
+    /// What is wrong with definitions is among the warnings of the answer; types are shown as far
+    /// as they are right.
+    ///
+    /// # Errors
+    /// A [`Failure`] where a file cannot be read.
+    ///
+    /// ```
+    /// let types = cuvee::Resolver::new("examples/shop").types()?.result.types;
+    /// assert!(types.iter().any(|entry| entry.name == "tosca.nodes.Root" && entry.place.starts_with("tosca_simple_1_3.yaml")));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn types(&self) -> Result<Answer<TypesReport>, Failure> {
+        self.answer(Extent::Whole, |loaded| {
+            types::ask(loaded, &self.choice, |types| Ok(TypesReport::of(types, loaded.sources())))
+        })
+    }
+
+    /// The types of this name, one of each family that has one, with all that they inherit.
+    ///
+    /// # Errors
+    /// `unknown-type` where there is none, and as [`Resolver::types`].
+    pub fn effective_types(&self, name: &str) -> Result<Answer<Vec<TypeReport>>, Failure> {
+        self.answer(Extent::Whole, |loaded| {
+            types::ask(loaded, &self.choice, |types| {
+                Ok(TypeReport::of(types, name, loaded.sources())?)
+            })
+        })
+    }
+
+    /// Validates the template in all its variants; where a preset or inputs are given, their
+    /// variant alone.
+    ///
+    /// ```
+    /// let validation = cuvee::Resolver::new("examples/shop").validate();
+    /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
+    /// ```
+    pub fn validate(&self) -> Validation {
+        match self.loaded(Extent::Whole) {
+            Ok(loaded) => {
+                let diagnostics = validate::validate(&loaded, &self.choice);
+                Validation { diagnostics, sources: loaded.sources().clone() }
+            }
+            Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
+        }
+    }
+
+    /// What the template declares of inputs, with the rules and constraints between them that speak
+    /// of features, as a feature model.
+    ///
+    /// ```
+    /// use cuvee::Resolver;
+    /// let model = Resolver::new("examples/shop").feature_model()?;
+    /// assert!(model.to_uvl().contains("live => tls"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template, its inputs or its constraints are wrong, or two features
+    /// would share a name.
+    pub fn feature_model(&self) -> Result<FeatureModel, Failure> {
+        Ok(self.ask(InputMode::Open, exchange::feature_model)?.result)
+    }
+
+    /// The formula whose models, projected to the elements, are the variants: inputs that nothing
+    /// assigns are open, and of equally good variants of the same inputs only the one that
+    /// resolving takes is a model. It has no objectives.
+    ///
+    /// # Errors
+    /// As [`Resolver::variants`], except that there may be no variant.
+    pub fn variants_formula(&self) -> Result<exchange::DimacsFormula, Failure> {
+        Ok(self.explore(true, |space| Ok(space.formula()))?.result)
+    }
+
+    /// The problem that resolving solves: what must hold before the best is taken, and what is
+    /// optimised. Inputs that nothing assigns are open.
+    ///
+    /// With every input assigned, its optimum is what
+    /// [`Solution::costs`](crate::sat::solve::Solution::costs) says.
+    ///
+    /// # Errors
+    /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+    /// open.
+    pub fn optimization_formula(&self) -> Result<exchange::DimacsFormula, Failure> {
+        Ok(self.ask(InputMode::Open, exchange::optimization)?.result)
+    }
+
+    /// The report as HTML. What is chosen is fixed in it; other inputs can be configured.
+    ///
+    /// `command` are the words of the command line that the page adds inputs to, such as `cuvee
+    /// resolve shop.yaml`.
+    ///
+    /// ```
+    /// let page = cuvee::Resolver::new("examples/shop").report(&["cuvee".into(), "resolve".into(), "shop".into()])?;
+    /// assert!(page.starts_with("<!doctype html>"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template is wrong whatever its inputs are.
+    pub fn report(&self, command: &[String]) -> Result<String, Failure> {
+        let answer = self.interpret(|interpreted| {
+            let page = report::report(interpreted, &self.choice, command)?;
+            Ok((page, Diagnostics::default()))
+        })?;
+        Ok(answer.result)
+    }
+
+    /// Asks something about what the phases up to the graph make.
+    pub(crate) fn ask<T>(
+        &self,
+        mode: InputMode,
+        ask: impl FnOnce(&Prepared<'_>) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        self.interpret(|interpreted| {
+            let prepared = Prepared::of(interpreted, &self.choice, mode, &mut ())?;
+            let answer = ask(&prepared);
+            prepared.answer(answer)
+        })
+    }
+
+    /// Asks something about all variants, of all inputs or only of those that fulfil the rules
+    /// between them.
+    fn explore<T>(
+        &self,
+        features: bool,
+        ask: impl FnOnce(&mut Space<'_, '_>) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        self.ask(InputMode::Open, |prepared| ask(&mut Space::of(prepared, features)?))
+    }
+
+    /// Asks something about what the template says.
+    fn interpret<T>(
+        &self,
+        ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
+    ) -> Result<Answer<T>, Failure> {
+        self.answer(self.choice.extent(), |loaded| ask(&Interpreted::of(loaded, &self.choice)?))
+    }
+
+    /// Asks something about what was read, and hands on the texts that messages point into.
+    fn answer<T>(
+        &self,
+        extent: Extent,
+        ask: impl FnOnce(&Loaded) -> Told<T>,
+    ) -> Result<Answer<T>, Failure> {
+        let loaded = self.loaded(extent)?;
+        let told = ask(&loaded);
+        let sources = loaded.sources().clone();
+        match told {
+            Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),
+            Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A template with all that is read for it, for as many choices and questions as there are.
+
+use super::Mapping;
+use super::imports::{self, Imported, Importing};
+use crate::text::answer::Failure;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::files::{self, Files};
+use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml};
+use crate::text::yaml::{Document, Keep};
+use crate::tosca::csar::Package;
+use crate::tosca::import::ImportDefinition;
+use crate::tosca::types::is_needed;
+use memchr::memmem;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a template is.
+#[derive(Clone, Debug)]
+pub(crate) enum TemplateLocation {
+    /// A file, an archive, or a directory that holds it under its usual name.
+    Path(PathBuf),
+    /// At hand, and where it would be.
+    Text { name: PathBuf, text: Arc<str> },
+}
+
+/// How much of a library and of imports is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What resolving needs.
+    Needed,
+    /// Whole files, for who looks at definitions of types.
+    Whole,
+}
+
+/// A template and the files that come with it. Each is read and parsed when it is asked for the
+/// first time, and stays.
+pub(crate) struct Loaded {
+    files: Files,
+    package: Package,
+    /// Through which local copies of what is elsewhere are read, and what callers name.
+    outside: Arc<dyn FileSystem + Send>,
+    mapping: Mapping,
+    extent: Extent,
+    template: FileId,
+    /// Where relative paths in the template start.
+    base: PathBuf,
+    /// The service templates under `lib/` next to the template, in the order of their paths.
+    library: Vec<FileId>,
+}
+
+impl Loaded {
+    /// Reads and parses a template and its library.
+    ///
+    /// # Errors
+    /// What is wrong with any of these files, before anything in them is looked at.
+    pub(crate) fn open(
+        location: &TemplateLocation,
+        outside: Arc<dyn FileSystem + Send>,
+        mapping: Mapping,
+        extent: Extent,
+    ) -> Result<Self, Failure> {
+        let files = Files::default();
+        match Opened::read(location, &outside, &files, extent) {
+            Ok(Opened { package, template, base, library }) => {
+                Ok(Self { files, package, outside, mapping, extent, template, base, library })
+            }
+            Err(Diagnostics(diagnostics)) => {
+                Err(Failure { diagnostics, sources: files.sources().clone() })
+            }
+        }
+    }
+
+    /// The files that were read so far.
+    pub(crate) fn sources(&self) -> &SourceMap {
+        self.files.sources()
+    }
+
+    /// Where the template is.
+    pub(crate) fn package(&self) -> &Package {
+        &self.package
+    }
+
+    /// The file of the template.
+    pub(crate) fn template(&self) -> FileId {
+        self.template
+    }
+
+    /// The files of the library.
+    pub(crate) fn library(&self) -> &[FileId] {
+        &self.library
+    }
+
+    /// The whole tree of a file that was read.
+    ///
+    /// # Errors
+    /// `syntax` at its place.
+    pub(crate) fn whole(&self, file: FileId) -> Result<&Document, Diagnostic> {
+        self.files.whole(file)
+    }
+
+    /// The trees of files, of each as much as was asked for.
+    ///
+    /// # Errors
+    /// `syntax`, for every file.
+    pub(crate) fn documents(&self, files: &[FileId]) -> Result<Vec<&Document>, Diagnostics> {
+        let mut diagnostics = Diagnostics::default();
+        let parsed = self.parse(files);
+        let documents = parsed.into_iter().filter_map(|parsed| diagnostics.ok(parsed)).collect();
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(documents) }
+    }
+
+    fn parse(&self, files: &[FileId]) -> Vec<Result<&Document, Diagnostic>> {
+        let job = |&file: &FileId| (file, keep(self.extent).filter(|_| file != self.template));
+        self.files.parse(&files.iter().map(job).collect::<Vec<_>>())
+    }
+
+    /// Reads the wanted imports of the template, for the types in them; what is in its library is
+    /// there already. Where it is `strict`, what cannot be had here is an error.
+    ///
+    /// A file that does not exist is a `file` error at the import's place; where only a file of the
+    /// library that nothing imports asks for it, a warning. `syntax` errors are as everywhere.
+    pub(crate) fn import<'i>(
+        &self,
+        wanted: impl Iterator<Item = ImportDefinition<'i>>,
+        strict: bool,
+        diagnostics: &mut Diagnostics,
+    ) -> Imported {
+        let how = Importing {
+            texts: &self.files,
+            files: &*self.package.files,
+            outside: &*self.outside,
+            mapping: &self.mapping,
+            keep: keep(self.extent),
+            strict,
+        };
+        let Ok(template) = self.whole(self.template) else { return Imported::default() };
+        let library = self.library.iter().zip(self.parse(&self.library));
+        let library: Vec<_> =
+            library.filter_map(|(&file, parsed)| Some((file, parsed.ok()?))).collect();
+        imports::read(how, (template, &self.base), &library, wanted, diagnostics)
+    }
+
+    /// The file of this name beside the template.
+    ///
+    /// # Errors
+    /// `file` where it cannot be read, and `syntax`.
+    pub(crate) fn beside(&self, name: &str) -> Result<&Document, Diagnostic> {
+        self.files.document(&*self.package.files, &self.base.join(name))
+    }
+
+    /// The first of these files beside the template that exists.
+    ///
+    /// # Errors
+    /// As [`Loaded::beside`].
+    pub(crate) fn first_beside(&self, names: &[&str]) -> Result<Option<&Document>, Diagnostic> {
+        let exists = |name: &&&str| {
+            let path = self.base.join(name);
+            self.files.has(&path) || self.package.files.is_file(&path)
+        };
+        names.iter().find(exists).map(|name| self.beside(name)).transpose()
+    }
+
+    /// Reads the text of a file that a caller names.
+    ///
+    /// # Errors
+    /// `file` where it cannot be read, `syntax` where it is not UTF-8.
+    pub(crate) fn text(&self, path: &Path) -> Result<(FileId, &Arc<str>), Diagnostic> {
+        let file = self.files.read(&*self.outside, path)?;
+        Ok((file, self.files.text(file)))
+    }
+
+    /// Reads and parses a file that a caller names.
+    ///
+    /// # Errors
+    /// As [`Loaded::text`], and `syntax`.
+    pub(crate) fn document(&self, path: &Path) -> Result<&Document, Diagnostic> {
+        self.files.document(&*self.outside, path)
+    }
+
+    /// Parses what a caller gives as text; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// `syntax`
+    pub(crate) fn inline(&self, name: &str, text: &str) -> Result<&Document, Diagnostic> {
+        self.files.inline(name, text)
+    }
+}
+
+/// What is kept of a file that holds types.
+fn keep(extent: Extent) -> Option<Keep<'static>> {
+    match extent {
+        Extent::Needed => Some(&is_needed),
+        Extent::Whole => None,
+    }
+}
+
+/// What is found out by opening a template.
+struct Opened {
+    package: Package,
+    template: FileId,
+    base: PathBuf,
+    library: Vec<FileId>,
+}
+
+impl Opened {
+    /// Parses the template, and beside it the library.
+    fn read(
+        location: &TemplateLocation,
+        outside: &Arc<dyn FileSystem + Send>,
+        files: &Files,
+        extent: Extent,
+    ) -> Result<Self, Diagnostics> {
+        let (package, template) = match location {
+            TemplateLocation::Path(path) => {
+                let package = Package::find(outside, path, files)?;
+                let template = files.read(&*package.files, &package.template)?;
+                (package, template)
+            }
+            TemplateLocation::Text { name, text } => {
+                (Package::of_file(outside, name), files.add(name, Arc::clone(text)))
+            }
+        };
+        let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
+        let mut diagnostics = Diagnostics::default();
+        let library = read_library(&*package.files, &base.join("lib"), files, &mut diagnostics);
+        let jobs: Vec<_> = std::iter::once((template, None))
+            .chain(library.iter().map(|&file| (file, keep(extent))))
+            .collect();
+        for parsed in files.parse(&jobs) {
+            diagnostics.ok(parsed);
+        }
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        package.check(files.whole(template)?.root())?;
+        Ok(Self { package, template, base, library })
+    }
+}
+
+/// Below `lib/` lie playbooks and scripts too: only what calls itself a service template is one.
+fn read_library(
+    system: &dyn FileSystem,
+    directory: &Path,
+    files: &Files,
+    diagnostics: &mut Diagnostics,
+) -> Vec<FileId> {
+    let mut library = Vec::new();
+    for path in library_files(system, directory) {
+        let bytes = diagnostics.ok(files::read_bytes(system, &path));
+        let template =
+            bytes.filter(|bytes| memmem::find(bytes, b"tosca_definitions_version").is_some());
+        let text = template.and_then(|bytes| diagnostics.ok(files::decode(&path, bytes)));
+        library.extend(text.map(|text| files.add(&path, text)));
+    }
+    library
+}
+
+/// Every YAML file below a directory, sorted; nothing where there is no such directory.
+fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
+    const DEPTH: usize = 16;
+    let mut found = Vec::new();
+    let mut open = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        for path in files.list(&directory).unwrap_or_default() {
+            if is_yaml(&path) && files.is_file(&path) {
+                found.push(path);
+            } else if depth < DEPTH && files.is_dir(&path) {
+                open.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,118 @@
+//! Values that have no parts, as their type reads them: the only place that says which literal is
+//! a value of which type, and how two of them compare.
+
+use super::Primitive;
+use super::datum::Datum;
+use super::timestamp::timestamp;
+use super::unit::{Measure, measure};
+use super::version::Version;
+use crate::text::yaml::{NodeKind, Scalar};
+use jiff::Timestamp;
+use num_bigint::BigInt;
+use std::cmp::Ordering;
+
+/// A value of a type that has no parts.
+#[derive(Clone, Debug)]
+pub(super) enum Literal<'t> {
+    Text(&'t str),
+    Integer(BigInt),
+    Float(f64),
+    Boolean(bool),
+    Timestamp(Timestamp),
+    Null,
+    Version(Version<'t>),
+    Measure(Measure),
+}
+
+impl<'t> Literal<'t> {
+    /// The value of this type that a datum is; nothing where it is none, or where values of the
+    /// type have parts.
+    pub(super) fn read(datum: Datum<'t>, primitive: Primitive) -> Option<Self> {
+        let scalar = datum.scalar()?;
+        let own = Self::scalar(datum, scalar, primitive);
+        own.or_else(|| Self::scalar(datum, datum.key()?, primitive))
+    }
+
+    fn scalar(datum: Datum<'t>, scalar: Scalar<'t>, primitive: Primitive) -> Option<Self> {
+        match (primitive, scalar) {
+            (Primitive::String, Scalar::String(text)) => Some(Self::Text(text)),
+            (Primitive::Integer, Scalar::Int(value)) => Some(Self::Integer(value.into())),
+            (Primitive::Integer, Scalar::Float(_)) => past_64_bits(datum).map(Self::Integer),
+            // Integers are compared as such: doubles cannot tell all of them apart.
+            (Primitive::Float, Scalar::Int(value)) => Some(Self::Integer(value.into())),
+            (Primitive::Float, Scalar::Float(value)) => {
+                Some(past_64_bits(datum).map_or(Self::Float(value), Self::Integer))
+            }
+            (Primitive::Boolean, Scalar::Bool(value)) => Some(Self::Boolean(value)),
+            (Primitive::Timestamp, Scalar::String(text)) => timestamp(text).map(Self::Timestamp),
+            (Primitive::Null, Scalar::Null) => Some(Self::Null),
+            (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => {
+                Version::parse(datum.text()?).map(Self::Version)
+            }
+            (Primitive::ScalarUnit(dimension), Scalar::String(text)) => {
+                measure(dimension, text).map(Self::Measure)
+            }
+            _ => None,
+        }
+    }
+
+    /// Orders two values of one type; nothing where one of them is no number, where versions are of
+    /// different branches, and for booleans that differ, which are not ordered.
+    pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => Some(a.cmp(b)),
+            (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(b)),
+            (Self::Integer(a), Self::Float(b)) => nearest(a).partial_cmp(b),
+            (Self::Float(a), Self::Integer(b)) => a.partial_cmp(&nearest(b)),
+            (Self::Float(a), Self::Float(b)) => a.partial_cmp(b),
+            (Self::Boolean(a), Self::Boolean(b)) => (a == b).then_some(Ordering::Equal),
+            (Self::Timestamp(a), Self::Timestamp(b)) => Some(a.cmp(b)),
+            (Self::Null, Self::Null) => Some(Ordering::Equal),
+            (Self::Version(a), Self::Version(b)) => a.compare_in_branch(b),
+            (Self::Measure(a), Self::Measure(b)) => Some(a.cmp(b)),
+            _ => None,
+        }
+    }
+}
+
+/// The integer that a number is that does not fit into 64 bits. Nobody counts to a number of a
+/// thousand digits, and arithmetic on more would be slow.
+fn past_64_bits(datum: Datum<'_>) -> Option<BigInt> {
+    const LONGEST: usize = 1000;
+    let is_integer = datum.is_integer() || datum.key().is_some();
+    let text = datum.text().filter(|text| is_integer && text.len() <= LONGEST)?;
+    let (digits, radix) = match text.get(..2) {
+        Some("0x") => (text.get(2..)?, 16),
+        Some("0o") => (text.get(2..)?, 8),
+        _ => (text.strip_prefix('+').unwrap_or(text), 10),
+    };
+    let digit = |c: char| c.is_digit(radix);
+    digits.strip_prefix('-').unwrap_or(digits).chars().all(digit).then_some(())?;
+    BigInt::parse_bytes(digits.as_bytes(), radix)
+}
+
+/// The double that is nearest to an integer.
+fn nearest(integer: &BigInt) -> f64 {
+    let exact = i64::try_from(integer).ok().map(|integer| integer as f64);
+    exact.or_else(|| integer.to_string().parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// A range: its bounds, the upper one nothing where it is `UNBOUNDED`.
+pub(super) fn range(datum: Datum<'_>) -> Option<(BigInt, Option<BigInt>)> {
+    if datum.kind() != NodeKind::Sequence {
+        return None;
+    }
+    let mut bounds = datum.items();
+    let (low, high) = (integer(bounds.next()?)?, bounds.next()?);
+    let high = if high.is_unbounded() { None } else { Some(integer(high)?) };
+    let in_order = high.as_ref().is_none_or(|high| low <= *high);
+    (bounds.next().is_none() && in_order).then_some((low, high))
+}
+
+/// The integer that a datum is.
+pub(super) fn integer(datum: Datum<'_>) -> Option<BigInt> {
+    match Literal::read(datum, Primitive::Integer)? {
+        Literal::Integer(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,390 @@
+//! What the phases up to the graph make of a template: once what holds whatever is chosen, then
+//! what a choice adds.
+
+use super::choice::Choice;
+use super::clock::Clock;
+use super::expression::Evaluator;
+use super::graph::{self, Graph};
+use super::inputs::{self, Declarations, InputMode, Inputs, VariabilityPresets};
+use super::options::{self, Options};
+use super::technology;
+use super::template::{self, Import, ServiceTemplate, TechnologyRule, TypeSpecificConditions};
+use crate::sat::formula::Formula;
+use crate::sat::progress::Progress;
+use crate::sat::solve::SolverKind;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap};
+use crate::text::yaml::{Document, Node};
+use crate::tosca::load::{Imported, Loaded};
+use crate::tosca::types::TypeHierarchy;
+use crate::tosca::types::scope::Links;
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+use std::mem;
+
+/// A template that was parsed: what it says, whatever its inputs are.
+pub(crate) struct Interpreted<'l> {
+    /// What was read.
+    pub loaded: &'l Loaded,
+    /// The template.
+    pub template: ServiceTemplate<'l>,
+    /// The options.
+    pub options: Options,
+    /// The technology rules, with what is wrong with them, once they were asked for.
+    rules: OnceCell<(Vec<TechnologyRule<'l>>, Diagnostics)>,
+    warnings: Diagnostics,
+}
+
+impl<'l> Interpreted<'l> {
+    /// Parses a template that was read.
+    ///
+    /// # Errors
+    /// What is wrong with its shape, or with options.
+    pub(crate) fn of(loaded: &'l Loaded, choice: &Choice) -> Result<Self, Diagnostics> {
+        let root = loaded.whole(loaded.template())?.root();
+        let mut phases = Phases::new(choice);
+        let template = phases.phase(|diagnostics| template::parse(root, diagnostics))?;
+        let options =
+            options::resolve(template.version, template.variability.options, &choice.options);
+        let options = phases
+            .or_else(options, || options::resolve(template::PLAIN_VERSION, None, &[]))
+            .map_err(|errors| phases.end(errors))?;
+        let rules = OnceCell::new();
+        Ok(Self { loaded, template, options, rules, warnings: phases.warnings })
+    }
+
+    fn rules(&self, phases: &mut Phases) -> Result<&[TechnologyRule<'l>], Diagnostics> {
+        let roots = referenced(self.loaded, self.template.variability.qualities, &RULE_FILES);
+        let roots = phases.or_else(roots, || Ok(Vec::new()))?;
+        let (rules, wrong) = self.rules.get_or_init(|| {
+            let mut wrong = Diagnostics::default();
+            let read = |root| template::parse_rules(root, &mut wrong);
+            (roots.into_iter().flat_map(read).collect(), wrong)
+        });
+        phases.phase(|diagnostics| diagnostics.0.extend(wrong.0.iter().cloned()))?;
+        Ok(rules)
+    }
+
+    /// The variability presets of the template.
+    pub(crate) fn presets(&self) -> VariabilityPresets<'l> {
+        // What is wrong with them is told where inputs are assigned.
+        VariabilityPresets::parse(self.template.variability.presets, &mut Diagnostics::default())
+    }
+}
+
+/// What the phases up to the graph made of a template and of what is chosen.
+pub(crate) struct Prepared<'p> {
+    /// What was read.
+    pub loaded: &'p Loaded,
+    /// The elements.
+    pub graph: Graph<'p>,
+    /// The types.
+    pub types: TypeHierarchy<'p>,
+    /// What is declared, and what is assigned.
+    pub inputs: Inputs<'p>,
+    /// The variability presets of the template.
+    pub presets: VariabilityPresets<'p>,
+    /// The default conditions of types.
+    pub type_specific: TypeSpecificConditions<'p>,
+    /// The options.
+    pub options: &'p Options,
+    /// Rules between inputs that the assigned ones violate.
+    pub violations: Diagnostics,
+    /// What variants have to fulfil to be explored.
+    pub conditions: Vec<Node<'p>>,
+    /// The clock.
+    pub now: Option<Clock>,
+    /// The solver.
+    pub solver: SolverKind,
+    /// Library, imports and template, in the order in which their types count.
+    pub documents: Vec<FileId>,
+    /// Which of them imports which.
+    pub links: Links,
+    /// Warnings of the phases so far; where the choice is tolerant, errors as well.
+    pub warnings: Diagnostics,
+}
+
+impl<'p> Prepared<'p> {
+    /// Runs the phases from inputs to the graph.
+    ///
+    /// # Errors
+    /// What is wrong with the template or its inputs, behind the warnings found before.
+    pub(crate) fn of(
+        interpreted: &'p Interpreted<'_>,
+        choice: &Choice,
+        mode: InputMode,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Diagnostics> {
+        let mut phases = Phases::new(choice);
+        phases.warnings = interpreted.warnings.clone();
+        let prepared = Self::in_phases(interpreted, choice, mode, progress, &mut phases);
+        prepared
+            .map(|prepared| Self { warnings: mem::take(&mut phases.warnings), ..prepared })
+            .map_err(|errors| phases.end(errors))
+    }
+
+    fn in_phases(
+        interpreted: &'p Interpreted<'_>,
+        choice: &Choice,
+        mode: InputMode,
+        progress: &mut dyn Progress,
+        phases: &mut Phases,
+    ) -> Result<Self, Diagnostics> {
+        let Interpreted { loaded, ref template, ref options, .. } = *interpreted;
+        let inputs =
+            phases.phase(|diagnostics| assigned(loaded, template, choice, mode, diagnostics))?;
+        let conditions = wanted_conditions(loaded, choice)?;
+        let (wanted, violations) = decided_by_inputs(template, &inputs, choice.clock.as_ref());
+        progress.phase("importing");
+        let Imported { files: imported, links } = phases.phase(|diagnostics| {
+            let wanted = wanted.iter().map(|import| import.definition);
+            loaded.import(wanted, choice.tolerant, diagnostics)
+        })?;
+
+        progress.phase("building");
+        let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
+        let types = TypeHierarchy::resolving(loaded.documents(&documents)?.into_iter(), &links);
+        let types = phases.or_else(types, || Ok(TypeHierarchy::default()))?;
+        let rules = interpreted.rules(phases)?;
+        let type_specific = type_specific(loaded, template, phases)?;
+        let graph = phases.phase(|diagnostics| graph::build(template, &types, diagnostics))?;
+        let graph = phases
+            .phase(|diagnostics| technology::assign(graph, &types, rules, options, diagnostics))?;
+        let sources = loaded.sources();
+        progress.counted("files", sources.files().count());
+        progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
+        progress.counted("elements", graph.elements.len());
+        Ok(Self {
+            loaded,
+            graph,
+            types,
+            inputs,
+            presets: interpreted.presets(),
+            type_specific,
+            options,
+            violations,
+            conditions,
+            now: choice.clock.clone(),
+            solver: choice.solver,
+            documents: [loaded.library(), &*imported, &[loaded.template()]].concat(),
+            links,
+            warnings: Diagnostics::default(),
+        })
+    }
+
+    /// What a question comes to with the warnings so far, which stand before errors as well.
+    ///
+    /// # Errors
+    /// Those of the question.
+    pub(crate) fn answer<T>(
+        &self,
+        answer: Result<T, Diagnostics>,
+    ) -> Result<(T, Diagnostics), Diagnostics> {
+        let mut warnings = self.warnings.clone();
+        match answer {
+            Ok(result) => Ok((result, warnings)),
+            Err(mut errors) => {
+                warnings.0.append(&mut errors.0);
+                Err(warnings)
+            }
+        }
+    }
+
+    /// An evaluator of expressions.
+    pub(crate) fn evaluator(&self) -> Evaluator<'_, 'p> {
+        Evaluator::new(&self.graph, &self.types, &self.inputs, self.now.as_ref())
+    }
+
+    /// The files that were read.
+    pub(crate) fn sources(&self) -> &'p SourceMap {
+        self.loaded.sources()
+    }
+
+    /// The whole documents, in the order in which their types count.
+    ///
+    /// # Errors
+    /// `syntax` in what resolving left out.
+    pub(crate) fn whole_documents(&self) -> Result<Vec<&'p Document>, Diagnostic> {
+        self.documents.iter().map(|&file| self.loaded.whole(file)).collect()
+    }
+}
+
+/// Library, imports and template, in the order in which their types count, and which of them
+/// imports which. What else is wrong with the template is for resolving to say.
+///
+/// # Errors
+/// What is wrong with inputs or imports.
+pub(crate) fn documents<'l>(
+    loaded: &'l Loaded,
+    choice: &Choice,
+) -> Result<(Vec<&'l Document>, Links), Diagnostics> {
+    let root = loaded.whole(loaded.template())?.root();
+    let template = template::parse(root, &mut Diagnostics::default());
+    let mode = if choice.is_of_one_variant() { InputMode::Closed } else { InputMode::Open };
+    let inputs = assigned(loaded, &template, choice, mode, &mut Diagnostics::default());
+    let (wanted, _) = decided_by_inputs(&template, &inputs, choice.clock.as_ref());
+    let mut diagnostics = Diagnostics::default();
+    let wanted = wanted.iter().map(|import| import.definition);
+    let Imported { files: imported, links } = loaded.import(wanted, false, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let files = [loaded.library(), &*imported, &[loaded.template()]].concat();
+    let whole = files.into_iter().map(|file| loaded.whole(file));
+    Ok((whole.collect::<Result<_, _>>()?, links))
+}
+
+/// Runs phases: what they report, and whether that ends the run.
+struct Phases {
+    tolerant: bool,
+    warnings: Diagnostics,
+}
+
+impl Phases {
+    fn new(choice: &Choice) -> Self {
+        Self { tolerant: choice.tolerant, warnings: Diagnostics::default() }
+    }
+
+    /// Runs a phase that collects diagnostics: unless all are wanted, errors end the run.
+    fn phase<T>(&mut self, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
+        if self.tolerant {
+            Ok(phase(&mut self.warnings))
+        } else {
+            checked(&mut self.warnings, phase)
+        }
+    }
+
+    /// What a phase made, or where it failed and the run is to go on, something else.
+    fn or_else<T>(
+        &mut self,
+        result: Result<T, Diagnostics>,
+        other: impl FnOnce() -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
+        match result {
+            Err(mut errors) if self.tolerant => {
+                self.warnings.0.append(&mut errors.0);
+                other()
+            }
+            result => result,
+        }
+    }
+
+    /// The errors that end the run, behind what was found before.
+    fn end(&mut self, mut errors: Diagnostics) -> Diagnostics {
+        let mut all = mem::take(&mut self.warnings);
+        all.0.append(&mut errors.0);
+        all
+    }
+}
+
+/// Runs a phase that collects diagnostics: errors end the run, warnings are kept.
+///
+/// # Errors
+/// All that was collected, where an error is among it.
+pub(crate) fn checked<T>(
+    warnings: &mut Diagnostics,
+    phase: impl FnOnce(&mut Diagnostics) -> T,
+) -> Result<T, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let result = phase(&mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    warnings.0.append(&mut diagnostics.0);
+    Ok(result)
+}
+
+/// The values of variability inputs, layer by layer: presets, environment, files, calls.
+fn assigned<'l>(
+    loaded: &Loaded,
+    template: &ServiceTemplate<'l>,
+    choice: &Choice,
+    mode: InputMode,
+    diagnostics: &mut Diagnostics,
+) -> Inputs<'l> {
+    let declarations = Declarations::parse(template.variability.inputs, diagnostics);
+    let presets = VariabilityPresets::parse(template.variability.presets, diagnostics);
+    let mut assignments = presets.assignments(&choice.chosen_presets(), diagnostics);
+    assignments.extend(choice.assignments(loaded, &declarations, diagnostics));
+    let values = inputs::assign(&declarations, assignments, mode, diagnostics);
+    Inputs { declarations, values }
+}
+
+/// What variants are asked for have to fulfil.
+fn wanted_conditions<'l>(
+    loaded: &'l Loaded,
+    choice: &Choice,
+) -> Result<Vec<Node<'l>>, Diagnostics> {
+    let conditions = choice.conditions.iter().map(|text| loaded.inline("<where>", text));
+    Ok(conditions.map(|parsed| parsed.map(Document::root)).collect::<Result<_, _>>()?)
+}
+
+/// What inputs settle before there is a graph: which imports may be present, and which rules
+/// between inputs are violated.
+fn decided_by_inputs<'t, 'a>(
+    template: &'t ServiceTemplate<'a>,
+    inputs: &Inputs<'a>,
+    now: Option<&Clock>,
+) -> (Vec<&'t Import<'a>>, Diagnostics) {
+    let (nothing, no_types) = (Graph::empty(template), TypeHierarchy::default());
+    let mut early = Evaluator::new(&nothing, &no_types, inputs, now);
+    let wanted = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
+    (wanted, check_features(inputs, &mut early))
+}
+
+/// Whether an import may be present: unless inputs alone settle that it is not.
+fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
+    let conditions =
+        import.declared.conditional.conditions.map(|conditions| early.conditions(conditions, None));
+    // Whatever cannot be told yet is told, with its error if it has one, when all elements are
+    // there.
+    !matches!(conditions, Some(Ok(conditions)) if conditions.iter().any(|&(formula, _)| formula == Formula::FALSE))
+}
+
+fn check_features(inputs: &Inputs<'_>, early: &mut Evaluator<'_, '_>) -> Diagnostics {
+    let value = |(id, declaration): (_, &inputs::Declaration<'_>)| {
+        (id, early.input_at(id, declaration.span).ok())
+    };
+    let values: FxHashMap<_, _> = inputs.declarations.iter().map(value).collect();
+    inputs::check_features(&inputs.declarations, &|id| values.get(&id).cloned().flatten())
+}
+
+const RULE_FILES: [&str; 4] =
+    ["qualities.yaml", "lib/qualities.yaml", "rules.yaml", "lib/rules.yaml"];
+
+const CONDITION_FILES: [&str; 1] = ["type-specific-conditions.yaml"];
+
+fn type_specific<'l>(
+    loaded: &'l Loaded,
+    template: &ServiceTemplate<'l>,
+    phases: &mut Phases,
+) -> Result<Vec<template::TypeSpecificCondition<'l>>, Diagnostics> {
+    let definition = template.variability.type_specific_conditions;
+    let roots = referenced(loaded, definition, &CONDITION_FILES);
+    let roots = phases.or_else(roots, || Ok(Vec::new()))?;
+    phases.phase(|diagnostics| {
+        let read = |root| template::parse_type_specific_conditions(root, diagnostics);
+        roots.into_iter().flat_map(read).collect()
+    })
+}
+
+/// The roots of the files that a definition names instead of standing in the template, or the
+/// definition itself; where there is none, that of the optional file.
+fn referenced<'l>(
+    loaded: &'l Loaded,
+    definition: Option<Node<'l>>,
+    defaults: &[&str],
+) -> Result<Vec<Node<'l>>, Diagnostics> {
+    let Some(node) = definition else {
+        return Ok(loaded.first_beside(defaults)?.map(Document::root).into_iter().collect());
+    };
+    let names = node.as_str().into_iter().chain(node.items().filter_map(Node::as_str));
+    let read = |name: &str| {
+        let document = loaded.beside(name);
+        document
+            .map(Document::root)
+            .map_err(|error| if error.span.is_none() { error.at(node.span()) } else { error })
+    };
+    let files: Vec<_> = names.map(read).collect::<Result<_, _>>()?;
+    Ok(if files.is_empty() { vec![node] } else { files })
+}

@@ -1,0 +1,215 @@
+//! The phases from the graph to the result.
+
+use super::check;
+use super::choice::Choice;
+use super::emit;
+use super::enrich;
+use super::expression::Evaluator;
+use super::find::{self, Variant};
+use super::function::deployment::{self, DeploymentInputs};
+use super::function::evaluate::{Functions, Given};
+use super::inputs::{InputMode, VariabilityPresets};
+use super::objectives;
+use super::options::{self, Options};
+use super::prepared::{Interpreted, Prepared, checked};
+use super::presence::Presence;
+use super::resolution::{ElementNames, Resolution};
+use super::template::{self, PropertyValue, ServiceTemplate};
+use crate::sat::progress::Progress;
+use crate::sat::solve::{Limit, SolverSettings};
+use crate::text::answer::Failure;
+use crate::text::diagnostic::Diagnostics;
+use crate::text::yaml::{self, Out};
+use crate::tosca::Types;
+use crate::tosca::load::Loaded;
+use rustc_hash::FxHashMap;
+use std::mem;
+
+/// How a run is made, which its result does not depend on unless it is cut short.
+#[derive(Default)]
+pub(crate) struct How {
+    /// When it is to stop.
+    pub limit: Limit,
+    /// Whether memory is left to the end of the process.
+    pub keeps_memory: bool,
+}
+
+impl How {
+    /// Drops what is not needed any more, unless its memory is to be kept.
+    pub(crate) fn leave<T>(&self, done: T) {
+        if self.keeps_memory {
+            mem::forget(done);
+        }
+    }
+}
+
+/// Resolves the variant of a choice.
+///
+/// # Errors
+/// Everything that is wrong, or why there is no variant.
+pub(crate) fn resolve(
+    loaded: &Loaded,
+    choice: &Choice,
+    how: &How,
+    progress: &mut dyn Progress,
+) -> Result<Resolution, Failure> {
+    let failure =
+        |errors: Diagnostics| Failure { diagnostics: errors.0, sources: loaded.sources().clone() };
+    progress.phase("interpreting");
+    let interpreted = Interpreted::of(loaded, choice).map_err(failure)?;
+    let prepared =
+        Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
+    let mut warnings = prepared.warnings.clone();
+    let resolution = write(&prepared, choice, how, progress, &mut warnings);
+    how.leave(prepared);
+    how.leave(interpreted);
+    resolution.map_err(|mut errors| {
+        warnings.0.append(&mut errors.0);
+        failure(warnings)
+    })
+}
+
+/// The effective options of a template. What else is wrong with it is for resolving to say.
+///
+/// # Errors
+/// Where an option is wrong.
+pub(crate) fn options(loaded: &Loaded, choice: &Choice) -> Result<Options, Diagnostics> {
+    let template = parsed(loaded)?;
+    options::resolve(template.version, template.variability.options, &choice.options)
+}
+
+/// The names of the variability presets of a template. What is wrong with it is for resolving to
+/// say.
+///
+/// # Errors
+/// None but `syntax`.
+pub(crate) fn preset_names(loaded: &Loaded) -> Result<Vec<String>, Diagnostics> {
+    let presets = parsed(loaded)?.variability.presets;
+    let presets = VariabilityPresets::parse(presets, &mut Diagnostics::default());
+    Ok(presets.names().map(str::to_owned).collect())
+}
+
+fn parsed(loaded: &Loaded) -> Result<ServiceTemplate<'_>, Diagnostics> {
+    let root = loaded.whole(loaded.template())?.root();
+    Ok(template::parse(root, &mut Diagnostics::default()))
+}
+
+/// Decides about the variant and writes it.
+fn write(
+    prepared: &Prepared<'_>,
+    choice: &Choice,
+    how: &How,
+    progress: &mut dyn Progress,
+    warnings: &mut Diagnostics,
+) -> Result<Resolution, Diagnostics> {
+    let deployment = choice.deployment_inputs(prepared.loaded)?;
+    let mut evaluator = prepared.evaluator();
+    let Variant { presence, optima, .. } =
+        decide(prepared, &mut evaluator, how, progress, warnings)?;
+    progress.phase("writing");
+    let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
+    let yaml = yaml::write_yaml(&document);
+    how.leave(document);
+    progress.phase("cleaning up");
+    how.leave(evaluator);
+    Ok(Resolution {
+        yaml,
+        elements: ElementNames::of(&prepared.graph, &presence),
+        package: prepared.loaded.package().clone(),
+        optima,
+        sources: prepared.sources().clone(),
+        warnings: mem::take(warnings).0,
+    })
+}
+
+/// What is present in the variant of a choice, where it can be written as well.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn presence(prepared: &Prepared<'_>, choice: &Choice) -> Result<Presence, Diagnostics> {
+    let mut warnings = prepared.warnings.clone();
+    let presence = (|| {
+        let how = How::default();
+        let deployment = choice.deployment_inputs(prepared.loaded)?;
+        let variant = {
+            let mut evaluator = prepared.evaluator();
+            let variant = decide(prepared, &mut evaluator, &how, &mut (), &mut warnings)?;
+            let deployment = deployment.as_deref();
+            emitted(prepared, choice, deployment, &mut evaluator, &variant.presence)?;
+            variant
+        };
+        Ok(variant.presence)
+    })();
+    presence.map_err(|mut errors: Diagnostics| {
+        warnings.0.append(&mut errors.0);
+        warnings
+    })
+}
+
+/// Finds the variant and checks it.
+///
+/// # Errors
+/// What is wrong with expressions or inputs, why there is no variant, and what checks reject.
+pub(crate) fn decide<'p, 'a>(
+    prepared: &'p Prepared<'a>,
+    evaluator: &mut Evaluator<'p, 'a>,
+    how: &How,
+    progress: &mut dyn Progress,
+    warnings: &mut Diagnostics,
+) -> Result<Variant, Diagnostics> {
+    checked(warnings, |diagnostics| *diagnostics = prepared.violations.clone())?;
+    let mut variant = find(prepared, evaluator, how, progress)?;
+    warnings.0.extend(variant.unproven.take());
+    progress.phase("checking");
+    checked(warnings, |diagnostics| {
+        *diagnostics = check::check(&prepared.graph, prepared.options, &variant.presence);
+    })?;
+    Ok(variant)
+}
+
+/// The phases from the graph to presence.
+///
+/// # Errors
+/// What is wrong with expressions or inputs, and why there is no variant.
+pub(crate) fn find<'p, 'a>(
+    prepared: &'p Prepared<'a>,
+    evaluator: &mut Evaluator<'p, 'a>,
+    how: &How,
+    progress: &mut dyn Progress,
+) -> Result<Variant, Diagnostics> {
+    let Prepared { inputs, type_specific, options, .. } = prepared;
+    progress.phase("enriching");
+    enrich::validate(evaluator, type_specific, options)?;
+    let assertions = enrich::enrich(evaluator, inputs, type_specific, options)?;
+    let objectives = objectives::objectives(evaluator, options)?;
+    let settings = SolverSettings { limit: how.limit.clone(), ..prepared.solver.into() };
+    Ok(find::find(evaluator, &assertions, &objectives, options, &settings, progress)?)
+}
+
+/// The resolved document of what is present, with the values of its functions where those are
+/// asked for.
+///
+/// # Errors
+/// What is wrong with values and functions.
+fn emitted<'p, 'a>(
+    prepared: &'p Prepared<'a>,
+    choice: &Choice,
+    deployment: Option<&[DeploymentInputs<'_>]>,
+    evaluator: &mut Evaluator<'p, 'a>,
+    presence: &'p Presence,
+) -> Result<Out<'a>, Diagnostics> {
+    evaluator.decide(presence);
+    let Some(deployment) = deployment else { return emit::emit(evaluator, presence, None) };
+    let graph = &prepared.graph;
+    let documents = prepared.whole_documents()?;
+    let types = Types::of(choice.profiles().chain(documents.iter().copied()));
+    let inputs = deployment::assign(graph, presence, deployment, &types)?;
+    let mut expressions = FxHashMap::default();
+    for property in graph.properties.iter().filter(|property| presence.is(property.id)) {
+        if let PropertyValue::Expression(expression) = property.property.value {
+            expressions.insert(property.id, evaluator.value(expression, Some(property.id))?);
+        }
+    }
+    let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
+    emit::emit(evaluator, presence, Some(functions))
+}
