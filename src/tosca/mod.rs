@@ -34,7 +34,7 @@ pub(crate) mod workflow;
 pub use family::Family;
 pub use types::profile;
 pub use types::{
-    ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport, Constraint,
+    ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport,
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
     Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
     PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,

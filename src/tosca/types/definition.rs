@@ -3,6 +3,7 @@
 
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
+use crate::tosca::value::Clause;
 
 /// A name and what is behind it.
 #[derive(Clone, Copy, Debug)]
@@ -22,24 +23,13 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A constraint clause (section 3.6.3).
-#[derive(Clone, Copy, Debug)]
-pub struct Constraint<'a> {
-    /// The operator; `equal` where none is written.
-    pub operator: &'a str,
-    /// What it compares with.
-    pub operand: Node<'a>,
-    /// The whole clause.
-    pub clause: Node<'a>,
-}
-
 /// A schema definition (section 3.6.9), or what a data type or property says of that kind.
 #[derive(Clone, Debug, Default)]
 pub struct SchemaDefinition<'a> {
     /// The name of the data type.
     pub kind: Option<Node<'a>>,
     /// Constraint clauses; in effective definitions those of ancestors before one's own.
-    pub constraints: Vec<Constraint<'a>>,
+    pub constraints: Vec<Clause<'a>>,
     /// What keys have to be.
     pub key_schema: Option<Box<Self>>,
     /// What entries have to be.

@@ -3,14 +3,15 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
+    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
     OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::family::Family;
+use crate::tosca::value::{Clause, Operator};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -295,7 +296,7 @@ impl<'a> Refining<'_, 'a> {
 
     /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is
     /// not compared.
-    fn ranges(&mut self, own: &[Constraint<'a>], before: &[Constraint<'a>], what: &str) {
+    fn ranges(&mut self, own: &[Clause<'a>], before: &[Clause<'a>], what: &str) {
         // Of those that are inherited the last one is the narrowest.
         let Some((outer, inherited)) = before.iter().rev().find_map(range) else { return };
         for (inner, operand) in own.iter().filter_map(range) {
@@ -814,13 +815,15 @@ fn is_map(named: Named<'_>) -> bool {
 }
 
 /// The bounds of `in_range`, where they are plain numbers.
-fn range<'a>(constraint: &Constraint<'a>) -> Option<((f64, f64), Node<'a>)> {
-    if constraint.operator != "in_range" {
+fn range<'a>(constraint: &Clause<'a>) -> Option<((f64, f64), Node<'a>)> {
+    if constraint.operator != Operator::InRange {
         return None;
     }
-    let mut bounds = constraint.operand.items().map(|bound| match bound.as_str() {
-        Some("UNBOUNDED") => Some(f64::INFINITY),
-        _ => bound.text()?.parse().ok(),
+    let mut bounds = constraint.operand.items().map(|bound| match bound.scalar()? {
+        Scalar::String("UNBOUNDED") => Some(f64::INFINITY),
+        Scalar::Int(bound) => Some(bound as f64),
+        Scalar::Float(bound) => Some(bound),
+        _ => None,
     });
     Some(((bounds.next()??, bounds.next()??), constraint.operand))
 }

@@ -2,17 +2,17 @@
 //! be read of it is kept.
 
 use super::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, Family, InterfaceDefinition, Named,
-    Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
+    ArtifactDefinition, CapabilityDefinition, Family, InterfaceDefinition, Named, Occurrences,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
 use crate::text::yaml::{Document, Node, NodeKind};
 use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
     PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
 };
-use crate::tosca::value::Operator;
+use crate::tosca::value::Clause;
 use rustc_hash::FxHashMap;
 
 impl Family {
@@ -340,38 +340,16 @@ impl Grammar<'_> {
         schema
     }
 
-    fn constraints<'a>(&mut self, list: Node<'a>) -> Vec<Constraint<'a>> {
+    fn constraints<'a>(&mut self, list: Node<'a>) -> Vec<Clause<'a>> {
         if list.kind() != NodeKind::Sequence {
             self.wrong(list, "constraints", "a list of constraint clauses", "3.6.3");
         }
         list.items().filter_map(|clause| self.constraint(clause)).collect()
     }
 
-    fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Constraint<'a>> {
-        if clause.kind() == NodeKind::Scalar {
-            // Without an operator it is `equal` (section 3.6.3.3).
-            return Some(Constraint { operator: "equal", operand: clause, clause });
-        }
-        let mut entries = clause.entries();
-        let (Some((key, operand)), None) = (entries.next(), entries.next()) else {
-            self.invalid(clause, "a constraint clause is one operator with its operand", "3.6.3.4");
-            return None;
-        };
-        let operator = key.text().unwrap_or_default();
-        if Operator::from_keyname(operator).is_none() {
-            let known = Operator::ALL.map(Operator::keyname);
-            let error = Diagnostic::error(
-                self.code,
-                format!("`{operator}` is not an operator of constraints"),
-            );
-            let error = error
-                .at(key.span())
-                .section("3.6.3.1")
-                .help(format!("known are {}", known.join(", ")));
-            self.diagnostics.push(error.help_opt(did_you_mean(operator, known)));
-            return None;
-        }
-        Some(Constraint { operator, operand, clause })
+    fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Clause<'a>> {
+        let read = Clause::read(clause).map_err(|error| Diagnostic { code: self.code, ..error });
+        self.diagnostics.ok(read)
     }
 
     fn capabilities<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<CapabilityDefinition<'a>> {

@@ -24,7 +24,7 @@ mod unknown;
 pub use crate::tosca::family::Family;
 pub use defined::Types;
 pub use definition::{
-    ArtifactDefinition, CapabilityDefinition, Constraint, InterfaceDefinition, Named, Occurrences,
+    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
     OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
     TypeDefinition,
 };

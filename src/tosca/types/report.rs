@@ -2,7 +2,7 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, Constraint, Occurrences, OperationDefinition, PropertyDefinition,
+    ArtifactDefinition, Occurrences, OperationDefinition, PropertyDefinition,
     RequirementDefinition, SchemaDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
@@ -12,6 +12,7 @@ use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
+use crate::tosca::value::Clause;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -242,11 +243,8 @@ fn texts(nodes: Option<&[Node<'_>]>) -> Vec<String> {
     nodes.unwrap_or_default().iter().filter_map(|node| text(Some(*node))).collect()
 }
 
-fn clauses(constraints: &[Constraint<'_>]) -> Vec<String> {
-    constraints
-        .iter()
-        .map(|constraint| format!("{}: {}", constraint.operator, constraint.operand.to_value()))
-        .collect()
+fn clauses(constraints: &[Clause<'_>]) -> Vec<String> {
+    constraints.iter().map(Clause::text).collect()
 }
 
 /// `map of list of string`

@@ -1,13 +1,13 @@
 //! From definitions of the type system to what values are checked against.
 
 use super::defined::Types;
-use super::definition::{Constraint, PropertyDefinition, SchemaDefinition};
+use super::definition::{PropertyDefinition, SchemaDefinition};
 use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
-use crate::tosca::value::{Clause, DataTypeView, DataTypes, Definition, Primitive, Schema};
+use crate::tosca::value::{DataTypeView, DataTypes, Definition, Primitive, Schema};
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
@@ -88,12 +88,8 @@ pub(super) fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
     Schema {
         type_name: definition.kind.and_then(Node::text).unwrap_or(Primitive::String.name()),
         file: definition.kind.map(|kind| kind.document().file()),
-        constraints: definition.constraints.iter().filter_map(clause).collect(),
+        constraints: definition.constraints.clone(),
         key_schema: part(&definition.key_schema),
         entry_schema: part(&definition.entry_schema),
     }
-}
-
-fn clause<'t>(constraint: &Constraint<'t>) -> Option<Clause<'t>> {
-    Clause::new(constraint.operator, constraint.operand, constraint.clause.span()).ok()
 }

@@ -165,6 +165,12 @@ impl<'a> Clause<'a> {
             (_, Some((key, operand))) if entries.len() == 0 => {
                 Self::new(key.text().unwrap_or_default(), operand, key.span())
             }
+            (NodeKind::Mapping, Some(_)) => Err(Diagnostic::error(
+                Code::InvalidTemplate,
+                "a constraint clause is one operator with its operand",
+            )
+            .at(node.span())
+            .section("3.6.3.4")),
             _ => Err(shape(
                 node,
                 "a constraint clause is a map with one key, such as `min_length: 1`",
