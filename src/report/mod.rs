@@ -21,6 +21,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memchr2;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -271,12 +272,16 @@ fn page(data: &Data) -> String {
 fn in_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + json.len() / 16);
     let mut rest = json;
-    while let Some(at) = rest.find(['<', '\u{2028}', '\u{2029}']) {
-        let (plain, special) = rest.split_at(at);
-        safe.push_str(plain);
-        let mut special = special.chars();
-        let _ = write!(safe, "\\u{:04x}", special.next().map_or(0, u32::from));
-        rest = special.as_str();
+    let mut from = 0;
+    // Both separators begin with this byte in UTF-8, and nothing else is looked at.
+    while let Some(at) = memchr2(b'<', 0xe2, rest[from..].as_bytes()).map(|at| from + at) {
+        let special = rest[at..].chars().next().unwrap_or_default();
+        from = at + special.len_utf8();
+        if matches!(special, '<' | '\u{2028}' | '\u{2029}') {
+            safe.push_str(&rest[..at]);
+            let _ = write!(safe, "\\u{:04x}", u32::from(special));
+            (rest, from) = (&rest[from..], 0);
+        }
     }
     safe + rest
 }

@@ -436,8 +436,8 @@ impl fmt::Display for Path<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut current = Some(self.id);
         while let Some(element) = current.map(|id| self.graph.element(id)) {
-            let own = if self.display { display } else { identifier };
-            f.write_str(&own(element.kind, element.name, element.index))?;
+            let (kind, name, index) = (element.kind, element.name, element.index);
+            if self.display { display(f, kind, name, index) } else { own(f, kind, name, index) }?;
             current = element.container;
             if current.is_some() {
                 f.write_str(if self.display { " of " } else { "." })?;
@@ -450,16 +450,32 @@ impl fmt::Display for Path<'_, '_> {
 /// The part of an identifier that is an element's own: imports have only a position, nodes and
 /// groups only a name.
 pub fn identifier(kind: Kind, name: &str, index: u32) -> String {
+    let mut text = String::new();
+    // Strings take everything.
+    let _ = own(&mut text, kind, name, index);
+    text
+}
+
+/// Written piece by piece: a large template has many, and reports name each several times.
+fn own(out: &mut dyn fmt::Write, kind: Kind, name: &str, index: u32) -> fmt::Result {
+    out.write_str(kind.as_str())?;
+    out.write_str(".")?;
     match kind {
-        Kind::Import => format!("import.{index}"),
-        Kind::Node | Kind::Group => format!("{}.{name}", kind.as_str()),
-        _ => format!("{}.{name}@{index}", kind.as_str()),
+        Kind::Import => write!(out, "{index}"),
+        Kind::Node | Kind::Group => out.write_str(name),
+        _ => {
+            out.write_str(name)?;
+            write!(out, "@{index}")
+        }
     }
 }
 
-fn display(kind: Kind, name: &str, index: u32) -> String {
+fn display(out: &mut dyn fmt::Write, kind: Kind, name: &str, index: u32) -> fmt::Result {
+    out.write_str(kind.as_str())?;
+    out.write_str(" \"")?;
+    out.write_str(name)?;
     match kind {
-        Kind::Import | Kind::Node | Kind::Group => format!("{} \"{name}\"", kind.as_str()),
-        _ => format!("{} \"{name}@{index}\"", kind.as_str()),
+        Kind::Import | Kind::Node | Kind::Group => out.write_str("\""),
+        _ => write!(out, "@{index}\""),
     }
 }
