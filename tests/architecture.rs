@@ -304,3 +304,24 @@ fn names_of_types_say_one_thing() {
     defined.retain(|_, places| places.len() > 1);
     assert!(defined.len() <= REPEATED, "{} names: {defined:#?}", defined.len());
 }
+
+/// Every path that ARCHITECTURE.md names is there, from the root or from `src/`.
+#[test]
+fn named_paths_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let is_path = |word: &&str| {
+        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_./".contains(c);
+        word.contains('/') && word.chars().all(inner)
+    };
+    let exists = |path: &str| {
+        let path = path.trim_end_matches('/');
+        [root.join(path), root.join("src").join(path), root.join("src").join(format!("{path}.rs"))]
+            .iter()
+            .any(|path| path.exists())
+    };
+    let paths: Vec<_> = text.split('`').skip(1).step_by(2).filter(is_path).collect();
+    let missing: Vec<_> = paths.iter().filter(|path| !exists(path)).collect();
+    assert!(paths.len() > 60, "only {} paths were found", paths.len());
+    assert!(missing.is_empty(), "{missing:?}");
+}
