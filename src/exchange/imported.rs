@@ -1,6 +1,8 @@
 //! From a feature model to the definition of variability inputs with the same configurations.
 
-use super::model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
+use super::model::{
+    Feature, FeatureGroup, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition,
+};
 use super::{read_feature_ide, read_uvl};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic};
@@ -69,7 +71,7 @@ impl FeatureModel {
     /// # Errors
     /// `duplicate` where two inputs would have one name.
     pub fn to_inputs(&self) -> Result<String, Diagnostic> {
-        let inputs = Imported { model: self, roles: self.roles()?, constraints: Vec::new() };
+        let inputs = ImportedModel { model: self, roles: self.roles()?, constraints: Vec::new() };
         inputs.write()
     }
 
@@ -113,7 +115,7 @@ impl FeatureModel {
     /// alternatives.
     fn choice(&self, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
         let base = feature.name.strip_suffix(" =")?;
-        let [Group { kind: GroupKind::Alternative, members }] = &feature.groups[..] else {
+        let [FeatureGroup { kind: GroupKind::Alternative, members }] = &feature.groups[..] else {
             return None;
         };
         let value = |&member: &FeatureId| {
@@ -145,13 +147,13 @@ fn parsed(text: &str) -> Option<Document> {
 
 type OutEntries<'o> = Vec<(OutKey<'o>, Out<'o>)>;
 
-struct Imported<'m> {
+struct ImportedModel<'m> {
     model: &'m FeatureModel,
     roles: Vec<Role>,
     constraints: Vec<Proposition>,
 }
 
-impl Imported<'_> {
+impl ImportedModel<'_> {
     fn write(mut self) -> Result<String, Diagnostic> {
         // Lists and conditions stand in one line, as in these.
         let style = parsed("[{ a: b }]");

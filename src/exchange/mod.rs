@@ -29,7 +29,9 @@ pub(crate) use declared::feature_model;
 pub use feature_ide::read as read_feature_ide;
 pub(crate) use formula::optimization;
 pub use imported::import;
-pub use model::{Feature, FeatureId, FeatureModel, FeatureType, Group, GroupKind, Proposition};
+pub use model::{
+    Feature, FeatureGroup, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition,
+};
 pub use uvl::read as read_uvl;
 
 #[cfg(test)]

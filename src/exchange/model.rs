@@ -57,7 +57,7 @@ pub enum GroupKind {
 
 /// Children of one feature that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct FeatureGroup {
     /// What the parent demands of them.
     pub kind: GroupKind,
     /// The children.
@@ -85,7 +85,7 @@ pub struct Feature {
     /// Where it stands in the file that it was read from.
     pub span: Option<Span>,
     /// Its children.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<FeatureGroup>,
 }
 
 impl Feature {
@@ -95,7 +95,7 @@ impl Feature {
     }
 
     /// Its children, group by group.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[FeatureGroup] {
         &self.groups
     }
 }
@@ -316,7 +316,7 @@ impl FeatureModel {
     /// Adds an empty group below a feature; it must not stay empty.
     pub(super) fn add_group(&mut self, parent: FeatureId, kind: GroupKind) -> usize {
         let Some(parent) = self.features.get_mut(parent.index()) else { return 0 };
-        parent.groups.push(Group { kind, members: Vec::new() });
+        parent.groups.push(FeatureGroup { kind, members: Vec::new() });
         parent.groups.len() - 1
     }
 
@@ -335,7 +335,11 @@ impl FeatureModel {
         id
     }
 
-    pub(super) fn group_mut(&mut self, parent: FeatureId, group: usize) -> Option<&mut Group> {
+    pub(super) fn group_mut(
+        &mut self,
+        parent: FeatureId,
+        group: usize,
+    ) -> Option<&mut FeatureGroup> {
         self.features.get_mut(parent.index())?.groups.get_mut(group)
     }
 

@@ -22,7 +22,7 @@ type SelectedFeatures = BTreeSet<String>;
 /// propositions.
 fn is_configuration(model: &FeatureModel, selection: u32) -> bool {
     let selected = |id: FeatureId| selection >> id.index() & 1 == 1;
-    let group_holds = |parent: bool, group: &Group| {
+    let group_holds = |parent: bool, group: &FeatureGroup| {
         let count = group.members.iter().filter(|&&member| selected(member)).count();
         let demanded = match group.kind {
             GroupKind::Mandatory => count == group.members.len(),

@@ -1,7 +1,8 @@
 //! Writes feature models.
 
 use super::super::model::{
-    Feature, FeatureId, FeatureModel, FeatureStep, FeatureType, Group, GroupKind, Proposition,
+    Feature, FeatureGroup, FeatureId, FeatureModel, FeatureStep, FeatureType, GroupKind,
+    Proposition,
 };
 use std::fmt::Write;
 
@@ -88,8 +89,8 @@ impl FeatureModel {
     /// children.
     fn element(&self, feature: &Feature) -> &'static str {
         match &feature.groups[..] {
-            [Group { kind: GroupKind::Or, .. }] => "or",
-            [Group { kind: GroupKind::Alternative, .. }] => "alt",
+            [FeatureGroup { kind: GroupKind::Or, .. }] => "or",
+            [FeatureGroup { kind: GroupKind::Alternative, .. }] => "alt",
             _ if self.children(feature).next().is_none() => "feature",
             _ => "and",
         }
@@ -110,7 +111,7 @@ impl FeatureModel {
         if feature.groups.len() < 2 {
             return Vec::new();
         }
-        let demand = |group: &Group| {
+        let demand = |group: &FeatureGroup| {
             let members: Vec<_> =
                 group.members.iter().map(|&member| Proposition::Feature(member)).collect();
             let demanded = match group.kind {

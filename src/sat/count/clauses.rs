@@ -30,13 +30,13 @@ impl ClauseList {
 }
 
 /// The clauses of each literal.
-pub(super) struct Occurrences {
+pub(super) struct LiteralOccurrences {
     /// Where the clauses of each literal start.
     starts: Vec<u32>,
     clauses: Vec<u32>,
 }
 
-impl Occurrences {
+impl LiteralOccurrences {
     pub fn of(clauses: &ClauseList, vars: usize) -> Self {
         let mut starts = vec![0; 2 * vars + 1];
         for literal in &clauses.literals {

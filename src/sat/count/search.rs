@@ -35,7 +35,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clauses::{ClauseList, Occurrences};
+use super::clauses::{ClauseList, LiteralOccurrences};
 use super::dag::{Dag, Factor};
 use crate::sat::formula::{Lit, Var};
 use crate::sat::solve::SolverKind;
@@ -98,7 +98,7 @@ struct DecisionFrame {
 
 struct Compiler<'s> {
     searched: &'s Searched<'s>,
-    occurrences: Occurrences,
+    occurrences: LiteralOccurrences,
     values: Vec<Option<bool>>,
     trail: Vec<Lit>,
     /// For each clause how many of its literals are true, how many are not false, and the sum of
@@ -134,7 +134,7 @@ impl<'s> Compiler<'s> {
             .collect();
         Self {
             searched,
-            occurrences: Occurrences::of(clauses, vars),
+            occurrences: LiteralOccurrences::of(clauses, vars),
             values: vec![None; vars],
             trail: Vec::new(),
             satisfied: vec![0; clauses.len()],

@@ -87,7 +87,7 @@ impl fmt::Display for Lit {
 
 /// A disjunction of literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clause<'c> {
+pub struct CnfClause<'c> {
     /// In ascending order, each variable once.
     pub literals: &'c [Lit],
     /// Why it is there; `None` for the definition of an auxiliary variable, which is the last
@@ -139,14 +139,14 @@ impl Cnf {
     }
 
     /// The clause at a position.
-    pub(crate) fn clause(&self, index: usize) -> Clause<'_> {
+    pub(crate) fn clause(&self, index: usize) -> CnfClause<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1].0 };
         let (end, origin) = self.ends[index];
-        Clause { literals: &self.literals[start as usize..end as usize], origin }
+        CnfClause { literals: &self.literals[start as usize..end as usize], origin }
     }
 
     /// The clauses in the order in which they were asserted, definitions before their first use.
-    pub fn clauses(&self) -> impl ExactSizeIterator<Item = Clause<'_>> {
+    pub fn clauses(&self) -> impl ExactSizeIterator<Item = CnfClause<'_>> {
         (0..self.len()).map(|index| self.clause(index))
     }
 
@@ -164,7 +164,7 @@ impl Cnf {
 
 impl fmt::Display for Cnf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Clause { literals, origin } in self.clauses() {
+        for CnfClause { literals, origin } in self.clauses() {
             match origin {
                 Some(OriginId(origin)) => write!(f, "{origin}:")?,
                 None => f.write_str("definition:")?,

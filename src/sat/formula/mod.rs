@@ -5,4 +5,4 @@ mod arena;
 mod encode;
 
 pub use arena::{Arena, Atom, Formula, FormulaEvaluator, View};
-pub use encode::{Clause, Cnf, Encoder, Lit, OriginId, Var};
+pub use encode::{Cnf, CnfClause, Encoder, Lit, OriginId, Var};

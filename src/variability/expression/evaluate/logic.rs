@@ -5,7 +5,7 @@
 //! settle the whole in some cases only. What is behind it then matters in the others, so that its
 //! failures count in those alone.
 
-use super::{Evaluated, Evaluator, ValueCase};
+use super::{Evaluation, Evaluator, ValueCase};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
@@ -136,19 +136,19 @@ impl Evaluator<'_, '_> {
         list: ExpressionId,
         operands: ExpressionRange,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         let operands = operands
             .iter()
             .map(|item| self.evaluate(item, context))
             .collect::<Result<Vec<_>, _>>()?;
-        let value = |one: &Evaluated| {
-            if let Evaluated::Value(value) = one { Some(value.clone()) } else { None }
+        let value = |one: &Evaluation| {
+            if let Evaluation::Value(value) = one { Some(value.clone()) } else { None }
         };
         if let Some(values) = operands.iter().map(value).collect::<Option<Vec<_>>>() {
-            return self.apply(ValueOperator::Equal, &values.into(), list).map(Evaluated::Value);
+            return self.apply(ValueOperator::Equal, &values.into(), list).map(Evaluation::Value);
         }
         for one in &operands {
-            if let Evaluated::Cases(cases) = one {
+            if let Evaluation::Cases(cases) = one {
                 let failed =
                     cases.iter().filter_map(|case| Some((case.when, case.outcome.clone().err()?)));
                 self.failures.extend(failed);
@@ -159,10 +159,10 @@ impl Evaluator<'_, '_> {
         let mut boolean = Formula::TRUE;
         for one in operands {
             formulas.push(match one {
-                Evaluated::Logic(formula) => formula,
-                Evaluated::Value(Value::Bool(value)) => Formula::constant(value),
-                Evaluated::Value(_) => return Ok(Evaluated::Value(false.into())),
-                Evaluated::Cases(cases) => {
+                Evaluation::Logic(formula) => formula,
+                Evaluation::Value(Value::Bool(value)) => Formula::constant(value),
+                Evaluation::Value(_) => return Ok(Evaluation::Value(false.into())),
+                Evaluation::Cases(cases) => {
                     let booleans = self.whether(&cases, |value| matches!(value, Value::Bool(_)));
                     boolean = self.arena.and([boolean, booleans]);
                     self.whether(&cases, |value| *value == Value::Bool(true))

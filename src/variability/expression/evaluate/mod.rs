@@ -38,7 +38,7 @@ pub(super) use named::MAX_DEPTH;
 
 /// What an expression evaluates to.
 #[derive(Clone, Debug)]
-pub enum Evaluated {
+pub enum Evaluation {
     /// A value.
     Value(Value),
     /// One value or another, as open inputs are decided.
@@ -171,9 +171,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 .ok_or_else(|| self.no_condition(expression.span(), identifier));
         }
         match self.evaluate(id, context)? {
-            Evaluated::Logic(formula) => Ok(formula),
-            Evaluated::Value(value) => constant(&value, expression.span()),
-            Evaluated::Cases(cases) => self.true_cases(&cases, expression.span()),
+            Evaluation::Logic(formula) => Ok(formula),
+            Evaluation::Value(value) => constant(&value, expression.span()),
+            Evaluation::Cases(cases) => self.true_cases(&cases, expression.span()),
         }
     }
 
@@ -184,13 +184,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         context: Option<ElementId>,
     ) -> Result<Value, Diagnostic> {
         match self.evaluate(id, context)? {
-            Evaluated::Value(value) => Ok(value),
-            Evaluated::Cases(_) => {
+            Evaluation::Value(value) => Ok(value),
+            Evaluation::Cases(_) => {
                 let message = "this depends on inputs that have no value";
                 let error = Diagnostic::error(Code::OpenInput, message);
                 Err(error.at(self.expression(id).span()).help("assign them"))
             }
-            Evaluated::Logic(_) => Err(depends_on_presence(self.expression(id).span())),
+            Evaluation::Logic(_) => Err(depends_on_presence(self.expression(id).span())),
         }
     }
 
@@ -198,12 +198,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         &mut self,
         id: ExpressionId,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         match self.expression(id).term {
-            Term::Scalar(node) => Ok(Evaluated::Value(node.to_value())),
+            Term::Scalar(node) => Ok(Evaluation::Value(node.to_value())),
             Term::List(items) => {
                 let items = items.iter().map(|item| self.value_of(item, context));
-                Ok(Evaluated::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
+                Ok(Evaluation::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
             }
             Term::Application(operation) => match self.splits(operation) {
                 Some(inputs) => self.by_cases(&inputs.open, operation, context),
@@ -217,9 +217,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         &mut self,
         Application { operator, operand, .. }: Application<'_>,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         match operator {
-            ExpressionOperator::Input => self.input(operand).map(Evaluated::Value),
+            ExpressionOperator::Input => self.input(operand).map(Evaluation::Value),
             ExpressionOperator::Named(reading) => {
                 self.named(operand, reading == ReadAs::Logic, context)
             }
@@ -237,13 +237,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     /// A formula that is constant, or whose atoms are decided, is a value.
-    fn decided(&self, formula: Formula) -> Evaluated {
+    fn decided(&self, formula: Formula) -> Evaluation {
         let value = formula.as_constant().or_else(|| {
             let holds =
                 |presence: &Presence| self.arena.eval(formula, &|atom| presence.holds(atom));
             self.known.presence.map(holds)
         });
-        value.map_or(Evaluated::Logic(formula), |value| Evaluated::Value(value.into()))
+        value.map_or(Evaluation::Logic(formula), |value| Evaluation::Value(value.into()))
     }
 
     fn value_operator(
@@ -251,14 +251,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         operator: ValueOperator,
         operand: ExpressionId,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         if operator == ValueOperator::Equal
             && let Some(operands) = self.expression(operand).items()
         {
             return self.equal(operand, operands, context);
         }
         let operands = self.value_of(operand, context)?;
-        self.apply(operator, &operands, operand).map(Evaluated::Value)
+        self.apply(operator, &operands, operand).map(Evaluation::Value)
     }
 
     fn apply(

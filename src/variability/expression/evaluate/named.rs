@@ -5,7 +5,7 @@
 //! on the stack with each level, so that from half of the depth that is allowed on, what is needed
 //! is evaluated *before* what needs it, in an order that is found without recursion.
 
-use super::{Evaluated, EvaluationFailure, Evaluator, truth};
+use super::{Evaluation, EvaluationFailure, Evaluator, truth};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
@@ -22,7 +22,7 @@ pub(in super::super) const MAX_DEPTH: usize = 256;
 const DEEP: usize = MAX_DEPTH / 2;
 
 /// What a named expression came to, and where it has no value.
-type NamedResult = (Evaluated, Vec<EvaluationFailure>);
+type NamedResult = (Evaluation, Vec<EvaluationFailure>);
 
 /// What named expressions and default expressions came to.
 #[derive(Default)]
@@ -32,7 +32,7 @@ pub(super) struct Results {
     /// Of the others, once for each user.
     by_user: FxHashMap<(usize, ElementId), NamedResult>,
     /// With values that are assumed at the moment.
-    assumed: FxHashMap<(usize, Option<ElementId>), Evaluated>,
+    assumed: FxHashMap<(usize, Option<ElementId>), Evaluation>,
     defaults: FxHashMap<InputId, Value>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Evaluator<'_, 'a> {
         operand: ExpressionId,
         logic: bool,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         let index = self.expression_index(operand)?;
         // A bare string is an identifier where a condition is asked for, and a value otherwise.
         if logic {
@@ -106,16 +106,16 @@ impl<'a> Evaluator<'_, 'a> {
     /// What a named expression came to, read as a condition.
     fn as_logic(
         &mut self,
-        evaluated: Evaluated,
+        evaluated: Evaluation,
         operand: ExpressionId,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         let operand = self.expression(operand);
         match evaluated {
-            Evaluated::Cases(cases) => {
-                Ok(Evaluated::Logic(self.true_cases(&cases, operand.span())?))
+            Evaluation::Cases(cases) => {
+                Ok(Evaluation::Logic(self.true_cases(&cases, operand.span())?))
             }
-            Evaluated::Value(value) => match truth(&value) {
-                Some(truth) => Ok(Evaluated::Value(truth.into())),
+            Evaluation::Value(value) => match truth(&value) {
+                Some(truth) => Ok(Evaluation::Value(truth.into())),
                 None => {
                     let name = operand.text().unwrap_or_default();
                     let message =
@@ -125,7 +125,7 @@ impl<'a> Evaluator<'_, 'a> {
                         .help("use `value_expression`"))
                 }
             },
-            evaluated @ Evaluated::Logic(_) => Ok(evaluated),
+            evaluated @ Evaluation::Logic(_) => Ok(evaluated),
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Evaluator<'_, 'a> {
         &mut self,
         index: usize,
         user: Option<ElementId>,
-        evaluated: &Evaluated,
+        evaluated: &Evaluation,
         failures: usize,
     ) {
         if !self.opened.assumed.is_empty() {
@@ -221,7 +221,7 @@ impl<'a> Evaluator<'_, 'a> {
         index: usize,
         operand: ExpressionId,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         if self.nesting.depth == DEEP && !std::mem::replace(&mut self.nesting.preparing, true) {
             self.evaluate_needed(index, operand, context);
             self.nesting.preparing = false;

@@ -7,7 +7,7 @@
 //! again as a value for each formula. Logical operators are not split like this: they combine the
 //! formulas of their operands, so that the combinations stay small.
 
-use super::{Evaluated, Evaluator, constant, depends_on_presence};
+use super::{Evaluation, Evaluator, constant, depends_on_presence};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
@@ -110,11 +110,11 @@ impl<'a> Evaluator<'_, 'a> {
     /// As [`Evaluator::value`].
     pub fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<ValueCase>, Diagnostic> {
         match self.evaluate(self.graph.syntax.read(node), None)? {
-            Evaluated::Value(value) => {
+            Evaluation::Value(value) => {
                 Ok(vec![ValueCase { when: Formula::TRUE, outcome: Ok(value) }])
             }
-            Evaluated::Cases(cases) => Ok(cases.to_vec()),
-            Evaluated::Logic(formula) => Ok([true, false]
+            Evaluation::Cases(cases) => Ok(cases.to_vec()),
+            Evaluation::Logic(formula) => Ok([true, false]
                 .map(|value| ValueCase {
                     when: if value { formula } else { !formula },
                     outcome: Ok(value.into()),
@@ -162,14 +162,14 @@ impl<'a> Evaluator<'_, 'a> {
         inputs: &[InputId],
         operation: Application<'_>,
         context: Option<ElementId>,
-    ) -> Result<Evaluated, Diagnostic> {
+    ) -> Result<Evaluation, Diagnostic> {
         let at = self.expression(operation.operand).span();
         // Few outcomes among many combinations: those in which it is the same are one case.
         let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
         for (when, values) in self.combinations(inputs, operation)? {
             let assumed = inputs.iter().copied().zip(values);
             let outcome = match self.assuming(assumed, |this| this.operation(operation, context)) {
-                Ok(Evaluated::Value(value)) => Ok(value),
+                Ok(Evaluation::Value(value)) => Ok(value),
                 Ok(_) => Err(depends_on_presence(at)),
                 Err(error) => Err(error),
             };
@@ -179,12 +179,12 @@ impl<'a> Evaluator<'_, 'a> {
             }
         }
         if let [(_, outcome)] = &found[..] {
-            return outcome.clone().map(Evaluated::Value);
+            return outcome.clone().map(Evaluation::Value);
         }
         let cases = found
             .into_iter()
             .map(|(whens, outcome)| ValueCase { when: self.arena.or(whens), outcome });
-        Ok(Evaluated::Cases(cases.collect()))
+        Ok(Evaluation::Cases(cases.collect()))
     }
 
     /// All combinations of the cases of these inputs.
