@@ -55,7 +55,8 @@
 //! and where each takes its value from.
 //!
 //! Open to whoever builds on a part of it, and without a promise, are the layers below: [`yaml`]
-//! keeps how a document is written, [`tosca`] knows types and values, [`formula`] turns formulas
+//! keeps how a document is written, [`tosca`] knows types and values, [`topology`] is a variant as
+//! data, [`formula`] turns formulas
 //! into clauses, [`solve`] finds the best model of those, and [`count`] counts them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -68,7 +69,9 @@ mod resolver;
 mod sat;
 pub mod testing;
 mod text;
-mod topology;
+/// Not promised: may change with any version.
+///
+pub mod topology;
 /// Not promised: may change with any version.
 ///
 pub mod tosca;

@@ -14,6 +14,7 @@ use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::SourceMap;
+use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::{TypeReport, TypesReport};
 use crate::validate::{self, Validation};
@@ -85,6 +86,16 @@ impl Resolver {
         let outline =
             |prepared: &Prepared<'_>| Ok(Outline::of(&prepared.graph, prepared.sources()));
         Ok(self.ask(InputMode::Open, outline)?.result)
+    }
+
+    /// The topology of the variant that [`Resolver::resolve`] writes, as data: each part with its
+    /// place in its author's file.
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`].
+    pub fn topology(&self) -> Result<Answer<Topology>, Failure> {
+        let how = self.how();
+        self.interpret(|interpreted| resolve::topology(interpreted, &self.choice, &how))
     }
 
     /// Resolves once as chosen, and once with each preset of the template laid over that.

@@ -1,3 +1,177 @@
-//! Plain topologies as data.
+//! The topology of a variant, resolved and owned: what is written of it beside the text, each part
+//! with its place in its author's file. And plain topologies as data ([`diff`]).
+//!
+//! [`Resolver::topology`](crate::Resolver::topology) reads it from what would be written, without
+//! text in between; [`Topology::read`] from any output tree, and so from a plain template.
+//!
+//! ```
+//! let answer = cuvee::Resolver::new("examples/shop").preset("prod").topology()?;
+//! let topology = &answer.result;
+//! let shop = topology.node_named("shop").unwrap();
+//! let host = topology.host(shop).unwrap();
+//! assert_eq!(topology.node(host).name, "cluster");
+//!
+//! let place = answer.sources.place(topology.node(shop).span);
+//! assert!(place.starts_with("examples/shop/variable-service-template.yaml:"), "{place}");
+//! let open = topology.dangling().next();
+//! assert_eq!(open.map(|relation| topology.relation_identifier(relation)), None);
+//! # Ok::<(), cuvee::Failure>(())
+//! ```
 
+pub(crate) mod cycle;
 pub mod diff;
+mod part;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use part::{
+    ActivityKind, AssignedValue, Described, ElementName, GroupIndex, NextStep, NodeIndex,
+    RelationIndex, RelationshipIndex, Spanned, StepIndex, TopologyActivity, TopologyArtifact,
+    TopologyCapability, TopologyElement, TopologyGroup, TopologyImplementation, TopologyInterface,
+    TopologyNode, TopologyOperation, TopologyParameter, TopologyPolicy, TopologyPrecondition,
+    TopologyRelation, TopologyRelationship, TopologyStep, TopologySubstitution, TopologyWorkflow,
+};
+pub use read::RelationHead;
+
+use crate::text::yaml::{Out, OutNode};
+use serde::Serialize;
+
+/// The topology of a resolved template. Serialises without places.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Topology {
+    /// Topology inputs.
+    pub inputs: Vec<TopologyParameter>,
+    /// Topology outputs.
+    pub outputs: Vec<TopologyParameter>,
+    /// Node templates, in the order of the template.
+    pub nodes: Vec<TopologyNode>,
+    /// Requirement assignments, in the order of their nodes.
+    pub relations: Vec<TopologyRelation>,
+    /// Relationship templates: those with a name, and behind them those in place.
+    pub relationships: Vec<TopologyRelationship>,
+    /// Groups.
+    pub groups: Vec<TopologyGroup>,
+    /// Policies.
+    pub policies: Vec<TopologyPolicy>,
+    /// Imperative workflows.
+    pub workflows: Vec<TopologyWorkflow>,
+    /// What the topology substitutes.
+    pub substitution: Option<TopologySubstitution>,
+}
+
+impl Topology {
+    /// The topology of a service template without variability. Nothing is judged: what is not as it
+    /// should be is left out.
+    ///
+    /// Whether a relation is one to a host follows from types, which this does not know: `hosting`
+    /// says it.
+    ///
+    /// ```
+    /// use cuvee::source::FileId;
+    /// use cuvee::topology::Topology;
+    /// use cuvee::yaml::{Limits, Out, parse};
+    /// let text = "topology_template: {node_templates: {shop: {requirements: [{host: box}]}, box: {}}}";
+    /// let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
+    /// let topology = Topology::read(&Out::Source(document.root()), &|relation| relation.name == "host");
+    /// assert_eq!(topology.hosts(), [topology.node_named("box"), None]);
+    /// ```
+    pub fn read(document: &Out<'_>, hosting: &dyn Fn(&RelationHead<'_>) -> bool) -> Self {
+        read::topology(OutNode::root(document), hosting)
+    }
+
+    /// The node of an id of this topology.
+    pub fn node(&self, id: NodeIndex) -> &TopologyNode {
+        &self.nodes[id.index()]
+    }
+
+    /// The relation of an id of this topology.
+    pub fn relation(&self, id: RelationIndex) -> &TopologyRelation {
+        &self.relations[id.index()]
+    }
+
+    /// The relationship template of an id of this topology.
+    pub fn relationship(&self, id: RelationshipIndex) -> &TopologyRelationship {
+        &self.relationships[id.index()]
+    }
+
+    /// The group of an id of this topology.
+    pub fn group(&self, id: GroupIndex) -> &TopologyGroup {
+        &self.groups[id.index()]
+    }
+
+    /// The ids of all nodes.
+    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeIndex> + use<> {
+        (0..self.nodes.len()).map(NodeIndex::new)
+    }
+
+    /// The ids of all relations.
+    pub fn relation_ids(&self) -> impl ExactSizeIterator<Item = RelationIndex> + use<> {
+        (0..self.relations.len()).map(RelationIndex::new)
+    }
+
+    /// The node of this name; looks at all of them.
+    pub fn node_named(&self, name: &str) -> Option<NodeIndex> {
+        self.nodes.iter().position(|node| node.name == name).map(NodeIndex::new)
+    }
+
+    /// The relations without a target here: what an orchestrator has to find.
+    pub fn dangling(&self) -> impl Iterator<Item = RelationIndex> {
+        self.relation_ids().filter(|&id| self.relation(id).target.is_none())
+    }
+
+    /// The node that a node is directly hosted on: the target of its first hosting relation that
+    /// has one.
+    pub fn hosted_on(&self, node: NodeIndex) -> Option<NodeIndex> {
+        let relations = self.node(node).relations.iter().map(|&id| self.relation(id));
+        relations.filter(|relation| relation.hosting).find_map(|relation| relation.target)
+    }
+
+    /// The host of a node: the end of its chain of hosting relations; nothing where nothing hosts
+    /// it, or where the chain has no end.
+    pub fn host(&self, node: NodeIndex) -> Option<NodeIndex> {
+        let chain = std::iter::successors(self.hosted_on(node), |&node| self.hosted_on(node));
+        // No chain that ends is longer than there are nodes.
+        let (length, end) = chain.take(self.nodes.len()).enumerate().last()?;
+        (length + 1 < self.nodes.len()).then_some(end)
+    }
+
+    /// The hosts of all nodes, as [`Topology::host`] says them; each relation is looked at once.
+    pub fn hosts(&self) -> Vec<Option<NodeIndex>> {
+        // Where the chain of a node ends: unknown as yet, or known, or that it has no end.
+        let mut ends: Vec<Option<Option<NodeIndex>>> = vec![None; self.nodes.len()];
+        let mut way = Vec::new();
+        for start in self.node_ids() {
+            let mut next = start;
+            let end = loop {
+                if let Some(known) = ends[next.index()] {
+                    break known;
+                }
+                // While it is walked over it has no end: who comes back to it goes round.
+                ends[next.index()] = Some(None);
+                way.push(next);
+                match self.hosted_on(next) {
+                    Some(host) => next = host,
+                    None => break Some(next),
+                }
+            };
+            way.drain(..).for_each(|node| ends[node.index()] = Some(end));
+        }
+        let host = |(node, end): (NodeIndex, Option<Option<NodeIndex>>)| {
+            end.flatten().filter(|&end| end != node)
+        };
+        self.node_ids().zip(ends).map(host).collect()
+    }
+
+    /// The identifier of a node: `node.shop`.
+    pub fn node_identifier(&self, id: NodeIndex) -> String {
+        format!("node.{}", self.node(id).name)
+    }
+
+    /// The identifier of a relation: `relation.host@0.node.shop`.
+    pub fn relation_identifier(&self, id: RelationIndex) -> String {
+        let TopologyRelation { name, position, source, .. } = self.relation(id);
+        format!("relation.{name}@{position}.{}", self.node_identifier(*source))
+    }
+}

@@ -47,11 +47,16 @@ pub(crate) struct Assertion<'a> {
 }
 
 /// The kinds of activities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ActivityKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    /// What an orchestrator does for nodes that it brings itself.
     Delegate,
+    /// Sets the state of a node.
     SetState,
+    /// Calls an operation.
     CallOperation,
+    /// Runs another workflow in its place.
     Inline,
 }
 
@@ -94,8 +99,10 @@ pub(crate) struct Workflow<'a> {
 }
 
 impl ActivityKind {
-    const ALL: [Self; 4] = [Self::Delegate, Self::SetState, Self::CallOperation, Self::Inline];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Delegate, Self::SetState, Self::CallOperation, Self::Inline];
 
+    /// How it is written.
     pub fn keyname(self) -> &'static str {
         match self {
             Self::Delegate => "delegate",
@@ -106,12 +113,12 @@ impl ActivityKind {
     }
 
     /// The section that defines it.
-    pub fn section(self) -> &'static str {
+    pub(crate) fn section(self) -> &'static str {
         self.shape().section
     }
 
     /// Under which keyname the long notation has the name.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         if self == Self::CallOperation { "operation" } else { "workflow" }
     }
 

@@ -6,6 +6,7 @@ use super::condition::Subject;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
+use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
 use crate::tosca::types::schemas;
 use crate::tosca::value::check_definition;
@@ -128,29 +129,31 @@ impl<'a> Checker<'_, 'a> {
             names.iter().filter_map(known).collect()
         };
         let mut edges: Vec<_> = steps.iter().map(|step| follow(&step.on_success)).collect();
-        let found = cycles(&edges);
+        let found = shortest_cycles(&edges);
         let deadlocks = !found.is_empty();
-        for (cycle, span) in found {
+        for cycle in found {
             let message = match cycle.as_slice() {
                 [_] => format!("the step {} waits for itself", names(steps, &cycle)),
                 _ => format!("the steps {} wait for each other", names(steps, &cycle)),
             };
-            let error =
-                Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("7.3.1.1");
+            let error = Diagnostic::error(Code::CyclicWorkflow, message)
+                .at(closing(&cycle))
+                .section("7.3.1.1");
             self.report_when(&[], &[], error);
         }
         for (step, edges) in steps.iter().zip(&mut edges) {
             edges.extend(follow(&step.on_failure));
         }
-        for (cycle, span) in cycles(&edges).into_iter().filter(|_| !deadlocks) {
+        for cycle in shortest_cycles(&edges).into_iter().filter(|_| !deadlocks) {
             let message = match cycle.as_slice() {
                 [_] => format!("the step {} may follow itself without end", names(steps, &cycle)),
                 _ => {
                     format!("the steps {} may follow each other without end", names(steps, &cycle))
                 }
             };
-            let warning =
-                Diagnostic::warning(Code::CyclicWorkflow, message).at(span).section("7.3.7");
+            let warning = Diagnostic::warning(Code::CyclicWorkflow, message)
+                .at(closing(&cycle))
+                .section("7.3.7");
             self.report_when(&[], &[], warning);
         }
     }
@@ -167,20 +170,21 @@ impl<'a> Checker<'_, 'a> {
                 .collect()
         };
         let edges: Vec<_> = workflows.all.iter().map(inlined).collect();
-        for (cycle, span) in cycles(&edges) {
+        for cycle in shortest_cycles(&edges) {
             let name =
                 |index: usize| workflows.all.get(index).map_or("", |workflow| workflow.named.name);
             let between: Vec<_> =
-                cycle.iter().skip(1).map(|&index| format!("`{}`", name(index))).collect();
+                cycle.iter().skip(1).map(|&(index, _)| format!("`{}`", name(index))).collect();
             let through = if between.is_empty() {
                 String::new()
             } else {
                 format!(" through {}", between.join(", "))
             };
-            let first = cycle.first().map_or("", |&index| name(index));
+            let first = cycle.first().map_or("", |&(index, _)| name(index));
             let message = format!("the workflow `{first}` inlines itself{through}");
-            let error =
-                Diagnostic::error(Code::CyclicWorkflow, message).at(span).section("3.6.23.4");
+            let error = Diagnostic::error(Code::CyclicWorkflow, message)
+                .at(closing(&cycle))
+                .section("3.6.23.4");
             self.report_when(&[], &[], error);
         }
     }
@@ -190,97 +194,15 @@ fn is_group(target: Target) -> bool {
     matches!(target, Target::Group(_))
 }
 
-fn names(steps: &[Step<'_>], cycle: &[usize]) -> String {
+/// Where the edge stands that closes a cycle.
+fn closing(cycle: &[(usize, Span)]) -> Span {
+    cycle.last().map_or(Span::DETACHED, |&(_, span)| span)
+}
+
+fn names(steps: &[Step<'_>], cycle: &[(usize, Span)]) -> String {
     let names = cycle
         .iter()
-        .filter_map(|&index| steps.get(index))
+        .filter_map(|&(index, _)| steps.get(index))
         .map(|step| format!("`{}`", step.named.name));
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// Cycles that share no part, at least one where there is any, each with the place of the edge that
-/// closes it.
-///
-/// Each edge is followed once, and of each cycle that is found no part is looked at again.
-fn cycles(edges: &[Vec<Edge>]) -> Vec<(Vec<usize>, Span)> {
-    #[derive(Clone, Copy)]
-    enum State {
-        New,
-        At(usize),
-        Done,
-    }
-    let mut states = vec![State::New; edges.len()];
-    let mut found = Vec::new();
-    for start in 0..edges.len() {
-        // The way from the start, with the edges that are still to be followed; below `free` it
-        // belongs to no cycle yet.
-        let mut way: Vec<(usize, std::slice::Iter<'_, Edge>)> = Vec::new();
-        let mut blamed = 0;
-        let mut next = matches!(states[start], State::New).then_some(start);
-        loop {
-            if let Some(index) = next.take() {
-                states[index] = State::At(way.len());
-                way.push((index, edges[index].iter()));
-            }
-            let Some((index, rest)) = way.last_mut() else { break };
-            let Some(&(to, span)) = rest.next() else {
-                states[*index] = State::Done;
-                way.pop();
-                blamed = blamed.min(way.len());
-                continue;
-            };
-            match states[to] {
-                State::New => next = Some(to),
-                State::At(position) if position >= blamed => {
-                    found.push((way[position..].iter().map(|&(index, _)| index).collect(), span));
-                    blamed = way.len();
-                }
-                State::At(_) | State::Done => {}
-            }
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::source::FileId;
-    use proptest::prelude::*;
-
-    /// Whether a way leads from one to the other: by squaring what one edge leads to.
-    fn reachable(edges: &[Vec<Edge>]) -> Vec<Vec<bool>> {
-        let count = edges.len();
-        let mut leads: Vec<Vec<bool>> = edges
-            .iter()
-            .map(|edges| (0..count).map(|to| edges.iter().any(|edge| edge.0 == to)).collect())
-            .collect();
-        for through in 0..count {
-            for from in 0..count {
-                for to in 0..count {
-                    leads[from][to] |= leads[from][through] && leads[through][to];
-                }
-            }
-        }
-        leads
-    }
-
-    proptest! {
-        #[test]
-        fn cycles_are_found_where_there_are_any(edges in prop::collection::vec(prop::collection::vec(0usize..9, 0..3), 9)) {
-            let span = |at| Span { file: FileId(0), start: at, end: at };
-            let edges: Vec<Vec<Edge>> = edges.into_iter().map(|to| to.into_iter().map(|to| (to, span(to as u32))).collect()).collect();
-            let (found, leads) = (cycles(&edges), reachable(&edges));
-            prop_assert_eq!(found.is_empty(), (0..edges.len()).all(|index| !leads[index][index]));
-            let mut parts = std::collections::BTreeSet::new();
-            for (cycle, closing) in found {
-                let next = cycle.iter().cycle().skip(1);
-                for (from, to) in cycle.iter().zip(next) {
-                    prop_assert!(edges[*from].iter().any(|edge| edge.0 == *to), "{cycle:?}");
-                    prop_assert!(parts.insert(*from), "{cycle:?} shares a part with another");
-                }
-                prop_assert_eq!(closing, span(cycle[0] as u32));
-            }
-        }
-    }
 }

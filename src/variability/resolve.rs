@@ -20,6 +20,7 @@ use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::{self, Out};
+use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use rustc_hash::FxHashMap;
@@ -127,23 +128,53 @@ fn write(
 /// # Errors
 /// As [`resolve`].
 pub(crate) fn presence(prepared: &Prepared<'_>, choice: &Choice) -> Result<Presence, Diagnostics> {
-    let mut warnings = prepared.warnings.clone();
-    let presence = (|| {
-        let how = How::default();
-        let deployment = choice.deployment_inputs(prepared.loaded)?;
-        let variant = {
-            let mut evaluator = prepared.evaluator();
-            let variant = decide(prepared, &mut evaluator, &how, &mut (), &mut warnings)?;
-            let deployment = deployment.as_deref();
-            emitted(prepared, choice, deployment, &mut evaluator, &variant.presence)?;
-            variant
-        };
-        Ok(variant.presence)
-    })();
-    presence.map_err(|mut errors: Diagnostics| {
-        warnings.0.append(&mut errors.0);
-        warnings
+    let (presence, _) = judged(prepared, choice, &How::default(), |_, presence| presence.clone())?;
+    Ok(presence)
+}
+
+/// The topology of the variant of a choice, with warnings.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn topology(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+) -> Result<(Topology, Diagnostics), Diagnostics> {
+    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let graph = &prepared.graph;
+    judged(&prepared, choice, how, |document, _| {
+        Topology::read(document, &|relation| {
+            let source = graph.node_named(relation.source);
+            let id = source.and_then(|node| node.relations.get(relation.position as usize));
+            id.is_some_and(|&id| graph.relation(id).hosting)
+        })
     })
+}
+
+/// What becomes of the variant of a choice where it can be written, with warnings.
+fn judged<T>(
+    prepared: &Prepared<'_>,
+    choice: &Choice,
+    how: &How,
+    become_of: impl FnOnce(&Out<'_>, &Presence) -> T,
+) -> Result<(T, Diagnostics), Diagnostics> {
+    let mut warnings = prepared.warnings.clone();
+    let judged = (|| {
+        let deployment = choice.deployment_inputs(prepared.loaded)?;
+        let mut evaluator = prepared.evaluator();
+        let Variant { presence, .. } =
+            decide(prepared, &mut evaluator, how, &mut (), &mut warnings)?;
+        let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
+        Ok(become_of(&document, &presence))
+    })();
+    match judged {
+        Ok(judged) => Ok((judged, warnings)),
+        Err(Diagnostics(mut errors)) => {
+            warnings.0.append(&mut errors);
+            Err(warnings)
+        }
+    }
 }
 
 /// Finds the variant and checks it.

@@ -14,6 +14,7 @@ mod oracle;
 mod result;
 mod robustness;
 mod template;
+mod topology;
 
 use std::collections::BTreeSet;
 
@@ -91,6 +92,16 @@ proptest! {
         let expected = serde_yaml::to_string(&result::expected(&template, &present)).unwrap();
         let found = serde_yaml::to_string(&yaml(resolution.to_yaml())).unwrap();
         prop_assert_eq!(found, expected, "{:?}\n{}", resolution.presence().collect::<Vec<_>>(), text);
+    }
+
+    /// What is known of the topology beside the text is what the text says.
+    #[test]
+    fn the_topology_is_that_of_the_text(template in template()) {
+        let text = template.render();
+        let resolver = resolver(&text, &template);
+        let resolution = resolver.resolve();
+        prop_assume!(resolution.is_ok());
+        topology::is_that_of(&resolver.topology().unwrap().result, &resolution.unwrap());
     }
 
     /// The same input gives the same bytes, in every run and with every solver.

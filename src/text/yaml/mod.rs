@@ -24,9 +24,11 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 mod trivia;
+mod view;
 mod write;
 
 pub use json::write_json;
 pub use node::{Document, Node, NodeIdentity, NodeKind, Scalar};
 pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
+pub(crate) use view::{OutEntry, OutNode};
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};

@@ -176,7 +176,7 @@ impl<'i, 'a> Item<'i, 'a> {
     }
 
     /// The source collection whose style it takes.
-    fn like(self) -> Option<Node<'a>> {
+    pub(super) fn like(self) -> Option<Node<'a>> {
         match self {
             Self::Source(node) => Some(node),
             Self::Out(Out::Map { like, .. } | Out::Seq { like, .. }) => *like,

@@ -1,0 +1,143 @@
+//! An output tree, read as what it writes will be read, each part with its place in the source.
+
+use super::node::{Node, NodeKind};
+use super::write::{Item, Key, Out};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use std::borrow::Cow;
+
+/// A node of an output tree.
+#[derive(Clone, Copy)]
+pub(crate) struct OutNode<'o, 'a> {
+    item: Item<'o, 'a>,
+    span: Span,
+}
+
+/// An entry of a map in an output tree.
+#[derive(Clone)]
+pub(crate) struct OutEntry<'o, 'a> {
+    /// The key.
+    pub name: &'o str,
+    /// Where the key stands; of a new one, the map that it came into.
+    pub span: Span,
+    /// What stands behind it.
+    pub value: OutNode<'o, 'a>,
+}
+
+impl<'o, 'a> OutNode<'o, 'a> {
+    /// The root of a tree.
+    pub fn root(out: &'o Out<'a>) -> Self {
+        Self::new(out.into(), Span::DETACHED)
+    }
+
+    /// What is new stands where what it came into stands.
+    fn new(item: Item<'o, 'a>, around: Span) -> Self {
+        Self { item, span: item.like().map_or(around, Node::span) }
+    }
+
+    /// Where it stands in the source.
+    pub fn span(self) -> Span {
+        self.span
+    }
+
+    /// What it is.
+    pub fn kind(self) -> NodeKind {
+        self.item.kind()
+    }
+
+    /// The entries of a map; nothing for what is not one.
+    pub fn entries(self) -> Vec<OutEntry<'o, 'a>> {
+        let mut entries = Vec::new();
+        self.item.each_entry(|key, value, lifted| {
+            let (name, span) = match key {
+                Key::Source(key) => (key.text().unwrap_or_default(), key.span()),
+                Key::New(name) => (name, self.span),
+            };
+            let value = Self::new(value, lifted.map_or(span, Node::span));
+            entries.push(OutEntry { name, span, value });
+        });
+        entries
+    }
+
+    /// The items of a list, each with its position in the list of the source; nothing for what is
+    /// not a list.
+    pub fn items(self) -> Vec<(usize, Self)> {
+        let source = self.item.like().map(Node::items);
+        let mut rest = source.into_iter().flatten().enumerate();
+        let mut items = Vec::new();
+        self.item.each_item(|owner, item, lifted| {
+            let place = lifted.or(owner).map_or(self.span, Node::span);
+            let is_owner = |(_, item): &(usize, Node<'a>)| {
+                owner.is_some_and(|owner| owner.stands_where(*item))
+            };
+            // What is new has no position of its own: it comes behind what is there.
+            let position = rest.find(is_owner).map_or(items.len(), |(position, _)| position);
+            items.push((position, Self::new(item, place)));
+        });
+        items
+    }
+
+    /// The value of this key.
+    pub fn get(self, key: &str) -> Option<Self> {
+        match self.item {
+            Item::Source(node) => {
+                node.get(key).map(|node| Self::new(Item::Source(node), self.span))
+            }
+            _ => {
+                self.entries().into_iter().find(|entry| entry.name == key).map(|entry| entry.value)
+            }
+        }
+    }
+
+    /// The content of a scalar of whatever type but null.
+    pub fn text(self) -> Option<Cow<'o, str>> {
+        match self.item {
+            Item::Source(node) => node.text().filter(|_| !node.is_null()).map(Cow::Borrowed),
+            Item::Out(Out::String(text)) => Some(Cow::Borrowed(text)),
+            Item::Value(Value::String(text)) => Some(Cow::Borrowed(text)),
+            Item::Value(Value::Number(number)) => Some(Cow::Owned(number.to_string())),
+            Item::Value(Value::Bool(value)) => {
+                Some(Cow::Borrowed(if *value { "true" } else { "false" }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value.
+    pub fn to_value(self) -> Value {
+        self.item.to_value()
+    }
+}
+
+impl<'a> Item<'_, 'a> {
+    fn to_value(self) -> Value {
+        match self {
+            Self::Source(node) => node.to_value(),
+            Self::Value(value) => value.clone(),
+            Self::Out(Out::String(text)) => Value::from(&**text),
+            Self::Out(Out::Seq { .. }) => {
+                let mut items = Vec::new();
+                self.each_item(|_, item, _| items.push(item.to_value()));
+                Value::List(items.into())
+            }
+            Self::Out(_) => {
+                let mut entries = Vec::new();
+                self.each_entry(|key, value, _| {
+                    let name = match key {
+                        Key::Source(key) => key.text().unwrap_or_default(),
+                        Key::New(name) => name,
+                    };
+                    entries.push((name.into(), value.to_value()));
+                });
+                Value::Map(entries.into())
+            }
+        }
+    }
+}
+
+impl Node<'_> {
+    /// Whether both stand at the same place of the same document; an alias stands where it is.
+    fn stands_where(self, other: Node<'_>) -> bool {
+        std::ptr::eq(self.document, other.document) && self.id == other.id
+    }
+}

@@ -1,0 +1,253 @@
+//! Reads a topology from an output tree: nodes and relations here, what they have in [`body`], and
+//! workflows in [`workflow`].
+
+mod body;
+mod workflow;
+
+use super::Topology;
+use super::part::{
+    ElementName, GroupIndex, NodeIndex, RelationIndex, RelationshipIndex, Spanned, TopologyElement,
+    TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation, TopologyRelationship,
+    TopologySubstitution,
+};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{NodeKind, OutEntry, OutNode};
+use body::{assigned, described, entries, texts};
+use rustc_hash::FxHashMap;
+
+/// What is known of a relation when it is asked whether it is one to a host.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RelationHead<'t> {
+    /// The name of the requirement.
+    pub name: &'t str,
+    /// The name of the node where it starts.
+    pub source: &'t str,
+    /// The name of the type of that node.
+    pub source_type: Option<&'t str>,
+    /// Its position among the requirement assignments of its author's node.
+    pub position: u32,
+    /// The name of the type of its relationship, where that is written.
+    pub relationship_type: Option<&'t str>,
+}
+
+/// Reads the topology of a service template.
+pub(super) fn topology(
+    document: OutNode<'_, '_>,
+    hosting: &dyn Fn(&RelationHead<'_>) -> bool,
+) -> Topology {
+    let Some(body) = document.get("topology_template") else { return Topology::default() };
+    let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
+    let (nodes, groups) = (of("node_templates"), of("groups"));
+    let relationships = of("relationship_templates");
+    let mut reader = Reader {
+        hosting,
+        nodes: positions(&nodes, NodeIndex::new),
+        groups: positions(&groups, GroupIndex::new),
+        relationships: positions(&relationships, RelationshipIndex::new),
+        topology: Topology {
+            inputs: body.get("inputs").map(body::parameters).unwrap_or_default(),
+            outputs: body.get("outputs").map(body::parameters).unwrap_or_default(),
+            relationships: relationships.iter().map(named_relationship).collect(),
+            substitution: body.get("substitution_mappings").map(substitution),
+            ..Topology::default()
+        },
+    };
+    nodes.into_iter().for_each(|entry| reader.node(entry));
+    reader.link();
+    for entry in groups {
+        let group = reader.group(entry);
+        reader.topology.groups.push(group);
+    }
+    for entry in of("policies") {
+        let policy = reader.policy(entry);
+        reader.topology.policies.push(policy);
+    }
+    let workflows = of("workflows").into_iter();
+    reader.topology.workflows = workflows.map(|entry| reader.workflow(entry)).collect();
+    reader.topology
+}
+
+/// Which positions names have.
+fn positions<'o, I>(
+    entries: &[OutEntry<'o, '_>],
+    id: impl Fn(usize) -> I,
+) -> FxHashMap<&'o str, I> {
+    let named = entries.iter().enumerate();
+    named.map(|(position, entry)| (entry.name, id(position))).collect()
+}
+
+struct Reader<'o, 'h> {
+    hosting: &'h dyn Fn(&RelationHead<'_>) -> bool,
+    nodes: FxHashMap<&'o str, NodeIndex>,
+    groups: FxHashMap<&'o str, GroupIndex>,
+    relationships: FxHashMap<&'o str, RelationshipIndex>,
+    topology: Topology,
+}
+
+impl<'o, 'a> Reader<'o, '_> {
+    fn node(&mut self, entry: OutEntry<'o, 'a>) {
+        let id = NodeIndex::new(self.topology.nodes.len());
+        let body = entry.value;
+        let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
+        let mut node = TopologyNode {
+            name: entry.name.to_owned(),
+            span: entry.span,
+            described: described(body),
+            directives: body.get("directives").map(texts).unwrap_or_default(),
+            capabilities: of("capabilities").into_iter().map(body::capability).collect(),
+            relations: Vec::new(),
+            incoming: Vec::new(),
+            artifacts: of("artifacts").into_iter().map(body::artifact).collect(),
+            node_filter: body::value(body, "node_filter"),
+            copy: body::text(body, "copy"),
+            occurrences: body::value(body, "occurrences"),
+            instance_count: body::value(body, "instance_count"),
+        };
+        let requirements = body.get("requirements").map(body::positioned).unwrap_or_default();
+        for (position, requirement) in requirements {
+            let relation = self.relation((id, &node), position, requirement);
+            node.relations.push(RelationIndex::new(self.topology.relations.len()));
+            self.topology.relations.push(relation);
+        }
+        self.topology.nodes.push(node);
+    }
+
+    /// A requirement assignment: only its target in short, or a map.
+    fn relation(
+        &mut self,
+        (source, node): (NodeIndex, &TopologyNode),
+        position: usize,
+        entry: OutEntry<'o, 'a>,
+    ) -> TopologyRelation {
+        let body = entry.value;
+        let target = body::whole_text(body).or_else(|| body::text(body, "node"));
+        let (relationship, relationship_type) =
+            body.get("relationship").map(|used| self.relationship(used)).unwrap_or_default();
+        let head = RelationHead {
+            name: entry.name,
+            source: &node.name,
+            source_type: node.described.type_name.as_ref().map(|name| &*name.value),
+            position: position as u32,
+            relationship_type: relationship_type.as_ref().map(|name| &*name.value),
+        };
+        TopologyRelation {
+            name: entry.name.to_owned(),
+            position: head.position,
+            span: entry.span,
+            source,
+            target: target.as_ref().and_then(|name| self.nodes.get(&*name.value)).copied(),
+            hosting: (self.hosting)(&head),
+            node: target,
+            capability: body::text(body, "capability"),
+            relationship,
+            relationship_type,
+            node_filter: body::value(body, "node_filter"),
+            occurrences: body::value(body, "occurrences"),
+        }
+    }
+
+    /// What is written as relationship: a template by name or in place, or the name of a type.
+    fn relationship(
+        &mut self,
+        used: OutNode<'o, 'a>,
+    ) -> (Option<RelationshipIndex>, Option<Spanned<String>>) {
+        let id = match body::whole_text(used) {
+            Some(name) => match self.relationships.get(&*name.value) {
+                Some(&id) => id,
+                None => return (None, Some(name)),
+            },
+            None if used.kind() == NodeKind::Mapping => {
+                let relationships = &mut self.topology.relationships;
+                relationships.push(relationship(None, used.span(), used));
+                RelationshipIndex::new(relationships.len() - 1)
+            }
+            None => return (None, None),
+        };
+        (Some(id), self.topology.relationship(id).described.type_name.clone())
+    }
+
+    /// Tells nodes which relations end at them.
+    fn link(&mut self) {
+        let Topology { nodes, relations, .. } = &mut self.topology;
+        for (position, relation) in relations.iter().enumerate() {
+            if let Some(node) = relation.target.and_then(|target| nodes.get_mut(target.index())) {
+                node.incoming.push(RelationIndex::new(position));
+            }
+        }
+    }
+
+    fn group(&self, entry: OutEntry<'o, 'a>) -> TopologyGroup {
+        TopologyGroup {
+            name: entry.name.to_owned(),
+            span: entry.span,
+            described: described(entry.value),
+            members: self.elements(entry.value, "members"),
+        }
+    }
+
+    fn policy(&self, entry: OutEntry<'o, 'a>) -> TopologyPolicy {
+        TopologyPolicy {
+            name: entry.name.to_owned(),
+            span: entry.span,
+            described: described(entry.value),
+            targets: self.elements(entry.value, "targets"),
+            triggers: assigned(entry.value, "triggers"),
+        }
+    }
+
+    fn elements(&self, body: OutNode<'o, 'a>, keyname: &str) -> Vec<ElementName> {
+        let items = body.get(keyname).map(OutNode::items).unwrap_or_default();
+        items.into_iter().map(|(_, item)| self.element(item)).collect()
+    }
+
+    /// A node or a group by name, or a relation as `[node, relation]`.
+    fn element(&self, name: OutNode<'o, 'a>) -> ElementName {
+        let element = match &*name.items() {
+            [(_, node), (_, relation)] => self.member(*node, *relation),
+            _ => name.text().and_then(|text| {
+                let node = self.nodes.get(&*text).copied().map(TopologyElement::Node);
+                node.or_else(|| self.groups.get(&*text).copied().map(TopologyElement::Group))
+            }),
+        };
+        ElementName { name: body::whole(name), element }
+    }
+
+    /// A relation of a node, by its position among those that are there, or by name.
+    fn member(&self, node: OutNode<'_, '_>, relation: OutNode<'_, '_>) -> Option<TopologyElement> {
+        let node = self.topology.node(*self.nodes.get(&*node.text()?)?);
+        let found = match relation.to_value() {
+            Value::Number(position) => {
+                *node.relations.get(usize::try_from(position.as_int()?).ok()?)?
+            }
+            Value::String(name) => {
+                let mut relations = node.relations.iter().copied();
+                relations.find(|&id| self.topology.relation(id).name == *name)?
+            }
+            _ => return None,
+        };
+        Some(TopologyElement::Relation(found))
+    }
+}
+
+fn named_relationship(entry: &OutEntry<'_, '_>) -> TopologyRelationship {
+    relationship(Some(entry.name.to_owned()), entry.span, entry.value)
+}
+
+fn relationship(name: Option<String>, span: Span, body: OutNode<'_, '_>) -> TopologyRelationship {
+    TopologyRelationship { name, span, described: described(body), copy: body::text(body, "copy") }
+}
+
+fn substitution(body: OutNode<'_, '_>) -> TopologySubstitution {
+    TopologySubstitution {
+        span: body.span(),
+        node_type: body::text(body, "node_type"),
+        substitution_filter: body::value(body, "substitution_filter"),
+        properties: assigned(body, "properties"),
+        attributes: assigned(body, "attributes"),
+        capabilities: assigned(body, "capabilities"),
+        requirements: assigned(body, "requirements"),
+        interfaces: assigned(body, "interfaces"),
+    }
+}

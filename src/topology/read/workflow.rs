@@ -1,0 +1,88 @@
+//! Imperative workflows.
+
+use super::body::{assigned, entries, parameters, text, value, whole_text};
+use super::{Reader, positions};
+use crate::text::yaml::{NodeKind, OutEntry, OutNode};
+use crate::topology::part::{
+    ActivityKind, NextStep, StepIndex, TopologyActivity, TopologyPrecondition, TopologyStep,
+    TopologyWorkflow,
+};
+use rustc_hash::FxHashMap;
+
+impl<'o, 'a> Reader<'o, '_> {
+    pub(super) fn workflow(&self, entry: OutEntry<'o, 'a>) -> TopologyWorkflow {
+        let body = entry.value;
+        let steps = body.get("steps").map(entries).unwrap_or_default();
+        let positions = positions(&steps, StepIndex::new);
+        let preconditions = body.get("preconditions").map(listed).unwrap_or_default();
+        TopologyWorkflow {
+            name: entry.name.to_owned(),
+            span: entry.span,
+            description: text(body, "description"),
+            metadata: assigned(body, "metadata"),
+            inputs: body.get("inputs").map(parameters).unwrap_or_default(),
+            preconditions: preconditions.into_iter().map(|one| self.precondition(one)).collect(),
+            steps: steps.into_iter().map(|step| self.step(step, &positions)).collect(),
+            implementation: value(body, "implementation"),
+            outputs: assigned(body, "outputs"),
+        }
+    }
+
+    fn precondition(&self, body: OutNode<'o, 'a>) -> TopologyPrecondition {
+        TopologyPrecondition {
+            target: body.get("target").map(|target| self.element(target)),
+            relationship: text(body, "target_relationship"),
+            condition: value(body, "condition"),
+        }
+    }
+
+    fn step(
+        &self,
+        entry: OutEntry<'o, 'a>,
+        positions: &FxHashMap<&'o str, StepIndex>,
+    ) -> TopologyStep {
+        let body = entry.value;
+        let next = |keyname| {
+            let names = body.get(keyname).map(listed).unwrap_or_default().into_iter();
+            let step = |name: OutNode<'o, 'a>| {
+                let name = whole_text(name)?;
+                let step = positions.get(&*name.value).copied();
+                Some(NextStep { name, step })
+            };
+            names.filter_map(step).collect()
+        };
+        let activities = body.get("activities").map(listed).unwrap_or_default();
+        TopologyStep {
+            name: entry.name.to_owned(),
+            span: entry.span,
+            target: body.get("target").map(|target| self.element(target)),
+            relationship: text(body, "target_relationship"),
+            operation_host: text(body, "operation_host"),
+            filter: value(body, "filter"),
+            activities: activities.into_iter().filter_map(activity).collect(),
+            on_success: next("on_success"),
+            on_failure: next("on_failure"),
+        }
+    }
+}
+
+/// The items of a list, or what stands there alone.
+fn listed<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<OutNode<'o, 'a>> {
+    match body.kind() {
+        NodeKind::Sequence => body.items().into_iter().map(|(_, item)| item).collect(),
+        _ => vec![body],
+    }
+}
+
+/// An activity: only its name in short, or a map; as it is printed in section 3.6.23 that may stand
+/// beside the keyname, too.
+fn activity(body: OutNode<'_, '_>) -> Option<TopologyActivity> {
+    let (kind, below) =
+        ActivityKind::ALL.into_iter().find_map(|kind| Some((kind, body.get(kind.keyname())?)))?;
+    let long = if below.kind() == NodeKind::Mapping { below } else { body };
+    Some(TopologyActivity {
+        kind,
+        name: whole_text(below).or_else(|| text(long, kind.name()))?,
+        inputs: assigned(long, "inputs"),
+    })
+}
