@@ -72,7 +72,8 @@ pub(crate) fn columns(
         look(prepared.as_ref().ok());
         let variant = prepared.and_then(|prepared| {
             let presence = resolve::presence(&prepared, chosen)?;
-            Ok(add(&mut matrix.rows, graph, &prepared.graph, &presence))
+            add(&mut matrix.rows, graph, &prepared.graph, &presence);
+            Ok(())
         });
         if variant.is_err() {
             matrix.rows.iter_mut().for_each(|row| row.present.push(None));

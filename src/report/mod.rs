@@ -274,7 +274,7 @@ fn in_script(json: &str) -> String {
     let mut rest = json;
     let mut from = 0;
     // Both separators begin with this byte in UTF-8, and nothing else is looked at.
-    while let Some(at) = memchr2(b'<', 0xe2, rest[from..].as_bytes()).map(|at| from + at) {
+    while let Some(at) = memchr2(b'<', 0xe2, &rest.as_bytes()[from..]).map(|at| from + at) {
         let special = rest[at..].chars().next().unwrap_or_default();
         from = at + special.len_utf8();
         if matches!(special, '<' | '\u{2028}' | '\u{2029}') {

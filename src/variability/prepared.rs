@@ -143,7 +143,7 @@ impl<'p> Prepared<'p> {
 
         progress.phase("building");
         let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
-        let types = TypeHierarchy::resolving(loaded.documents(&documents)?.into_iter(), &links);
+        let types = TypeHierarchy::resolving(loaded.documents(&documents)?, &links);
         let types = phases.or_else(types, || Ok(TypeHierarchy::default()))?;
         let rules = interpreted.rules(phases)?;
         let type_specific = type_specific(loaded, template, phases)?;

@@ -17,7 +17,7 @@ pub enum DeploymentInputs<'l> {
     /// A file: a map of values by the names of inputs.
     File(&'l Document),
     /// The value of the input of this name.
-    Value(String, Document),
+    Value(String, Box<Document>),
 }
 
 impl DeploymentInputs<'_> {
@@ -28,7 +28,7 @@ impl DeploymentInputs<'_> {
     pub fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let parsed = yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         parsed
-            .map(|document| Self::Value(name.to_owned(), document))
+            .map(|document| Self::Value(name.to_owned(), Box::new(document)))
             .map_err(|error| named(error, name))
     }
 }
