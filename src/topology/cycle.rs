@@ -16,7 +16,7 @@ pub(crate) type Cycle<T> = Vec<(usize, T)>;
 ///
 /// An edge that leads nowhere is none.
 pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
-    let components = Components::of(edges);
+    let components = StrongComponents::of(edges);
     let mut members = vec![Vec::new(); components.count];
     for (index, &component) in components.of_each.iter().enumerate() {
         members[component].push(index);
@@ -28,13 +28,13 @@ pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
     members.iter().filter_map(|members| search.shortest(members)).collect()
 }
 
-/// Which nodes lead to each other.
-struct Components {
+/// Which nodes lead to each other: the strongly connected components.
+struct StrongComponents {
     of_each: Vec<usize>,
     count: usize,
 }
 
-impl Components {
+impl StrongComponents {
     fn of<T>(edges: &Edges<T>) -> Self {
         const NONE: usize = usize::MAX;
         let mut found = Self { of_each: vec![NONE; edges.len()], count: 0 };

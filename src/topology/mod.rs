@@ -26,7 +26,7 @@ mod read;
 mod tests;
 
 pub use part::{
-    ActivityKind, AssignedValue, Described, ElementName, GroupIndex, NextStep, NodeIndex,
+    ActivityKind, AssignedValue, Described, GroupIndex, NamedElement, NextStep, NodeIndex,
     RelationIndex, RelationshipIndex, Spanned, StepIndex, TopologyActivity, TopologyArtifact,
     TopologyCapability, TopologyElement, TopologyGroup, TopologyImplementation, TopologyInterface,
     TopologyNode, TopologyOperation, TopologyParameter, TopologyPolicy, TopologyPrecondition,

@@ -277,7 +277,7 @@ pub enum TopologyElement {
 /// A name, and what it stands for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct ElementName {
+pub struct NamedElement {
     /// As it is written.
     pub name: Spanned<Value>,
     /// What it stands for; nothing where there is nothing of that name.
@@ -297,7 +297,7 @@ pub struct TopologyGroup {
     #[serde(flatten)]
     pub described: Described,
     /// Its members.
-    pub members: Vec<ElementName>,
+    pub members: Vec<NamedElement>,
 }
 
 /// A policy.
@@ -313,7 +313,7 @@ pub struct TopologyPolicy {
     #[serde(flatten)]
     pub described: Described,
     /// What it applies to.
-    pub targets: Vec<ElementName>,
+    pub targets: Vec<NamedElement>,
     /// When it does something, as it is written.
     pub triggers: Vec<AssignedValue>,
 }
@@ -370,7 +370,7 @@ pub struct TopologyWorkflow {
 #[non_exhaustive]
 pub struct TopologyPrecondition {
     /// A node or a group.
-    pub target: Option<ElementName>,
+    pub target: Option<NamedElement>,
     /// A requirement of the target, whose relationship is meant.
     pub relationship: Option<Spanned<String>>,
     /// What must hold, as it is written.
@@ -387,7 +387,7 @@ pub struct TopologyStep {
     #[serde(skip)]
     pub span: Span,
     /// A node or a group.
-    pub target: Option<ElementName>,
+    pub target: Option<NamedElement>,
     /// A requirement of the target, whose relationship is meant.
     pub relationship: Option<Spanned<String>>,
     /// Where operations are run.

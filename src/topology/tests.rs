@@ -148,7 +148,7 @@ fn has_relations_with_their_ends() {
 #[test]
 fn has_groups_policies_and_workflows_with_what_they_name() {
     let (topology, _) = topology();
-    let named = |names: &[ElementName]| names.iter().map(|name| name.element).collect::<Vec<_>>();
+    let named = |names: &[NamedElement]| names.iter().map(|name| name.element).collect::<Vec<_>>();
     let node = |index| Some(TopologyElement::Node(NodeIndex::new(index)));
     let group = Some(TopologyElement::Group(GroupIndex::new(0)));
     assert_eq!(named(&topology.groups[0].members), [node(0), node(1)]);

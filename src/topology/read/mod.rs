@@ -6,9 +6,9 @@ mod workflow;
 
 use super::Topology;
 use super::part::{
-    ElementName, GroupIndex, NodeIndex, RelationIndex, RelationshipIndex, Spanned, TopologyElement,
-    TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation, TopologyRelationship,
-    TopologySubstitution,
+    GroupIndex, NamedElement, NodeIndex, RelationIndex, RelationshipIndex, Spanned,
+    TopologyElement, TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation,
+    TopologyRelationship, TopologySubstitution,
 };
 use crate::text::source::Span;
 use crate::text::value::Value;
@@ -41,7 +41,7 @@ pub(super) fn topology(
     let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
     let (nodes, groups) = (of("node_templates"), of("groups"));
     let relationships = of("relationship_templates");
-    let mut reader = Reader {
+    let mut reader = TopologyReader {
         hosting,
         nodes: positions(&nodes, NodeIndex::new),
         groups: positions(&groups, GroupIndex::new),
@@ -78,7 +78,7 @@ fn positions<'o, I>(
     named.map(|(position, entry)| (entry.name, id(position))).collect()
 }
 
-struct Reader<'o, 'h> {
+struct TopologyReader<'o, 'h> {
     hosting: &'h dyn Fn(&RelationHead<'_>) -> bool,
     nodes: FxHashMap<&'o str, NodeIndex>,
     groups: FxHashMap<&'o str, GroupIndex>,
@@ -86,7 +86,7 @@ struct Reader<'o, 'h> {
     topology: Topology,
 }
 
-impl<'o, 'a> Reader<'o, '_> {
+impl<'o, 'a> TopologyReader<'o, '_> {
     fn node(&mut self, entry: OutEntry<'o, 'a>) {
         let id = NodeIndex::new(self.topology.nodes.len());
         let body = entry.value;
@@ -197,13 +197,13 @@ impl<'o, 'a> Reader<'o, '_> {
         }
     }
 
-    fn elements(&self, body: OutNode<'o, 'a>, keyname: &str) -> Vec<ElementName> {
+    fn elements(&self, body: OutNode<'o, 'a>, keyname: &str) -> Vec<NamedElement> {
         let items = body.get(keyname).map(OutNode::items).unwrap_or_default();
         items.into_iter().map(|(_, item)| self.element(item)).collect()
     }
 
     /// A node or a group by name, or a relation as `[node, relation]`.
-    fn element(&self, name: OutNode<'o, 'a>) -> ElementName {
+    fn element(&self, name: OutNode<'o, 'a>) -> NamedElement {
         let element = match &*name.items() {
             [(_, node), (_, relation)] => self.member(*node, *relation),
             _ => name.text().and_then(|text| {
@@ -211,7 +211,7 @@ impl<'o, 'a> Reader<'o, '_> {
                 node.or_else(|| self.groups.get(&*text).copied().map(TopologyElement::Group))
             }),
         };
-        ElementName { name: body::whole(name), element }
+        NamedElement { name: body::whole(name), element }
     }
 
     /// A relation of a node, by its position among those that are there, or by name.

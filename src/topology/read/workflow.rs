@@ -1,7 +1,7 @@
 //! Imperative workflows.
 
 use super::body::{assigned, entries, parameters, text, value, whole_text};
-use super::{Reader, positions};
+use super::{TopologyReader, positions};
 use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use crate::topology::part::{
     ActivityKind, NextStep, StepIndex, TopologyActivity, TopologyPrecondition, TopologyStep,
@@ -9,7 +9,7 @@ use crate::topology::part::{
 };
 use rustc_hash::FxHashMap;
 
-impl<'o, 'a> Reader<'o, '_> {
+impl<'o, 'a> TopologyReader<'o, '_> {
     pub(super) fn workflow(&self, entry: OutEntry<'o, 'a>) -> TopologyWorkflow {
         let body = entry.value;
         let steps = body.get("steps").map(entries).unwrap_or_default();
