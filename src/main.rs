@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::args::{Arguments, Command};
+use cli::args::{Command, CommandLine};
 use cli::{
     analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
     packaging, report, reporter::Reporter, resolve, test, types, validate, variants,
@@ -10,7 +10,7 @@ use cli::{
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_command_line();
+    let arguments = CommandLine::from_command_line();
     let reporter = Reporter::new(&arguments.messages);
     let outcome = match &arguments.command {
         Command::Resolve(args) => resolve::run(args, &reporter),

@@ -48,7 +48,7 @@ const CIRCLES: [(&[&str], &str); 1] = [(
 )];
 
 /// So many names of types may be defined more than once.
-const REPEATED: usize = 58;
+const REPEATED: usize = 15;
 
 type Name = Vec<String>;
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 #[command(
     after_help = "Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use."
 )]
-pub struct Arguments {
+pub struct CommandLine {
     #[command(subcommand)]
     pub command: Command,
     #[command(flatten)]
@@ -519,7 +519,7 @@ pub enum FindingsFormat {
     Sarif,
 }
 
-impl Arguments {
+impl CommandLine {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
     pub fn from_command_line() -> Self {
         let words: Vec<OsString> = std::env::args_os().collect();
@@ -604,7 +604,7 @@ fn code(text: &str) -> Result<Code, String> {
 }
 
 fn command_name(text: &str) -> Result<String, String> {
-    let command = Arguments::command();
+    let command = CommandLine::command();
     if command.find_subcommand(text).is_some() {
         return Ok(text.to_owned());
     }
@@ -627,9 +627,9 @@ fn timeout(text: &str) -> Result<Duration, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Arguments, clap::Error> {
+    fn parse(line: &str) -> Result<CommandLine, clap::Error> {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        Arguments::parse_words(&words)
+        CommandLine::parse_words(&words)
     }
 
     fn resolve(line: &str) -> ResolveArgs {
@@ -641,7 +641,7 @@ mod tests {
 
     #[test]
     fn is_consistent() {
-        Arguments::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 
     #[test]

@@ -27,7 +27,7 @@ const WIDEST: usize = 48;
 
 /// A difference as it is written to JSON.
 #[derive(Serialize)]
-struct Report<'a> {
+struct DiffDocument<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     #[serde(flatten)]
@@ -49,7 +49,7 @@ pub fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome 
     match args.format {
         ListFormat::Human => output::to_stdout_styled(&human(&diff), color),
         ListFormat::Json => {
-            output::to_stdout(&json(&Report { from: names[0], to: names[1], diff: &diff }))
+            output::to_stdout(&json(&DiffDocument { from: names[0], to: names[1], diff: &diff }))
         }
     }
     .map_err(rejected)?;
@@ -71,14 +71,14 @@ impl Side {
     }
 }
 
-type Found = [Result<Side, Failure>; 2];
+type BothSides = [Result<Side, Failure>; 2];
 
 /// Both variants of a template, whatever becomes of the other.
 fn variants(
     args: &SelectArgs,
     names: [Option<&str>; 2],
     reporter: &Reporter,
-) -> Result<Found, Failure> {
+) -> Result<BothSides, Failure> {
     let resolver = select::resolver(args)?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));
     let resolve = |resolver: Resolver| {
@@ -101,7 +101,7 @@ fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failu
 }
 
 /// Tells what is wrong with which side; what is wrong with both is told once.
-fn tell(names: [Option<&str>; 2], found: &Found, reporter: &Reporter) {
+fn tell(names: [Option<&str>; 2], found: &BothSides, reporter: &Reporter) {
     let [from, to] = found.each_ref().map(diagnostics);
     let lines = |(diagnostics, sources): (&[Diagnostic], &SourceMap)| -> HashSet<String> {
         diagnostics.iter().map(|diagnostic| diagnostic.one_line(sources)).collect()
@@ -138,7 +138,7 @@ fn label(index: usize, names: [Option<&str>; 2]) -> String {
 }
 
 /// A line of the list.
-struct Row {
+struct DifferenceLine {
     indent: usize,
     sign: Sign,
     name: String,
@@ -178,8 +178,12 @@ fn human(diff: &Diff) -> String {
         return "no difference\n".into();
     }
     let rows = rows(diff);
-    let width =
-        rows.iter().map(Row::width).filter(|width| *width <= WIDEST).max().unwrap_or_default();
+    let width = rows
+        .iter()
+        .map(DifferenceLine::width)
+        .filter(|width| *width <= WIDEST)
+        .max()
+        .unwrap_or_default();
     let list: String = rows.iter().map(|row| row.line(width)).collect();
     let count = |sign: Sign| rows.iter().filter(|row| row.indent == 0 && row.sign == sign).count();
     let counts = Sign::ALL
@@ -191,7 +195,7 @@ fn human(diff: &Diff) -> String {
 }
 
 /// The elements, and below each what changed in it.
-fn rows(diff: &Diff) -> Vec<Row> {
+fn rows(diff: &Diff) -> Vec<DifferenceLine> {
     let mut elements: IndexMap<&str, Vec<&Change>> = IndexMap::new();
     for change in &diff.changes {
         elements.entry(&change.element).or_default().push(change);
@@ -200,7 +204,7 @@ fn rows(diff: &Diff) -> Vec<Row> {
     for (name, changes) in elements {
         match changes[..] {
             [whole] if whole.path.is_empty() => {
-                rows.push(Row {
+                rows.push(DifferenceLine {
                     indent: 0,
                     sign: Sign::of(&whole.edit),
                     name: printable(name),
@@ -208,13 +212,13 @@ fn rows(diff: &Diff) -> Vec<Row> {
                 });
             }
             _ => {
-                rows.push(Row {
+                rows.push(DifferenceLine {
                     indent: 0,
                     sign: Sign::Changed,
                     name: printable(name),
                     detail: String::new(),
                 });
-                rows.extend(changes.into_iter().map(|Change { path, edit, .. }| Row {
+                rows.extend(changes.into_iter().map(|Change { path, edit, .. }| DifferenceLine {
                     indent: 2,
                     sign: Sign::of(edit),
                     name: printable(path),
@@ -226,7 +230,7 @@ fn rows(diff: &Diff) -> Vec<Row> {
     rows
 }
 
-impl Row {
+impl DifferenceLine {
     /// How far the name reaches, where something stands behind it.
     fn width(&self) -> usize {
         if self.detail.is_empty() { 0 } else { self.indent + self.name.chars().count() }

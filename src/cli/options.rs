@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// An option as it is listed.
 #[derive(Serialize)]
-struct Row<'a> {
+struct OptionRow<'a> {
     name: &'a str,
     value: Cow<'a, str>,
     origin: String,
@@ -27,7 +27,7 @@ pub fn run(args: &OptionsArgs) -> Outcome {
     let (options, sources) = resolver.effective_options()?;
     let wanted = options.list().filter(|option| args.all || option.origin != OptionOrigin::BuiltIn);
     let rows: Vec<_> = wanted
-        .map(|option| Row {
+        .map(|option| OptionRow {
             name: option.name,
             value: option.value,
             origin: origin(&option.origin, &sources),
@@ -56,7 +56,7 @@ fn origin(origin: &OptionOrigin, sources: &SourceMap) -> String {
     }
 }
 
-fn table(rows: &[Row<'_>]) -> String {
+fn table(rows: &[OptionRow<'_>]) -> String {
     let names = widest(rows.iter().map(|row| row.name));
     let values = widest(rows.iter().map(|row| &*row.value));
     rows.iter()
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let row = |name, value: &'static str| Row {
+        let row = |name, value: &'static str| OptionRow {
             name,
             value: value.into(),
             origin: "built-in".into(),

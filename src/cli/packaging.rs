@@ -1,6 +1,6 @@
 //! `cuvee completions` and `cuvee man`: what packages bring along beside the binary.
 
-use super::args::{Arguments, CompletionsArgs, ManArgs};
+use super::args::{CommandLine, CompletionsArgs, ManArgs};
 use super::{Outcome, output, rejected};
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -10,13 +10,13 @@ use std::process::ExitCode;
 /// Prints the script that completes command lines.
 pub fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Arguments::command(), "cuvee", &mut script);
+    clap_complete::generate(args.shell, &mut CommandLine::command(), "cuvee", &mut script);
     print(&script)
 }
 
 /// Prints a page of the manual.
 pub fn man(args: &ManArgs) -> Outcome {
-    let mut command = Arguments::command().disable_help_subcommand(true);
+    let mut command = CommandLine::command().disable_help_subcommand(true);
     // Only now the commands know that they are `cuvee-resolve` and the like.
     command.build();
     let named = args.command.as_deref().and_then(|name| command.find_subcommand(name)).cloned();

@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// A diagnostic, and the files that it points into.
-pub type Found<'d> = (&'d Diagnostic, &'d SourceMap);
+pub type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
 
 /// Whoever is told what went wrong.
 pub struct Reporter {
@@ -49,7 +49,7 @@ impl Reporter {
     }
 
     /// Tells all of them.
-    pub fn tell(&self, found: &[Found<'_>]) {
+    pub fn tell(&self, found: &[LocatedDiagnostic<'_>]) {
         let found = found.iter().copied();
         let text = match self.format {
             MessageFormat::Human if self.color == ColorChoice::Never => render::plain(found),

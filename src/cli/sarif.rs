@@ -4,7 +4,7 @@
 //! Only the objects that are written are here; the names of their fields are those of the format.
 
 use super::explain_code::parts;
-use super::reporter::Found;
+use super::reporter::LocatedDiagnostic;
 use cuvee::diagnostic::{Code, Diagnostic, Fix, Label, Severity};
 use cuvee::source::{FileId, SourceMap, Span};
 use cuvee::tosca::profile;
@@ -29,7 +29,7 @@ struct Log<'d> {
 struct Run<'d> {
     tool: Tool,
     column_kind: &'static str,
-    results: Vec<Finding<'d>>,
+    results: Vec<SarifResult<'d>>,
 }
 
 #[derive(Serialize)]
@@ -57,15 +57,15 @@ struct ReportingDescriptor {
 /// A `result` of the format.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Finding<'d> {
+struct SarifResult<'d> {
     rule_id: &'static str,
     level: Severity,
     message: Message<String>,
-    locations: [Location<'d>; 1],
+    locations: [SarifLocation<'d>; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location<'d>>,
+    related_locations: Vec<SarifLocation<'d>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    fixes: Vec<Change>,
+    fixes: Vec<SarifFix>,
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
 }
@@ -73,7 +73,7 @@ struct Finding<'d> {
 /// A `fix` of the format.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Change {
+struct SarifFix {
     artifact_changes: [ArtifactChange; 1],
 }
 
@@ -81,12 +81,12 @@ struct Change {
 #[serde(rename_all = "camelCase")]
 struct ArtifactChange {
     artifact_location: ArtifactLocation,
-    replacements: [Replacement; 1],
+    replacements: [SarifReplacement; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Replacement {
+struct SarifReplacement {
     deleted_region: Region,
     inserted_content: Message<String>,
 }
@@ -99,7 +99,7 @@ struct Properties {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Location<'d> {
+struct SarifLocation<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
     physical_location: PhysicalLocation,
@@ -137,7 +137,7 @@ struct Message<T> {
 
 /// The document of all that was found, each with the template in which it was: what has no place is
 /// wrong with that as a whole.
-pub fn document(found: &[(&Path, Found<'_>)]) -> String {
+pub fn document(found: &[(&Path, LocatedDiagnostic<'_>)]) -> String {
     let codes: BTreeSet<Code> = found.iter().map(|(_, (diagnostic, _))| diagnostic.code).collect();
     let driver = Driver {
         name: env!("CARGO_PKG_NAME"),
@@ -167,25 +167,29 @@ fn rule(code: Code) -> ReportingDescriptor {
     }
 }
 
-fn finding<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap, template: &Path) -> Finding<'d> {
+fn finding<'d>(
+    diagnostic: &'d Diagnostic,
+    sources: &SourceMap,
+    template: &Path,
+) -> SarifResult<'d> {
     let help = diagnostic.help.iter().map(|help| format!("\nhelp: {help}"));
     let whole = || PhysicalLocation {
         artifact_location: ArtifactLocation { uri: uri(template) },
         region: None,
     };
     let own = diagnostic.span.map_or_else(whole, |span| place(span, sources));
-    let related = |(id, label): (usize, &'d Label)| Location {
+    let related = |(id, label): (usize, &'d Label)| SarifLocation {
         id: Some(id),
         physical_location: place(label.span, sources),
         message: Some(Message { text: &label.message }),
     };
-    Finding {
+    SarifResult {
         rule_id: diagnostic.code.as_str(),
         level: diagnostic.severity,
         message: Message {
             text: std::iter::once(diagnostic.message.clone()).chain(help).collect(),
         },
-        locations: [Location { id: None, physical_location: own, message: None }],
+        locations: [SarifLocation { id: None, physical_location: own, message: None }],
         related_locations: diagnostic.labels.iter().enumerate().map(related).collect(),
         fixes: diagnostic.fix(sources).map(|fix| change(fix, sources)).into_iter().collect(),
         properties: diagnostic.rule.map(|rule| Properties {
@@ -195,11 +199,12 @@ fn finding<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap, template: &Path)
     }
 }
 
-fn change(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> Change {
+fn change(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> SarifFix {
     let PhysicalLocation { artifact_location, .. } = place(span, sources);
     let inserted_content = Message { text: replacement };
-    let replacements = [Replacement { deleted_region: region(span, sources), inserted_content }];
-    Change { artifact_changes: [ArtifactChange { artifact_location, replacements }] }
+    let replacements =
+        [SarifReplacement { deleted_region: region(span, sources), inserted_content }];
+    SarifFix { artifact_changes: [ArtifactChange { artifact_location, replacements }] }
 }
 
 fn place(span: Span, sources: &SourceMap) -> PhysicalLocation {

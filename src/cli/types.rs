@@ -24,7 +24,7 @@ pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
             let answer = resolver.effective_types(name)?;
             let (answer, found) = (answer.result, (answer.warnings, answer.sources));
             let answer = cuvee::explore::Answer {
-                result: Found { definitions: answer },
+                result: TypesOfName { definitions: answer },
                 warnings: found.0,
                 sources: found.1,
             };
@@ -40,7 +40,7 @@ pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
 
 /// A name may stand for types of several families.
 #[derive(Serialize)]
-struct Found {
+struct TypesOfName {
     definitions: Vec<TypeReport>,
 }
 

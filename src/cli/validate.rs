@@ -1,7 +1,7 @@
 //! `cuvee validate`
 
 use super::args::{FindingsFormat, ValidateArgs};
-use super::reporter::{Found, Reporter};
+use super::reporter::{LocatedDiagnostic, Reporter};
 use super::{Outcome, output, rejected, sarif, select};
 use cuvee::diagnostic::Severity;
 use cuvee::render;
@@ -46,7 +46,7 @@ fn validate(template: &Path, args: &ValidateArgs) -> Validation {
 
 /// Everything that was found, in the order of the templates; of files that several of them import
 /// it is said once.
-fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, Found<'v>)> {
+fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedDiagnostic<'v>)> {
     let all = validated.iter().flat_map(|(template, validation)| {
         validation
             .diagnostics

@@ -101,13 +101,13 @@ fn nodes(variant: &Variant) -> String {
 /// What is in a directory of resolved variants.
 #[derive(Serialize)]
 struct Manifest<'f> {
-    variants: Vec<Entry<'f>>,
+    variants: Vec<WrittenVariant<'f>>,
     /// Whether there are variants beyond these.
     more: bool,
 }
 
 #[derive(Serialize)]
-struct Entry<'f> {
+struct WrittenVariant<'f> {
     file: String,
     #[serde(flatten)]
     variant: &'f Variant,
@@ -135,7 +135,7 @@ fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failu
         let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
         let file = format!("{}.yaml", file_name(&variant.name));
         output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
-        entries.push(Entry { file, variant });
+        entries.push(WrittenVariant { file, variant });
     }
     let manifest = Manifest { variants: entries, more: found.more };
     output::to_file(&dir.join(MANIFEST), &json(&manifest)).map_err(rejected)

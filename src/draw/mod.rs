@@ -86,12 +86,12 @@ pub struct Drawing<'t> {
     nodes: Vec<State>,
     /// For each relation.
     relations: Vec<State>,
-    names: Names,
+    names: SideNames,
 }
 
 /// What removed and added mean.
 #[derive(Clone, Debug)]
-struct Names {
+struct SideNames {
     removed: String,
     added: String,
 }
@@ -124,7 +124,7 @@ impl<'t> Drawing<'t> {
         let nodes = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
         let relations =
             outline.relations.iter().map(|relation| state(&relation.identifier)).collect();
-        let names = Names {
+        let names = SideNames {
             removed: "only in the first".to_owned(),
             added: "only in the second".to_owned(),
         };
@@ -133,7 +133,7 @@ impl<'t> Drawing<'t> {
 
     /// Says what removed and added mean, for the legend.
     pub fn named(mut self, removed: impl Into<String>, added: impl Into<String>) -> Self {
-        self.names = Names { removed: removed.into(), added: added.into() };
+        self.names = SideNames { removed: removed.into(), added: added.into() };
         self
     }
 

@@ -1,6 +1,6 @@
 //! SVG, laid out by ourselves.
 
-use super::layout::{Edge, Layout, Point, Route, Size, layout};
+use super::layout::{Layout, LayoutEdge, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
 use crate::explore::outline::{OutlineNode, OutlineRelation};
 use std::fmt::{self, Write};
@@ -45,7 +45,7 @@ impl Drawing<'_> {
     /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the
     /// state; `data-id` is the identifier.
     pub fn to_svg(&self, svg: &Svg) -> String {
-        let boxes: Vec<_> = self.nodes().map(|(node, _)| Label::of(node)).collect();
+        let boxes: Vec<_> = self.nodes().map(|(node, _)| BoxLabel::of(node)).collect();
         let (sizes, edges) = self.shapes(&boxes);
         let layout = layout(&sizes, &edges);
         let legend = if svg.legend { self.legend() } else { Legend::default() };
@@ -72,7 +72,7 @@ impl Drawing<'_> {
     }
 
     /// The boxes of nodes and the open ends of relations, and what connects them.
-    fn shapes(&self, boxes: &[Label]) -> (Vec<Size>, Vec<Edge>) {
+    fn shapes(&self, boxes: &[BoxLabel]) -> (Vec<Size>, Vec<LayoutEdge>) {
         let mut sizes: Vec<_> =
             boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
         let edge = |(relation, _): (&OutlineRelation, State)| {
@@ -80,7 +80,7 @@ impl Drawing<'_> {
                 sizes.push(Size { width: OPEN_END, height: OPEN_END });
                 sizes.len() - 1
             });
-            Edge { source: relation.source, target, hosting: relation.hosting }
+            LayoutEdge { source: relation.source, target, hosting: relation.hosting }
         };
         let edges: Vec<_> = self.relations().map(edge).collect();
         let mut ends = vec![[0usize; 2]; sizes.len()];
@@ -126,7 +126,7 @@ impl Drawing<'_> {
             "<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"
         ));
         ink.put(format_args!("<title>{}</title>", Text(&self.about_relation(relation))));
-        let line = Line::along(route, relation.hosting);
+        let line = DrawnLine::along(route, relation.hosting);
         // A broad line that is not seen, for the pointer to find.
         ink.put(format_args!(
             "<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>",
@@ -182,13 +182,13 @@ impl Drawing<'_> {
 }
 
 /// The two lines in a box, and the width that they need.
-struct Label {
+struct BoxLabel {
     name: String,
     types: String,
     width: f64,
 }
 
-impl Label {
+impl BoxLabel {
     fn of(node: &OutlineNode) -> Self {
         let (name, types) = (cut(&node.name, LABEL), cut(&short_types(node), LABEL));
         let text = (text_width(&name, NAME_SIZE) * BOLD).max(text_width(&types, TYPE_SIZE));
@@ -200,7 +200,7 @@ fn draw_node(
     ink: &mut Ink,
     node: &OutlineNode,
     state: State,
-    label: &Label,
+    label: &BoxLabel,
     centre: Point,
     size: Size,
 ) {
@@ -235,14 +235,14 @@ fn draw_node(
 }
 
 /// The ink of one line.
-struct Line {
+struct DrawnLine {
     path: String,
     head: String,
     /// Where the sign of a condition is.
     option: Point,
 }
 
-impl Line {
+impl DrawnLine {
     fn along(route: &Route, filled: bool) -> Self {
         match route {
             Route::Through(points) => Self::through(points, filled),

@@ -5,7 +5,7 @@ use super::inputs::InputsReport;
 use super::matrix::columns;
 use super::one_line;
 use super::space::Assigned;
-use super::space::{Projection, Requirement, Space, literal};
+use super::space::{Projection, Space, VariantRequirement, literal};
 use super::variants::preset_variants;
 use super::variants::{Query, RejectedPreset};
 use crate::sat::count::compile;
@@ -288,9 +288,9 @@ impl Space<'_, '_> {
 
     /// The checks that reject variants, in the order of their codes.
     fn rejecting(&self) -> Vec<Rejecting> {
-        let code = |requirement: &Requirement| match *requirement {
-            Requirement::Check(code, _) | Requirement::Unique(code) => Some(code),
-            Requirement::Where => None,
+        let code = |requirement: &VariantRequirement| match *requirement {
+            VariantRequirement::Check(code, _) | VariantRequirement::Unique(code) => Some(code),
+            VariantRequirement::Where => None,
         };
         let mut codes: Vec<Code> =
             self.requirements.iter().filter_map(|(_, requirement)| code(requirement)).collect();
@@ -310,7 +310,7 @@ impl Space<'_, '_> {
             }
             let culprit = own().find(|(literal, _)| !models.is_true(*literal)).and_then(
                 |(_, requirement)| match *requirement {
-                    Requirement::Check(_, element) => element,
+                    VariantRequirement::Check(_, element) => element,
                     _ => None,
                 },
             );
@@ -333,7 +333,7 @@ impl Space<'_, '_> {
             _ => &[Code::AmbiguousTopology, Code::AmbiguousTechnologies],
         };
         let passed = self.requirements.iter().filter(|(_, requirement)| match requirement {
-            Requirement::Unique(code) => earlier.contains(code),
+            VariantRequirement::Unique(code) => earlier.contains(code),
             _ => false,
         });
         passed.map(|&(literal, _)| literal).collect()

@@ -2,7 +2,7 @@
 //! clauses whose models are the valid variants.
 
 use super::explain::Currents;
-use super::space::{Default, Requirement, Space, literal};
+use super::space::{Default, Space, VariantRequirement, literal};
 use super::{CaseReport, one_line};
 use crate::sat::formula::{Lit, OriginId};
 use crate::text::diagnostic::Code;
@@ -170,9 +170,9 @@ impl Space<'_, '_> {
         format!("{what}{written} ({place})")
     }
 
-    fn requirement_reason(&self, requirement: &Requirement, sources: &SourceMap) -> String {
+    fn requirement_reason(&self, requirement: &VariantRequirement, sources: &SourceMap) -> String {
         match *requirement {
-            Requirement::Check(code, Some(id)) => {
+            VariantRequirement::Check(code, Some(id)) => {
                 let graph = self.graph();
                 format!(
                     "check {code} of {} ({})",
@@ -180,14 +180,14 @@ impl Space<'_, '_> {
                     sources.place(graph.element(id).span)
                 )
             }
-            Requirement::Check(code, None) => format!("check {code}"),
-            Requirement::Unique(Code::AmbiguousTopology) => {
+            VariantRequirement::Check(code, None) => format!("check {code}"),
+            VariantRequirement::Unique(Code::AmbiguousTopology) => {
                 "no two variants may be equally good and differ in their nodes".into()
             }
-            Requirement::Unique(_) => {
+            VariantRequirement::Unique(_) => {
                 "no two variants may be equally good and differ in their technologies".into()
             }
-            Requirement::Where => "this was asked for".into(),
+            VariantRequirement::Where => "this was asked for".into(),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) enum Default {
 
 /// What a variant has to fulfil beyond being the best of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Requirement {
+pub(super) enum VariantRequirement {
     /// A check, because of an element.
     Check(Code, Option<ElementId>),
     /// No other variant is as good.
@@ -74,14 +74,14 @@ pub(crate) struct Space<'s, 'a> {
     /// The same, with one model for each assignment of inputs.
     pub(super) determinised: Determinised,
     /// Literals that every valid variant fulfils, and why.
-    pub(super) requirements: Vec<(Lit, Requirement)>,
+    pub(super) requirements: Vec<(Lit, VariantRequirement)>,
     /// The constraints of the author and the rules between inputs, each with the literal that it
     /// holds.
     pub(super) constraints: Vec<(OriginId, Lit)>,
     /// The number of different technologies.
     pub(super) technologies: Objective,
     /// The weight of the nodes, and what it means.
-    pub(super) weight: (Objective, objectives::Measure),
+    pub(super) weight: (Objective, objectives::ObjectiveMeasure),
 }
 
 /// The literal of an element's presence.
@@ -209,19 +209,21 @@ impl<'s, 'a> Space<'s, 'a> {
         let mut determinised = determinise(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
 
         encoder.reserve(determinised.vars);
-        let mut requirements: Vec<_> =
-            wanted.iter().map(|&formula| (encoder.literal(formula), Requirement::Where)).collect();
+        let mut requirements: Vec<_> = wanted
+            .iter()
+            .map(|&formula| (encoder.literal(formula), VariantRequirement::Where))
+            .collect();
         requirements.extend(checks.iter().map(|(formula, rule)| {
             (
                 encoder.literal(*formula),
-                Requirement::Check(rule.code, rule.guard.or(rule.of.first().copied())),
+                VariantRequirement::Check(rule.code, rule.guard.or(rule.of.first().copied())),
             )
         }));
         requirements.extend(
             determinised
                 .ambiguous
                 .iter()
-                .map(|&(literal, set)| (!literal, Requirement::Unique(unique[set].0))),
+                .map(|&(literal, set)| (!literal, VariantRequirement::Unique(unique[set].0))),
         );
         let is_constraint = |origin: &enrich::Origin| {
             matches!(origin, enrich::Origin::Author(_) | enrich::Origin::Feature(..))
@@ -330,7 +332,7 @@ impl<'s, 'a> Space<'s, 'a> {
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Arc<[Assigned]>)> {
         let checks =
             self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
-                Requirement::Check(
+                VariantRequirement::Check(
                     code @ (Code::RelationSource | Code::RelationTarget),
                     Some(element),
                 ) => Some((literal, code, element)),
@@ -383,8 +385,10 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// Whether there are variants, apart from what was asked for.
     fn passes_checks(&self) -> bool {
-        let checks =
-            self.requirements.iter().filter(|(_, requirement)| *requirement != Requirement::Where);
+        let checks = self
+            .requirements
+            .iter()
+            .filter(|(_, requirement)| *requirement != VariantRequirement::Where);
         self.best_models().solve(&checks.map(|&(literal, _)| literal).collect::<Vec<_>>())
     }
 

@@ -44,7 +44,7 @@ struct Data {
     /// The words of a command line that inputs are added to.
     command: Vec<String>,
     presets: Vec<Preset>,
-    elements: Vec<Element>,
+    elements: Vec<PageElement>,
     inputs: Vec<Input>,
     cnf: Option<Clauses>,
     /// Why there are no clauses.
@@ -67,7 +67,7 @@ struct Preset {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Element {
+struct PageElement {
     #[serde(flatten)]
     report: ElementReport,
     /// Where it is in the clauses.
@@ -84,11 +84,11 @@ struct Input {
     /// The expression that decides where nothing is assigned.
     follows: Option<String>,
     note: Option<String>,
-    cases: Vec<Case>,
+    cases: Vec<PageCase>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Case {
+struct PageCase {
     label: String,
     /// One of its values, as a command line takes it.
     value: String,
@@ -192,7 +192,7 @@ fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<I
                     false => "changes only values of properties",
                 },
             );
-        let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| Case {
+        let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| PageCase {
             label: case.label.clone(),
             value: case.value.as_ref().map(write_line).unwrap_or_default(),
             literal,
@@ -220,10 +220,10 @@ fn title(template: &TemplateReport) -> String {
     template.title.clone().or_else(file).unwrap_or_default()
 }
 
-fn elements(all: Vec<ElementReport>, literals: &[(String, i32)]) -> Vec<Element> {
+fn elements(all: Vec<ElementReport>, literals: &[(String, i32)]) -> Vec<PageElement> {
     let literals =
         literals.iter().map(|(_, literal)| Some(*literal)).chain(std::iter::repeat(None));
-    all.into_iter().zip(literals).map(|(report, literal)| Element { report, literal }).collect()
+    all.into_iter().zip(literals).map(|(report, literal)| PageElement { report, literal }).collect()
 }
 
 fn columns(

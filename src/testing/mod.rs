@@ -32,7 +32,7 @@ use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::{FileSystem, SourceMap};
 use crate::text::yaml::{Document, Limits, parse};
 use crate::tosca::csar::TEMPLATE_NAMES;
-use settings::Settings;
+use settings::CaseSettings;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -118,12 +118,12 @@ pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files:
 
 /// Where a case is, and where its template is looked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct CasePlace {
     case: PathBuf,
     templates: PathBuf,
 }
 
-impl Place {
+impl CasePlace {
     /// The case that this directory is, if it is one.
     fn of(dir: &Path, files: &dyn FileSystem) -> Option<Self> {
         let owner = dir
@@ -152,7 +152,7 @@ impl Place {
     /// Nothing when all is as expected.
     fn problems(
         &self,
-        settings: &Settings,
+        settings: &CaseSettings,
         files: &dyn FileSystem,
         resolver: &dyn Fn(PathBuf) -> Resolver,
     ) -> Result<(), Vec<String>> {
@@ -184,7 +184,7 @@ impl Place {
     fn configured(
         &self,
         mut resolver: Resolver,
-        settings: &Settings,
+        settings: &CaseSettings,
         files: &dyn FileSystem,
     ) -> Resolver {
         let named = settings.inputs.iter().map(|path| self.case.join(path));
@@ -207,7 +207,7 @@ impl Place {
     fn compared(
         &self,
         resolution: &Resolution,
-        settings: &Settings,
+        settings: &CaseSettings,
         files: &dyn FileSystem,
     ) -> Result<(), Vec<String>> {
         let path = match &settings.expected {
@@ -236,11 +236,11 @@ impl Place {
 
 /// The cases at or below a directory in the order of their paths; what cannot be listed is a
 /// failing case.
-fn discover(root: &Path, files: &dyn FileSystem) -> Vec<Result<Place, Case>> {
+fn discover(root: &Path, files: &dyn FileSystem) -> Vec<Result<CasePlace, Case>> {
     let mut found = Vec::new();
     let mut open = vec![(root.to_path_buf(), 0)];
     while let Some((dir, depth)) = open.pop() {
-        if let Some(place) = Place::of(&dir, files) {
+        if let Some(place) = CasePlace::of(&dir, files) {
             found.push(Ok(place));
             continue;
         }
@@ -273,9 +273,9 @@ fn first(dir: &Path, names: &[&str], files: &dyn FileSystem) -> Option<PathBuf> 
     names.iter().map(|name| dir.join(name)).find(|path| files.is_file(path))
 }
 
-fn settings(path: &Path, files: &dyn FileSystem) -> Result<Settings, Vec<String>> {
+fn settings(path: &Path, files: &dyn FileSystem) -> Result<CaseSettings, Vec<String>> {
     if !files.is_file(path) {
-        return Ok(Settings::default());
+        return Ok(CaseSettings::default());
     }
     let mut sources = SourceMap::default();
     let document = load(path, files, &mut sources).map_err(|problem| vec![problem])?;
@@ -283,7 +283,8 @@ fn settings(path: &Path, files: &dyn FileSystem) -> Result<Settings, Vec<String>
         let at = sources.location(span);
         format!("{}:{}:{}: {message}", at.path.display(), at.line, at.column)
     };
-    Settings::read(document.root()).map_err(|problems| problems.into_iter().map(placed).collect())
+    CaseSettings::read(document.root())
+        .map_err(|problems| problems.into_iter().map(placed).collect())
 }
 
 fn load(path: &Path, files: &dyn FileSystem, sources: &mut SourceMap) -> Result<Document, String> {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// What a test asks for; everything is optional.
 #[derive(Debug, Default)]
-pub(super) struct Settings {
+pub(super) struct CaseSettings {
     /// What the case shows, for whoever reads that it fails.
     pub description: Option<String>,
     /// Variability presets in order.
@@ -53,14 +53,14 @@ const KEYS: [&str; 13] = [
 ];
 
 /// What is wrong with a value, and where.
-type Problem = (Span, String);
+type SettingProblem = (Span, String);
 
-impl Settings {
+impl CaseSettings {
     /// Reads the root of `test.yaml`; an empty file asks for nothing in particular.
     ///
     /// # Errors
     /// Every unknown key, and every value of the wrong shape.
-    pub(super) fn read(root: Node<'_>) -> Result<Self, Vec<Problem>> {
+    pub(super) fn read(root: Node<'_>) -> Result<Self, Vec<SettingProblem>> {
         let mut settings = Self::default();
         if root.is_null() {
             return Ok(settings);
@@ -77,7 +77,7 @@ impl Settings {
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
-    fn set(&mut self, key: Node<'_>, value: Node<'_>) -> Result<(), Problem> {
+    fn set(&mut self, key: Node<'_>, value: Node<'_>) -> Result<(), SettingProblem> {
         match key.text().unwrap_or_default() {
             "description" => self.description = Some(text(value)?),
             "descriptions" => self.description = Some(texts(value)?.join(" ")),
@@ -102,18 +102,18 @@ impl Settings {
     }
 }
 
-fn wrong(node: Node<'_>, wanted: &str) -> Problem {
+fn wrong(node: Node<'_>, wanted: &str) -> SettingProblem {
     (node.span(), format!("expected {wanted}, not {}", node.describe()))
 }
 
 /// A scalar of whatever type: nobody has to quote a preset that is called `1`.
-fn text(node: Node<'_>) -> Result<String, Problem> {
+fn text(node: Node<'_>) -> Result<String, SettingProblem> {
     let text = if node.is_null() { None } else { node.text() };
     text.map(str::to_owned).ok_or_else(|| wrong(node, "a string"))
 }
 
 /// A string, or a list of strings.
-fn texts(node: Node<'_>) -> Result<Vec<String>, Problem> {
+fn texts(node: Node<'_>) -> Result<Vec<String>, SettingProblem> {
     match node.kind() {
         NodeKind::Sequence => node.items().map(text).collect(),
         _ => text(node)
@@ -122,15 +122,15 @@ fn texts(node: Node<'_>) -> Result<Vec<String>, Problem> {
     }
 }
 
-fn map(node: Node<'_>) -> Result<Node<'_>, Problem> {
+fn map(node: Node<'_>) -> Result<Node<'_>, SettingProblem> {
     if node.kind() == NodeKind::Mapping { Ok(node) } else { Err(wrong(node, "a map")) }
 }
 
-fn options(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
+fn options(node: Node<'_>) -> Result<Vec<(String, String)>, SettingProblem> {
     map(node)?.entries().map(|(key, value)| Ok((text(key)?, text(value)?))).collect()
 }
 
-fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
+fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, SettingProblem> {
     let pair = |item: Node<'_>| match texts(item)?.try_into() {
         Ok::<[String; 2], _>([from, to]) if !from.is_empty() => Ok((from, to)),
         _ => Err(wrong(item, "a pair of what to replace and its replacement")),
@@ -142,7 +142,7 @@ fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, Problem> {
 }
 
 /// UTC where nothing else is written, so that a case means the same everywhere.
-fn now(node: Node<'_>) -> Result<Zoned, Problem> {
+fn now(node: Node<'_>) -> Result<Zoned, SettingProblem> {
     clock::parse(&text(node)?, TimeZone::UTC)
         .map_err(|error| (node.span(), format!("not a date: {error}")))
 }
@@ -153,11 +153,11 @@ mod tests {
     use crate::text::source::SourceMap;
     use crate::text::yaml::{Limits, parse};
 
-    fn read(text: &str) -> Result<Settings, Vec<String>> {
+    fn read(text: &str) -> Result<CaseSettings, Vec<String>> {
         let sources = SourceMap::default();
         let file = sources.add("test.yaml", text);
         let document = parse(file, text.into(), &Limits::default()).unwrap();
-        Settings::read(document.root()).map_err(|problems| {
+        CaseSettings::read(document.root()).map_err(|problems| {
             let line = |(span, message)| format!("{}: {message}", sources.location(span).line);
             problems.into_iter().map(line).collect()
         })

@@ -55,12 +55,12 @@ impl<'n> NodeFilter<'n> {
 }
 
 /// An entry of a list in a filter.
-struct Entry<'n> {
+struct FilterEntry<'n> {
     key: Node<'n>,
     value: Option<Node<'n>>,
 }
 
-impl<'n> Entry<'n> {
+impl<'n> FilterEntry<'n> {
     fn read(self, diagnostics: &mut Diagnostics) -> CapabilityFilter<'n> {
         let mut properties = Vec::new();
         let body = self.value.filter(|body| !body.is_null());
@@ -128,12 +128,14 @@ fn map<'n>(
 }
 
 /// A map with one entry; where nothing needs to be said of it, a name.
-fn single(item: Node<'_>, bare: bool) -> Result<Entry<'_>, Diagnostic> {
+fn single(item: Node<'_>, bare: bool) -> Result<FilterEntry<'_>, Diagnostic> {
     let mut entries = item.entries();
     match (item.kind(), entries.next(), entries.next()) {
-        (NodeKind::Mapping, Some((key, value)), None) => Ok(Entry { key, value: Some(value) }),
+        (NodeKind::Mapping, Some((key, value)), None) => {
+            Ok(FilterEntry { key, value: Some(value) })
+        }
         (NodeKind::Scalar, ..) if bare && item.as_str().is_some() => {
-            Ok(Entry { key: item, value: None })
+            Ok(FilterEntry { key: item, value: None })
         }
         _ => {
             let message = format!(

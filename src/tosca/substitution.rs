@@ -17,19 +17,19 @@ pub(crate) struct Substitution<'a> {
     /// The name of the node type.
     pub node_type: Option<Node<'a>>,
     /// From its properties to inputs.
-    pub properties: Vec<Mapping<'a>>,
+    pub properties: Vec<SubstitutionMapping<'a>>,
     /// From its attributes to outputs.
-    pub attributes: Vec<Mapping<'a>>,
+    pub attributes: Vec<SubstitutionMapping<'a>>,
     /// From its capabilities to those of nodes.
-    pub capabilities: Vec<Mapping<'a>>,
+    pub capabilities: Vec<SubstitutionMapping<'a>>,
     /// From its requirements to those of nodes.
-    pub requirements: Vec<Mapping<'a>>,
+    pub requirements: Vec<SubstitutionMapping<'a>>,
     /// From operations of its interfaces to workflows, or to those of nodes.
     pub interfaces: Vec<Named<'a>>,
 }
 
 /// What is mapped, and to what.
-pub(crate) struct Mapping<'a> {
+pub(crate) struct SubstitutionMapping<'a> {
     /// What the node type calls it.
     pub named: Named<'a>,
     /// Names that lead to what it is mapped to.
@@ -78,7 +78,12 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
 
 impl Grammar<'_> {
     /// A map of mappings; requirements may be a list as they are elsewhere.
-    fn mappings<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Mapping<'a>> {
+    fn mappings<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Vec<SubstitutionMapping<'a>> {
         let Some(collection) = node.get(keyname) else { return Vec::new() };
         let named = match collection.kind() {
             NodeKind::Sequence => {
@@ -89,10 +94,15 @@ impl Grammar<'_> {
         named.into_iter().map(|named| self.mapping(named, shape)).collect()
     }
 
-    fn mapping<'a>(&mut self, named: Named<'a>, shape: &Shape) -> Mapping<'a> {
+    fn mapping<'a>(&mut self, named: Named<'a>, shape: &Shape) -> SubstitutionMapping<'a> {
         let node = named.value;
-        let mut mapping =
-            Mapping { named, path: Vec::new(), value: None, properties: None, attributes: None };
+        let mut mapping = SubstitutionMapping {
+            named,
+            path: Vec::new(),
+            value: None,
+            properties: None,
+            attributes: None,
+        };
         let has_value = shape.has("value");
         match node.kind() {
             NodeKind::Sequence => mapping.path = self.path(node, shape),

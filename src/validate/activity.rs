@@ -1,7 +1,7 @@
 //! Activities (section 3.6.23) of workflow steps and policy triggers.
 
 use super::checker::Checker;
-use super::condition::{Entity, Subject};
+use super::condition::{AssertedEntity, Subject};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::types::schemas;
@@ -53,7 +53,7 @@ impl<'a> Workflows<'a> {
 
 /// The operation that an activity calls.
 #[derive(Clone, Copy)]
-struct Operation<'n> {
+struct CalledOperation<'n> {
     /// The name of an interface, or of its type; section 7.3.4.2 does without.
     interface: Option<&'n str>,
     name: &'n str,
@@ -143,8 +143,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn call_operation(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {
         let text = activity.name.text().unwrap_or_default();
         let operation = match text.rsplit_once('.') {
-            Some((interface, name)) => Operation { interface: Some(interface), name },
-            None => Operation { interface: None, name: text },
+            Some((interface, name)) => CalledOperation { interface: Some(interface), name },
+            None => CalledOperation { interface: None, name: text },
         };
         if subject.groups.iter().any(|&kind| self.interface_of(kind, operation).is_some()) {
             return;
@@ -172,7 +172,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn interface_of(
         &self,
         kind: TypeId,
-        operation: Operation<'_>,
+        operation: CalledOperation<'_>,
     ) -> Option<&'c EffectiveInterface<'c>> {
         let interfaces = self.types.effective(kind).interfaces.values();
         let named = interfaces
@@ -183,7 +183,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Whether an interface of this name and type is the one that is meant.
-    fn is_meant(&self, operation: Operation<'_>, name: &str, kind: Option<Node<'_>>) -> bool {
+    fn is_meant(&self, operation: CalledOperation<'_>, name: &str, kind: Option<Node<'_>>) -> bool {
         let Some(wanted) = operation.interface.filter(|&wanted| wanted != name) else {
             return true;
         };
@@ -194,7 +194,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Whether a template, or the definition of a requirement, adds the operation.
-    fn is_added(&self, entity: &Entity<'c, 'a>, operation: Operation<'_>) -> bool {
+    fn is_added(&self, entity: &AssertedEntity<'c, 'a>, operation: CalledOperation<'_>) -> bool {
         let given = entity
             .given
             .iter()
@@ -227,7 +227,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         activity: &Activity<'a>,
         interface: &EffectiveInterface<'_>,
-        operation: Operation<'_>,
+        operation: CalledOperation<'_>,
         when: &[ElementId],
     ) {
         let own = interface

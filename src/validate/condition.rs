@@ -13,7 +13,7 @@ use crate::variability::graph::{
 use crate::variability::options::Kind;
 
 /// Something that attributes are asserted of, or operations are called on.
-pub(super) struct Entity<'c, 'a> {
+pub(super) struct AssertedEntity<'c, 'a> {
     /// Its type.
     pub kind: TypeId,
     /// On whose presence it depends that it is this.
@@ -28,7 +28,7 @@ pub(super) struct Entity<'c, 'a> {
 #[derive(Default)]
 pub(super) struct Subject<'c, 'a> {
     /// All that it is, or may be in some variant.
-    pub entities: Vec<Entity<'c, 'a>>,
+    pub entities: Vec<AssertedEntity<'c, 'a>>,
     /// Types of a group: what one of them has, its members need not have.
     pub groups: Vec<TypeId>,
     /// On whose presence it depends that anything is said of it.
@@ -45,12 +45,12 @@ impl<'c, 'a> Subject<'c, 'a> {
     }
 
     /// Of these, whatever else there is to be said of it.
-    pub fn of(entities: impl Iterator<Item = Entity<'c, 'a>>) -> Self {
+    pub fn of(entities: impl Iterator<Item = AssertedEntity<'c, 'a>>) -> Self {
         Self { entities: entities.collect(), ..Self::default() }
     }
 
     /// When something is said of one of its entities.
-    pub fn when(&self, entity: &Entity<'c, 'a>) -> Vec<ElementId> {
+    pub fn when(&self, entity: &AssertedEntity<'c, 'a>) -> Vec<ElementId> {
         self.when.iter().chain(&entity.when).copied().collect()
     }
 }
@@ -61,7 +61,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = Some(node.template.declared.value);
         let entities = self.types_of(node.id, Family::Node).into_iter().map(|(kind, mut when)| {
             when.push(node.id);
-            Entity { kind, when, body, given: &[] }
+            AssertedEntity { kind, when, body, given: &[] }
         });
         Subject::of(entities)
     }
@@ -111,7 +111,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = relation.relationship.map(|template| template.value);
         let entities = own.into_iter().map(|(kind, mut when)| {
             when.push(relation.id);
-            Entity { kind, when, body, given }
+            AssertedEntity { kind, when, body, given }
         });
         Subject::of(entities)
     }
@@ -124,7 +124,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let definition = &types.effective(kind).requirements.get(name)?.definition;
                 let kind = self.defined(Family::Relationship, definition.relationship)?;
                 when.push(node.id);
-                Some(Entity { kind, when, body: None, given: &definition.interfaces })
+                Some(AssertedEntity { kind, when, body: None, given: &definition.interfaces })
             });
         Subject::of(defined)
     }

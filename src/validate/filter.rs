@@ -16,7 +16,7 @@ use crate::variability::template::PropertyValue;
 
 /// A node template that a filter is held against.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<'k, 'a> {
+pub(super) struct FilteredNode<'k, 'a> {
     /// The node template.
     pub node: &'k NodeElement<'a>,
     /// One of its types.
@@ -26,7 +26,7 @@ pub(super) struct Candidate<'k, 'a> {
 }
 
 /// What a filter is held against, and the value that is there.
-struct Choice<'k> {
+struct FilteredValue<'k> {
     name: &'k str,
     at: Span,
     when: &'k [ElementId],
@@ -136,7 +136,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         when: &[ElementId],
         filter: &NodeFilter<'_>,
-        candidate: Candidate<'_, 'a>,
+        candidate: FilteredNode<'_, 'a>,
     ) {
         self.properties_fulfil(when, &filter.properties, candidate);
         let name = self.graph.element(candidate.node.id).name;
@@ -172,9 +172,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         when: &[ElementId],
         filters: &[PropertyFilter<'_>],
-        candidate: Candidate<'_, 'a>,
+        candidate: FilteredNode<'_, 'a>,
     ) {
-        let Candidate { node, kind, at } = candidate;
+        let FilteredNode { node, kind, at } = candidate;
         let name = self.graph.element(node.id).name;
         for filter in filters {
             let Some(definition) = filter.definition(&self.schemas.of(kind).properties) else {
@@ -194,7 +194,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 };
                 let when: Vec<_> = when.iter().copied().chain([id]).collect();
                 self.value_fulfils(
-                    &Choice { name, at, when: &when, unless: &[] },
+                    &FilteredValue { name, at, when: &when, unless: &[] },
                     filter,
                     definition,
                     Some(value),
@@ -203,7 +203,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let unless: Vec<_> = assigned().collect();
             let otherwise = definition.value.or(definition.default);
             self.value_fulfils(
-                &Choice { name, at, when, unless: &unless },
+                &FilteredValue { name, at, when, unless: &unless },
                 filter,
                 definition,
                 otherwise,
@@ -216,7 +216,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         when: &[ElementId],
         filter: &CapabilityFilter<'_>,
         part: &Part<'c, EffectiveCapability<'c>>,
-        candidate: Candidate<'_, 'a>,
+        candidate: FilteredNode<'_, 'a>,
     ) {
         let known = definitions(&part.definition.properties);
         let body = candidate.node.template.declared.value;
@@ -228,7 +228,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let value = assigned.and_then(|assigned| assigned.get(filter.name()));
             let value = value.or(definition.value).or(definition.default);
             self.value_fulfils(
-                &Choice { name, at: candidate.at, when, unless: &[] },
+                &FilteredValue { name, at: candidate.at, when, unless: &[] },
                 filter,
                 definition,
                 value,
@@ -238,7 +238,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn value_fulfils(
         &self,
-        choice: &Choice<'_>,
+        choice: &FilteredValue<'_>,
         filter: &PropertyFilter<'_>,
         definition: &Definition<'_>,
         value: Option<Node<'_>>,

@@ -13,7 +13,7 @@ use crate::variability::graph::ElementId;
 
 /// An operation or a notification that a template says something of.
 #[derive(Clone, Copy)]
-struct Operation<'d, 'c> {
+struct AssignedOperation<'d, 'c> {
     shape: &'static Shape,
     /// How its type defines it, where that is known.
     defined: Option<&'d OperationDefinition<'c>>,
@@ -132,7 +132,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             NodeKind::Mapping => self.operation_body(
                 of,
                 body,
-                Operation { shape, defined, inputs: &interface.inputs },
+                AssignedOperation { shape, defined, inputs: &interface.inputs },
             ),
             NodeKind::Scalar if body.as_str().is_some() || body.is_null() => {}
             _ => self.wrong(of.when, body, name, "the name of an artifact or a map", shape.section),
@@ -142,7 +142,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn operation_body(&self, of: Typed<'_>, body: Node<'a>, operation: Operation<'_, 'c>) {
+    fn operation_body(&self, of: Typed<'_>, body: Node<'a>, operation: AssignedOperation<'_, 'c>) {
         self.keynames(of.when, body, operation.shape);
         self.about(of.when, body, operation.shape.section);
         if let Some(implementation) =

@@ -2,7 +2,7 @@
 
 use super::activity::Workflows;
 use super::checker::Checker;
-use super::condition::{Entity, Subject};
+use super::condition::{AssertedEntity, Subject};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::Node;
 use crate::tosca::shape::POLICY;
@@ -207,8 +207,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         Subject::of(kind.into_iter().map(Self::entity_of))
     }
 
-    fn entity_of(kind: TypeId) -> Entity<'c, 'a> {
-        Entity { kind, when: Vec::new(), body: None, given: &[] }
+    fn entity_of(kind: TypeId) -> AssertedEntity<'c, 'a> {
+        AssertedEntity { kind, when: Vec::new(), body: None, given: &[] }
     }
 
     /// What a requirement leads to: where that is not known, nothing.

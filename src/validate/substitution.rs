@@ -4,7 +4,7 @@ use super::activity::Workflows;
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::substitution::{self, Mapping, Substitution};
+use crate::tosca::substitution::{self, Substitution, SubstitutionMapping};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{Definition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
@@ -66,7 +66,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What the node type defines under this name; reported where it does not.
     fn mapped<'d>(
         &self,
-        mapping: &Mapping<'a>,
+        mapping: &SubstitutionMapping<'a>,
         definitions: &'d [Definition<'c>],
         kind: TypeId,
         what: &str,
@@ -84,7 +84,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         found
     }
 
-    fn property_mapping(&self, mapping: &Mapping<'a>, definition: &Definition<'c>) {
+    fn property_mapping(&self, mapping: &SubstitutionMapping<'a>, definition: &Definition<'c>) {
         match (mapping.path.as_slice(), mapping.value.zip(definition.schema.as_ref())) {
             ([name], _) => self.input_mapping(*name, definition),
             ([node, name], _) => {
@@ -134,7 +134,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn attribute_mapping(&self, mapping: &Mapping<'a>) {
+    fn attribute_mapping(&self, mapping: &SubstitutionMapping<'a>) {
         match mapping.path.as_slice() {
             [name] => {
                 let outputs = || {
@@ -214,7 +214,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn capability_mapping(
         &self,
-        mapping: &Mapping<'a>,
+        mapping: &SubstitutionMapping<'a>,
         kind: TypeId,
         effective: &'c EffectiveType<'c>,
     ) {
@@ -249,7 +249,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What a mapping assigns to a capability itself.
     fn capability_values(
         &self,
-        mapping: &Mapping<'a>,
+        mapping: &SubstitutionMapping<'a>,
         kind: Option<(Node<'_>, TypeId)>,
         capability: &crate::tosca::EffectiveCapability<'c>,
     ) {
@@ -283,7 +283,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn requirement_mapping(
         &self,
-        mapping: &Mapping<'a>,
+        mapping: &SubstitutionMapping<'a>,
         kind: TypeId,
         effective: &'c EffectiveType<'c>,
     ) {

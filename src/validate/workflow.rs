@@ -15,7 +15,7 @@ use crate::variability::graph::Target;
 use rustc_hash::FxHashMap;
 
 /// What follows what: where it leads, and where that is said.
-type Edge = (usize, Span);
+type StepEdge = (usize, Span);
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all workflows, and hands them on.
@@ -111,7 +111,7 @@ impl<'a> Checker<'_, 'a> {
     fn order(&self, steps: &[Step<'a>]) {
         let positions: FxHashMap<_, _> =
             steps.iter().enumerate().map(|(index, step)| (step.named.name, index)).collect();
-        let follow = |names: &[Node<'a>]| -> Vec<Edge> {
+        let follow = |names: &[Node<'a>]| -> Vec<StepEdge> {
             let known = |name: &Node<'a>| {
                 let text = name.text().unwrap_or_default();
                 let found = positions.get(text).map(|&index| (index, name.span()));
@@ -160,7 +160,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// No workflow inlines itself, nor one that does.
     fn inlining(&self, workflows: &Workflows<'a>) {
-        let inlined = |workflow: &Workflow<'a>| -> Vec<Edge> {
+        let inlined = |workflow: &Workflow<'a>| -> Vec<StepEdge> {
             let activities = workflow.steps.iter().flat_map(|step| &step.activities);
             let inline = activities.filter(|activity| activity.kind == ActivityKind::Inline);
             inline

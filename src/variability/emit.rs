@@ -17,7 +17,7 @@ use crate::variability::template::{
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-type Entry<'a> = (OutKey<'a>, Out<'a>);
+type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 
 /// Builds the resolved document.
 ///
@@ -37,7 +37,7 @@ pub fn emit<'a>(
         presence,
         evaluator,
         functions,
-        site: Site::Elsewhere,
+        site: OutputSite::Elsewhere,
         by_position,
         diagnostics,
     };
@@ -53,7 +53,7 @@ struct Emitter<'m, 'e, 'f, 'a> {
     evaluator: &'m mut Evaluator<'e, 'a>,
     /// Where functions are replaced by their values.
     functions: Option<Functions<'f, 'a>>,
-    site: Site,
+    site: OutputSite,
     /// Whether anything says `get_input: <position>`, which has to become a name.
     by_position: bool,
     diagnostics: Diagnostics,
@@ -61,7 +61,7 @@ struct Emitter<'m, 'e, 'f, 'a> {
 
 /// Where something is written, for the functions in it.
 #[derive(Clone, Copy)]
-enum Site {
+enum OutputSite {
     /// Where functions stay what they are: in types, and where inputs are declared.
     Elsewhere,
     /// In the topology, outside of all elements.
@@ -78,7 +78,7 @@ fn string<'a>(text: impl Into<Cow<'a, str>>) -> Out<'a> {
     Out::String(text.into())
 }
 
-fn map<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Out<'a> {
+fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
     Out::Map { entries, like: Some(like) }
 }
 
@@ -88,7 +88,7 @@ fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
 }
 
 /// An empty collection vanishes.
-fn some<'a>(entries: Vec<Entry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+fn some<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
     (!entries.is_empty()).then(|| map(entries, like))
 }
 
@@ -109,7 +109,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         &mut self,
         node: Node<'a>,
         mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
-    ) -> Vec<Entry<'a>> {
+    ) -> Vec<OutputEntry<'a>> {
         let mut emitted = Vec::with_capacity(node.entries().len());
         for (name, value) in node.entries() {
             if let Some(value) = emit(self, name.text().unwrap_or_default(), value) {
@@ -120,7 +120,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     /// Writes what stands at a site.
-    fn within<T>(&mut self, site: Site, write: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, site: OutputSite, write: impl FnOnce(&mut Self) -> T) -> T {
         let around = std::mem::replace(&mut self.site, site);
         let written = write(self);
         self.site = around;
@@ -141,9 +141,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     fn evaluated(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let functions = self.functions.as_mut()?;
         let site = match self.site {
-            Site::Elsewhere => return None,
-            Site::Topology => None,
-            Site::Element(id) => Some(id),
+            OutputSite::Elsewhere => return None,
+            OutputSite::Topology => None,
+            OutputSite::Element(id) => Some(id),
         };
         // What is wrong is reported by now.
         let value = functions.evaluate(node, site).ok()?;
@@ -213,7 +213,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 graph.inputs.iter().map(|input| (input.id, &input.parameter.declared)),
                 value,
             ),
-            "outputs" => this.within(Site::Topology, |this| {
+            "outputs" => this.within(OutputSite::Topology, |this| {
                 this.parameters(
                     graph.outputs.iter().map(|output| (output.id, &output.parameter.declared)),
                     value,
@@ -223,7 +223,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             "relationship_templates" => this.relationships(value),
             "groups" => this.groups(value),
             "policies" => this.policies(value),
-            _ => Some(this.within(Site::Topology, |this| this.source(value))),
+            _ => Some(this.within(OutputSite::Topology, |this| this.source(value))),
         });
         some(entries, node)
     }
@@ -244,7 +244,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     where
         'a: 'd,
     {
-        let mut named = Named::default();
+        let mut named = EntriesByName::default();
         for (id, declared) in all {
             if self.presence.is(id) {
                 let body = self.body(declared.value, |this, _, value| Some(this.source(value)));
@@ -271,7 +271,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         &mut self,
         value: Node<'a>,
         mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
-    ) -> Vec<Entry<'a>> {
+    ) -> Vec<OutputEntry<'a>> {
         self.entries(value, |this, keyword, value| match keyword {
             _ if is_keyword(keyword) => None,
             // What is for people has no functions.
@@ -292,7 +292,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 "artifacts" => this.artifacts(&node.artifacts, value),
                 _ => Some(this.source(value)),
             };
-            let body = self.within(Site::Element(node.id), |this| {
+            let body = self.within(OutputSite::Element(node.id), |this| {
                 this.body(node.template.declared.value, body)
             });
             entries.push((key(node.template.declared.key), body));
@@ -334,7 +334,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn properties(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut named = Named::default();
+        let mut named = EntriesByName::default();
         for id in self.presence.among(ids) {
             let property = &graph.properties[graph.element(id).slot as usize];
             if let Some(value) = self.property(property) {
@@ -404,7 +404,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             "properties" => this.properties(&relation.properties, value),
             _ => Some(this.source(value)),
         };
-        self.within(Site::Element(relation.id), |this| this.body(value, body))
+        self.within(OutputSite::Element(relation.id), |this| this.body(value, body))
     }
 
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
@@ -438,7 +438,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn artifacts(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut named = Named::default();
+        let mut named = EntriesByName::default();
         for id in self.presence.among(ids) {
             let artifact = &graph.artifacts[graph.element(id).slot as usize];
             let value = artifact.artifact.declared.value;
@@ -479,7 +479,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 }
                 _ => Some(this.source(value)),
             };
-            let body = self.within(Site::Element(group.id), |this| {
+            let body = self.within(OutputSite::Element(group.id), |this| {
                 this.body(group.group.declared.value, body)
             });
             entries.push((key(group.group.declared.key), body));
@@ -523,7 +523,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 }
                 _ => Some(this.source(value)),
             };
-            let body = self.within(Site::Element(policy.id), |this| {
+            let body = self.within(OutputSite::Element(policy.id), |this| {
                 this.body(policy.policy.declared.value, body)
             });
             let item = like.items().nth(graph.element(policy.id).index as usize);
@@ -548,12 +548,12 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
 /// Entries by name: of two with one name the later one wins, at the place of the first.
 #[derive(Default)]
-struct Named<'a> {
-    entries: Vec<Entry<'a>>,
+struct EntriesByName<'a> {
+    entries: Vec<OutputEntry<'a>>,
     positions: FxHashMap<&'a str, usize>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> EntriesByName<'a> {
     fn put(&mut self, declared: &Declared<'a>, value: Out<'a>) {
         let entry = (key(declared.key), value);
         match self.positions.get(declared.name) {

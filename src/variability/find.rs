@@ -9,12 +9,12 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::objectives::{Measure, WeightedSum};
+use crate::variability::objectives::{ObjectiveMeasure, WeightedSum};
 use crate::variability::options::{Flag, Kind, Options};
 use crate::variability::presence::Presence;
 
 /// The variant that was found.
-pub struct Variant {
+pub struct BestVariant {
     pub presence: Presence,
     /// What was optimised, in the order of its rank.
     pub optima: Vec<Optimum>,
@@ -49,7 +49,7 @@ impl Optimum {
         self.value == self.bound
     }
 
-    fn of(measure: Measure, bounds: Bounds) -> Self {
+    fn of(measure: ObjectiveMeasure, bounds: Bounds) -> Self {
         let shown = |cost| measure.of(cost).to_string();
         let (value, bound) = (shown(bounds.upper), shown(bounds.lower));
         Self { what: measure.what, value, bound, is_maximized: measure.is_maximized() }
@@ -68,7 +68,7 @@ pub fn find(
     options: &Options,
     settings: &SolverSettings,
     progress: &mut dyn Progress,
-) -> Result<Variant, Diagnostic> {
+) -> Result<BestVariant, Diagnostic> {
     let graph = evaluator.graph;
     progress.phase("encoding");
     let mut encoder = encoder(evaluator, assertions);
@@ -96,7 +96,7 @@ pub fn find(
         .zip(solution.bounds())
         .map(|(sum, &bounds)| Optimum::of(sum.measure, bounds))
         .collect();
-    let mut variant = Variant { presence, optima, unproven: None };
+    let mut variant = BestVariant { presence, optima, unproven: None };
     progress.phase("looking for other variants");
     let is_proven =
         solution.is_proven() && all_unique(graph, options, &mut solution, &variant.presence)?;

@@ -13,12 +13,12 @@ pub struct WeightedSum {
     /// What each costs.
     pub terms: Vec<(Formula, u64)>,
     /// What the sum means.
-    pub measure: Measure,
+    pub measure: ObjectiveMeasure,
 }
 
 /// What a sum means to whoever asked for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Measure {
+pub struct ObjectiveMeasure {
     /// What is summed up.
     pub what: &'static str,
     /// Weights are counted in units of `10^-scale`.
@@ -28,7 +28,7 @@ pub struct Measure {
     total: Option<u64>,
 }
 
-impl Measure {
+impl ObjectiveMeasure {
     /// What a cost stands for.
     pub fn of(self, cost: u64) -> Decimal {
         Decimal::of_units(self.total.map_or(cost, |total| total.saturating_sub(cost)), self.scale)
@@ -122,7 +122,7 @@ fn weighted(
         terms.push((directed(evaluator.atom(id), direction), units));
     }
     let total = (direction == Optimization::Max).then_some(sum);
-    Ok(WeightedSum { terms, measure: Measure { what, scale, total } })
+    Ok(WeightedSum { terms, measure: ObjectiveMeasure { what, scale, total } })
 }
 
 fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
@@ -146,5 +146,8 @@ pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> Weig
     let terms: Vec<_> =
         by_name.values().map(|ids| (directed(evaluator.any(ids), direction), 1)).collect();
     let total = (direction == Optimization::Max).then_some(terms.len() as u64);
-    WeightedSum { terms, measure: Measure { what: "the number of technologies", scale: 0, total } }
+    WeightedSum {
+        terms,
+        measure: ObjectiveMeasure { what: "the number of technologies", scale: 0, total },
+    }
 }

@@ -17,11 +17,11 @@ use std::path::Path;
 #[derive(Debug, Default)]
 pub(super) struct ElementNames {
     names: String,
-    elements: Vec<ElementName>,
+    elements: Vec<KeptName>,
 }
 
 #[derive(Debug)]
-struct ElementName {
+struct KeptName {
     kind: Kind,
     index: u32,
     container: Option<u32>,
@@ -39,7 +39,7 @@ impl ElementNames {
         for id in graph.ids() {
             let element = graph.element(id);
             elements.names.push_str(element.name);
-            elements.elements.push(ElementName {
+            elements.elements.push(KeptName {
                 kind: element.kind,
                 index: element.index,
                 container: element.container.map(|container| container.0),

@@ -5,7 +5,7 @@ use super::choice::Choice;
 use super::emit;
 use super::enrich;
 use super::expression::Evaluator;
-use super::find::{self, Variant};
+use super::find::{self, BestVariant};
 use super::function::deployment::{self, DeploymentInputs};
 use super::function::evaluate::{Functions, Given};
 use super::inputs::{InputMode, VariabilityPresets};
@@ -105,7 +105,7 @@ fn write(
 ) -> Result<Resolution, Diagnostics> {
     let deployment = choice.deployment_inputs(prepared.loaded)?;
     let mut evaluator = prepared.evaluator();
-    let Variant { presence, optima, .. } =
+    let BestVariant { presence, optima, .. } =
         decide(prepared, &mut evaluator, how, progress, warnings)?;
     progress.phase("writing");
     let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
@@ -163,7 +163,7 @@ fn judged<T>(
     let judged = (|| {
         let deployment = choice.deployment_inputs(prepared.loaded)?;
         let mut evaluator = prepared.evaluator();
-        let Variant { presence, .. } =
+        let BestVariant { presence, .. } =
             decide(prepared, &mut evaluator, how, &mut (), &mut warnings)?;
         let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
         Ok(become_of(&document, &presence))
@@ -187,7 +187,7 @@ pub(crate) fn decide<'p, 'a>(
     how: &How,
     progress: &mut dyn Progress,
     warnings: &mut Diagnostics,
-) -> Result<Variant, Diagnostics> {
+) -> Result<BestVariant, Diagnostics> {
     checked(warnings, |diagnostics| *diagnostics = prepared.violations.clone())?;
     let mut variant = find(prepared, evaluator, how, progress)?;
     warnings.0.extend(variant.unproven.take());
@@ -207,7 +207,7 @@ pub(crate) fn find<'p, 'a>(
     evaluator: &mut Evaluator<'p, 'a>,
     how: &How,
     progress: &mut dyn Progress,
-) -> Result<Variant, Diagnostics> {
+) -> Result<BestVariant, Diagnostics> {
     let Prepared { inputs, type_specific, options, .. } = prepared;
     progress.phase("enriching");
     enrich::validate(evaluator, type_specific, options)?;

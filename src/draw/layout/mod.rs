@@ -29,7 +29,7 @@ pub(super) struct Point {
 
 /// What leads from one box to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
+pub(super) struct LayoutEdge {
     pub source: usize,
     pub target: usize,
     /// Whether the target has to be below the source.
@@ -64,13 +64,13 @@ const ASPECT: f64 = 1.6;
 const LOOP: f64 = 16.0;
 
 /// Lays out boxes and the edges between them; the same for the same arguments.
-pub(super) fn layout(boxes: &[Size], edges: &[Edge]) -> Layout {
+pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let mut layout = Layout {
         size: Size::default(),
         centres: vec![Point::default(); boxes.len()],
         routes: vec![Route::Through(Vec::new()); edges.len()],
     };
-    let mut parts: Vec<(Part, Layout)> = parts(boxes.len(), edges)
+    let mut parts: Vec<(ConnectedComponent, Layout)> = parts(boxes.len(), edges)
         .into_iter()
         .map(|part| {
             let boxes: Vec<_> = part.boxes.iter().map(|&index| boxes[index]).collect();
@@ -107,25 +107,25 @@ pub(super) fn layout(boxes: &[Size], edges: &[Edge]) -> Layout {
 
 /// Boxes that are connected with each other and with no others.
 #[derive(Default)]
-struct Part {
+struct ConnectedComponent {
     boxes: Vec<usize>,
     edges: Vec<usize>,
     /// The edges by positions in `boxes`.
-    local: Vec<Edge>,
+    local: Vec<LayoutEdge>,
 }
 
-fn parts(boxes: usize, edges: &[Edge]) -> Vec<Part> {
+fn parts(boxes: usize, edges: &[LayoutEdge]) -> Vec<ConnectedComponent> {
     let mut union = UnionFind::new(boxes);
     for edge in edges {
         union.union(edge.source, edge.target);
     }
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<ConnectedComponent> = Vec::new();
     let mut known = FxHashMap::default();
     let mut local = vec![(0, 0); boxes];
     for (index, local) in local.iter_mut().enumerate() {
         let part = *known.entry(union.find(index)).or_insert(parts.len());
         if part == parts.len() {
-            parts.push(Part::default());
+            parts.push(ConnectedComponent::default());
         }
         *local = (part, parts[part].boxes.len());
         parts[part].boxes.push(index);
@@ -133,7 +133,7 @@ fn parts(boxes: usize, edges: &[Edge]) -> Vec<Part> {
     for (index, edge) in edges.iter().enumerate() {
         let part = &mut parts[local[edge.source].0];
         part.edges.push(index);
-        part.local.push(Edge {
+        part.local.push(LayoutEdge {
             source: local[edge.source].1,
             target: local[edge.target].1,
             ..*edge
@@ -142,7 +142,7 @@ fn parts(boxes: usize, edges: &[Edge]) -> Vec<Part> {
     parts
 }
 
-fn connected(boxes: &[Size], edges: &[Edge]) -> Layout {
+fn connected(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let ranks = rank::rank(boxes.len(), edges);
     let layered = order::Layered::new(&ranks, edges);
     place::place(boxes, edges, &layered)

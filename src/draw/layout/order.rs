@@ -1,10 +1,10 @@
 //! In which order boxes and lanes stand in their layers, so that few lines cross.
 
-use super::Edge;
+use super::LayoutEdge;
 
 /// What stands in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum LayerSpot {
     /// The box of this index.
     Box(usize),
     /// The lane of the edge of this index.
@@ -13,7 +13,7 @@ pub(super) enum Spot {
 
 /// A piece of an edge, from one layer to the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct EdgeSegment {
     /// The edge.
     pub edge: usize,
     /// Its spot in the upper layer.
@@ -26,11 +26,11 @@ pub(super) struct Piece {
 #[derive(Debug, Default)]
 pub(super) struct Layered {
     /// All spots.
-    pub spots: Vec<Spot>,
+    pub spots: Vec<LayerSpot>,
     /// The spots of each layer, from the left.
     pub layers: Vec<Vec<usize>>,
     /// All pieces; those of one edge side by side, from the top.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<EdgeSegment>,
     /// For each spot the pieces to the layer above.
     pub above: Vec<Vec<usize>>,
     /// For each spot the pieces to the layer below.
@@ -48,16 +48,16 @@ const EFFORT: usize = 400_000;
 
 impl Layered {
     /// Takes apart the edges into pieces, and orders the layers.
-    pub fn new(ranks: &[usize], edges: &[Edge]) -> Self {
+    pub fn new(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
         let mut layered = Self::unordered(ranks, edges);
         layered.start();
         layered.improve();
         layered
     }
 
-    fn unordered(ranks: &[usize], edges: &[Edge]) -> Self {
+    fn unordered(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
         let mut layered = Self {
-            spots: (0..ranks.len()).map(Spot::Box).collect(),
+            spots: (0..ranks.len()).map(LayerSpot::Box).collect(),
             layers: vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)],
             ..Self::default()
         };
@@ -69,12 +69,12 @@ impl Layered {
                 if turned { (edge.target, edge.source) } else { (edge.source, edge.target) };
             for rank in ranks[upper] + 1..ranks[last] {
                 let lane = layered.spots.len();
-                layered.spots.push(Spot::Lane(index));
+                layered.spots.push(LayerSpot::Lane(index));
                 ranks_of.push(rank);
-                layered.pieces.push(Piece { edge: index, upper, lower: lane });
+                layered.pieces.push(EdgeSegment { edge: index, upper, lower: lane });
                 upper = lane;
             }
-            layered.pieces.push(Piece { edge: index, upper, lower: last });
+            layered.pieces.push(EdgeSegment { edge: index, upper, lower: last });
         }
         layered.above = vec![Vec::new(); layered.spots.len()];
         layered.below = vec![Vec::new(); layered.spots.len()];

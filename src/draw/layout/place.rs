@@ -1,8 +1,8 @@
 //! Coordinates: what is connected stands above each other as far as neighbours in the layer leave
 //! room for it.
 
-use super::order::{Layered, Piece, Spot};
-use super::{Edge, LOOP, Layout, Point, Route, Size};
+use super::order::{EdgeSegment, LayerSpot, Layered};
+use super::{LOOP, Layout, LayoutEdge, Point, Route, Size};
 
 /// The room between two boxes of a layer.
 const BETWEEN_BOXES: f64 = 34.0;
@@ -28,7 +28,7 @@ const SWEEPS: usize = 16;
 const EFFORT: usize = 1_000_000;
 
 /// Gives boxes and edges their places.
-pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout {
+pub(super) fn place(boxes: &[Size], edges: &[LayoutEdge], layered: &Layered) -> Layout {
     let loops = loops(boxes.len(), edges);
     let columns = Columns::new(boxes, edges, &loops, layered);
     let rows = Rows::new(boxes, layered, &columns);
@@ -41,7 +41,7 @@ pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout
         let mut points = through(start, pieces, boxes, layered, &columns, &rows);
         start += pieces.len();
         // What was turned to break a cycle leads up.
-        if layered.spots[top] != Spot::Box(edges[edge].source) {
+        if layered.spots[top] != LayerSpot::Box(edges[edge].source) {
             points.reverse();
         }
         routes[edge] = Route::Through(points);
@@ -59,7 +59,7 @@ pub(super) fn place(boxes: &[Size], edges: &[Edge], layered: &Layered) -> Layout
 }
 
 /// The loops at each box.
-fn loops(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+fn loops(count: usize, edges: &[LayoutEdge]) -> Vec<Vec<usize>> {
     let mut loops = vec![Vec::new(); count];
     for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.source == edge.target) {
         loops[edge.source].push(index);
@@ -82,7 +82,7 @@ fn looped(centre: Point, size: Size, nth: usize) -> Route {
 /// layer, where it enters a box.
 fn through(
     start: usize,
-    pieces: &[Piece],
+    pieces: &[EdgeSegment],
     boxes: &[Size],
     layered: &Layered,
     columns: &Columns,
@@ -96,8 +96,8 @@ fn through(
         }
     };
     let half = |spot: usize| match layered.spots[spot] {
-        Spot::Box(index) => boxes[index].height / 2.0,
-        Spot::Lane(_) => 0.0,
+        LayerSpot::Box(index) => boxes[index].height / 2.0,
+        LayerSpot::Lane(_) => 0.0,
     };
     for (at, piece) in pieces.iter().enumerate() {
         let (upper, lower) = (&rows.rows[rows.of[piece.upper]], &rows.rows[rows.of[piece.lower]]);
@@ -128,24 +128,24 @@ struct Columns {
 
 /// How far a spot reaches to the left and to the right of its middle.
 #[derive(Clone, Copy)]
-struct Extent {
+struct HorizontalExtent {
     left: f64,
     right: f64,
 }
 
 impl Columns {
-    fn new(boxes: &[Size], edges: &[Edge], loops: &[Vec<usize>], layered: &Layered) -> Self {
-        let extent = |spot: &Spot| match *spot {
-            Spot::Box(index) => {
+    fn new(boxes: &[Size], edges: &[LayoutEdge], loops: &[Vec<usize>], layered: &Layered) -> Self {
+        let extent = |spot: &LayerSpot| match *spot {
+            LayerSpot::Box(index) => {
                 let half = boxes[index].width / 2.0;
                 let loops = if loops[index].is_empty() {
                     0.0
                 } else {
                     LOOP * (loops[index].len() as f64 + 0.6)
                 };
-                Extent { left: half, right: half + loops }
+                HorizontalExtent { left: half, right: half + loops }
             }
-            Spot::Lane(_) => Extent { left: 0.0, right: 0.0 },
+            LayerSpot::Lane(_) => HorizontalExtent { left: 0.0, right: 0.0 },
         };
         let extents: Vec<_> = layered.spots.iter().map(extent).collect();
         let mut columns =
@@ -192,7 +192,7 @@ impl Columns {
                 .filter(|&(side, _)| sides[side])
             {
                 for &piece in pieces {
-                    let Piece { upper, lower, .. } = layered.pieces[piece];
+                    let EdgeSegment { upper, lower, .. } = layered.pieces[piece];
                     let [at_upper, at_lower] = self.ends[piece];
                     let wish = if side == 0 {
                         self.x[upper] + at_upper - at_lower
@@ -200,7 +200,7 @@ impl Columns {
                         self.x[lower] + at_lower - at_upper
                     };
                     let strength = match (layered.spots[upper], layered.spots[lower]) {
-                        (Spot::Lane(_), Spot::Lane(_)) => stiffness,
+                        (LayerSpot::Lane(_), LayerSpot::Lane(_)) => stiffness,
                         _ => 1.0,
                     };
                     (sum, weight) = (sum + strength * wish, weight + strength);
@@ -262,8 +262,8 @@ impl Columns {
     }
 
     /// Lets the leftmost spot begin at 0.
-    fn normalise(&mut self, extents: &[Extent]) {
-        let edges = |x: &[f64], edge: fn(f64, &Extent) -> f64| -> Vec<f64> {
+    fn normalise(&mut self, extents: &[HorizontalExtent]) {
+        let edges = |x: &[f64], edge: fn(f64, &HorizontalExtent) -> f64| -> Vec<f64> {
             x.iter().zip(extents).map(|(&x, e)| edge(x, e)).collect()
         };
         let left =
@@ -278,21 +278,26 @@ impl Columns {
 
 /// How far the middle of each spot of a layer is from that of the first, when all stand as close as
 /// they may.
-fn offsets(layer: &[usize], layered: &Layered, edges: &[Edge], extents: &[Extent]) -> Vec<f64> {
+fn offsets(
+    layer: &[usize],
+    layered: &Layered,
+    edges: &[LayoutEdge],
+    extents: &[HorizontalExtent],
+) -> Vec<f64> {
     let mut offset = 0.0;
     let mut before: Option<usize> = None;
     let next = |&spot: &usize| {
         if let Some(before) = before.replace(spot) {
             let room = match (layered.spots[before], layered.spots[spot]) {
-                (Spot::Box(_), Spot::Box(_)) => BETWEEN_BOXES,
-                (Spot::Lane(one), Spot::Lane(other))
+                (LayerSpot::Box(_), LayerSpot::Box(_)) => BETWEEN_BOXES,
+                (LayerSpot::Lane(one), LayerSpot::Lane(other))
                     if edges[one].hosting
                         && edges[other].hosting
                         && edges[one].target == edges[other].target =>
                 {
                     BUNDLED
                 }
-                (Spot::Lane(_), Spot::Lane(_)) => BETWEEN_LANES,
+                (LayerSpot::Lane(_), LayerSpot::Lane(_)) => BETWEEN_LANES,
                 _ => BESIDE_BOX,
             };
             offset += extents[before].right + room + extents[spot].left;
@@ -342,17 +347,17 @@ fn rising(wishes: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
 
 /// Where everything is from top to bottom.
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<LayoutRow>,
     /// The row of each spot.
     of: Vec<usize>,
 }
 
-struct Row {
+struct LayoutRow {
     top: f64,
     bottom: f64,
 }
 
-impl Row {
+impl LayoutRow {
     fn middle(&self) -> f64 {
         (self.top + self.bottom) / 2.0
     }
@@ -373,7 +378,7 @@ impl Rows {
         }
         let mut top = 0.0;
         let row = |(height, slant): (f64, f64)| {
-            let row = Row { top, bottom: top + height };
+            let row = LayoutRow { top, bottom: top + height };
             top = row.bottom + (slant * SLOPE).clamp(GAP.0, GAP.1);
             row
         };

@@ -1,7 +1,7 @@
 //! Which layer each box is in: every edge leads at least one layer down, except where that takes a
 //! cycle.
 
-use super::Edge;
+use super::LayoutEdge;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,7 +12,7 @@ const NARROW: usize = 8;
 
 /// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what
 /// it hosts.
-pub(super) fn rank(count: usize, edges: &[Edge]) -> Vec<usize> {
+pub(super) fn rank(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
     let order = precedence(count, edges);
     let mut position = vec![0; count];
     for (at, &index) in order.iter().enumerate() {
@@ -60,8 +60,8 @@ impl Around {
 /// All boxes in an order that as few edges as possible contradict, none where they have no cycles,
 /// and no hosting where hosting has none: always next is the box that waits for the fewest hosted
 /// ones, then for the fewest others.
-fn precedence(count: usize, edges: &[Edge]) -> Vec<usize> {
-    let mut leaving: Vec<Vec<&Edge>> = vec![Vec::new(); count];
+fn precedence(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
+    let mut leaving: Vec<Vec<&LayoutEdge>> = vec![Vec::new(); count];
     let mut waits = vec![(0usize, 0usize); count];
     for edge in edges.iter().filter(|edge| edge.source != edge.target) {
         leaving[edge.source].push(edge);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// Boxes, hosting without cycles (from a smaller to a larger index after shuffling), and
 /// connections at will.
-fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<Edge>)> {
+fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
     (1usize..24).prop_flat_map(|count| {
         let size = (40u16..200, 20u16..60)
             .prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
@@ -16,7 +16,7 @@ fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<Edge>)> {
             |(sizes, pairs, names)| {
                 let edge = |(a, b, hosting): (usize, usize, bool)| {
                     let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
-                    Edge { source: names[a], target: names[b], hosting: hosting && a != b }
+                    LayoutEdge { source: names[a], target: names[b], hosting: hosting && a != b }
                 };
                 (sizes, pairs.into_iter().map(edge).collect())
             },
@@ -132,8 +132,8 @@ proptest! {
     }
 }
 
-fn edges(pairs: &[(usize, usize)], hosting: bool) -> Vec<Edge> {
-    pairs.iter().map(|&(source, target)| Edge { source, target, hosting }).collect()
+fn edges(pairs: &[(usize, usize)], hosting: bool) -> Vec<LayoutEdge> {
+    pairs.iter().map(|&(source, target)| LayoutEdge { source, target, hosting }).collect()
 }
 
 #[test]
@@ -170,7 +170,8 @@ fn what_is_above_each_other_is_connected_by_straight_lines() {
 #[test]
 fn wide_layers_are_folded() {
     let sizes = vec![Size { width: 100.0, height: 40.0 }; 101];
-    let all: Vec<_> = (1..101).map(|source| Edge { source, target: 0, hosting: true }).collect();
+    let all: Vec<_> =
+        (1..101).map(|source| LayoutEdge { source, target: 0, hosting: true }).collect();
     let layout = layout(&sizes, &all);
     assert!(layout.size.width < 4.0 * layout.size.height, "{:?}", layout.size);
 }

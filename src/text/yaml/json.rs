@@ -2,7 +2,7 @@
 
 use super::node::{Node, NodeKind, Scalar};
 use super::quote::is_printable;
-use super::write::{Item, Key, Out, number_text, plain_number};
+use super::write::{Item, ItemKey, Out, number_text, plain_number};
 use crate::text::value::{Number, Value};
 
 /// Writes JSON, indented by two. Numbers keep their text where JSON allows it; infinities and what
@@ -15,18 +15,18 @@ use crate::text::value::{Number, Value};
 /// assert_eq!(write_json(&Out::Source(document.root())), "{\n  \"port\": 80,\n  \"ratio\": 1.10\n}\n");
 /// ```
 pub fn write_json(out: &Out<'_>) -> String {
-    let mut writer = Writer { out: String::new(), depth: 0 };
+    let mut writer = JsonWriter { out: String::new(), depth: 0 };
     writer.item(out.into());
     writer.out.push('\n');
     writer.out
 }
 
-struct Writer {
+struct JsonWriter {
     out: String,
     depth: usize,
 }
 
-impl Writer {
+impl JsonWriter {
     fn item(&mut self, item: Item<'_, '_>) {
         match (item.kind(), item) {
             (NodeKind::Mapping, _) => self.collection(item, ['{', '}'], |writer, first| {
@@ -83,10 +83,10 @@ impl Writer {
         }
     }
 
-    fn key(&mut self, key: Key<'_, '_>) {
+    fn key(&mut self, key: ItemKey<'_, '_>) {
         match key {
-            Key::Source(node) => self.string(node.text().unwrap_or_default()),
-            Key::New(text) => self.string(text),
+            ItemKey::Source(node) => self.string(node.text().unwrap_or_default()),
+            ItemKey::New(text) => self.string(text),
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Record {
     pub(super) first: u32,
     /// Of a scalar: how long its text is; of a collection: how many children it has.
     pub(super) len: u32,
-    pub(super) shape: Shape,
+    pub(super) shape: NodeStyle,
     pub(super) typing: Typing,
     /// Whether the text of a scalar is in the side storage, not in the source.
     pub(super) cooked: bool,
@@ -71,7 +71,7 @@ impl Record {
 
 /// How a node is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum NodeStyle {
     Plain,
     Quoted,
     Literal,
@@ -164,7 +164,10 @@ impl Document {
 
     pub(super) fn children(&self, record: &Record) -> &[u32] {
         match record.shape {
-            Shape::BlockMap | Shape::FlowMap | Shape::BlockList | Shape::FlowList => self
+            NodeStyle::BlockMap
+            | NodeStyle::FlowMap
+            | NodeStyle::BlockList
+            | NodeStyle::FlowList => self
                 .children
                 .get(record.first as usize..record.first as usize + record.len as usize)
                 .unwrap_or_default(),
@@ -177,7 +180,7 @@ impl<'a> Node<'a> {
     /// The record of what this is; for an alias, of what it stands for.
     pub(super) fn record(self) -> &'a Record {
         let record = self.own_record();
-        if record.shape == Shape::Alias {
+        if record.shape == NodeStyle::Alias {
             &self.document.nodes[record.first as usize]
         } else {
             record
@@ -192,14 +195,14 @@ impl<'a> Node<'a> {
     /// The id of what this is; for an alias, of what it stands for.
     pub(super) fn target(self) -> u32 {
         let record = self.own_record();
-        if record.shape == Shape::Alias { record.first } else { self.id }
+        if record.shape == NodeStyle::Alias { record.first } else { self.id }
     }
 
     /// What it is; an alias is what it stands for.
     pub fn kind(self) -> NodeKind {
         match self.record().shape {
-            Shape::BlockMap | Shape::FlowMap => NodeKind::Mapping,
-            Shape::BlockList | Shape::FlowList => NodeKind::Sequence,
+            NodeStyle::BlockMap | NodeStyle::FlowMap => NodeKind::Mapping,
+            NodeStyle::BlockList | NodeStyle::FlowList => NodeKind::Sequence,
             _ => NodeKind::Scalar,
         }
     }
@@ -228,7 +231,7 @@ impl<'a> Node<'a> {
 
     /// Whether it is an alias of another node.
     pub fn is_alias(self) -> bool {
-        self.own_record().shape == Shape::Alias
+        self.own_record().shape == NodeStyle::Alias
     }
 
     /// Its place, without comments; for an alias, that of what it stands for.
@@ -341,7 +344,7 @@ impl<'a> Node<'a> {
     }
 }
 
-impl Shape {
+impl NodeStyle {
     pub(super) fn is_scalar(self) -> bool {
         matches!(self, Self::Plain | Self::Quoted | Self::Literal | Self::Folded)
     }

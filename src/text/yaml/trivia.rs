@@ -15,14 +15,14 @@ use std::ops::Range;
 pub(super) struct Trivia {
     /// The key or item it goes with.
     pub(super) owner: u32,
-    pub(super) place: Place,
+    pub(super) place: CommentPlace,
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
 /// Where a comment stands, as seen from its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum CommentPlace {
     /// Whole lines above.
     Above,
     /// Somewhere in the value, which can only be kept where it is when the value is written as it
@@ -46,7 +46,7 @@ pub(super) struct Margins {
 pub(super) const NOBODY: u32 = u32::MAX;
 
 /// What is between two tokens.
-enum Piece {
+enum TriviaPiece {
     Comment(Range<usize>),
     /// A line break; where the next line starts.
     Break(usize),
@@ -63,9 +63,9 @@ struct Pieces<'t> {
 }
 
 impl Iterator for Pieces<'_> {
-    type Item = Piece;
+    type Item = TriviaPiece;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<TriviaPiece> {
         let gap = self.bytes.get(..self.end)?;
         let mut rest = gap.get(self.at..)?;
         // A byte order mark is nothing wherever it may stand.
@@ -76,20 +76,27 @@ impl Iterator for Pieces<'_> {
         let start = self.at;
         let (piece, len) = match *rest {
             [] => return None,
-            [b'\r', b'\n', ..] => (Piece::Break(start + 2), 2),
-            [b'\n' | b'\r', ..] => (Piece::Break(start + 1), 1),
+            [b'\r', b'\n', ..] => (TriviaPiece::Break(start + 2), 2),
+            [b'\n' | b'\r', ..] => (TriviaPiece::Break(start + 1), 1),
             [b'#', ..] => {
                 let len = rest
                     .iter()
                     .position(|byte| matches!(byte, b'\n' | b'\r'))
                     .unwrap_or(rest.len());
-                (Piece::Comment(start..start + len), len)
+                (TriviaPiece::Comment(start..start + len), len)
             }
             _ => {
                 let len =
                     rest.iter().position(|byte| b" \t\n\r".contains(byte)).unwrap_or(rest.len());
                 let dash = rest.get(..len) == Some(b"-");
-                (if dash { Piece::Dash(start) } else { Piece::Word(start..start + len) }, len)
+                (
+                    if dash {
+                        TriviaPiece::Dash(start)
+                    } else {
+                        TriviaPiece::Word(start..start + len)
+                    },
+                    len,
+                )
             }
         };
         self.at += len;
@@ -168,24 +175,24 @@ impl<'t> Gaps<'t> {
         let mut pieces = Pieces { bytes: self.text.as_bytes(), at: self.at, end };
         while let Some(piece) = pieces.next() {
             match piece {
-                Piece::Comment(range) if !whole => self.behind(range, on_dash),
-                Piece::Comment(range) if range.end == self.text.len() => {
+                TriviaPiece::Comment(range) if !whole => self.behind(range, on_dash),
+                TriviaPiece::Comment(range) if range.end == self.text.len() => {
                     self.whole_lines(line_start, range.end)
                 }
-                Piece::Comment(_) => {}
-                Piece::Break(_) if found.is_some() => break,
-                Piece::Break(next) => {
+                TriviaPiece::Comment(_) => {}
+                TriviaPiece::Break(_) if found.is_some() => break,
+                TriviaPiece::Break(next) => {
                     if whole {
                         self.whole_lines(line_start, next);
                     }
                     (whole, line_start, on_dash) = (true, next, false);
                 }
-                Piece::Dash(at) if self.flow == 0 => {
+                TriviaPiece::Dash(at) if self.flow == 0 => {
                     self.dash = Some(Dash { at: at as u32, behind: None, lines: Vec::new() });
                     (whole, on_dash) = (false, true);
                 }
-                Piece::Dash(_) => whole = false,
-                Piece::Word(range) => {
+                TriviaPiece::Dash(_) => whole = false,
+                TriviaPiece::Word(range) => {
                     whole = false;
                     if header.is_some() && self.text.as_bytes().get(range.start).copied() == header
                     {
@@ -206,8 +213,8 @@ impl<'t> Gaps<'t> {
         let range = (before.trim_end_matches([' ', '\t']).len() as u32, comment.end as u32);
         match &mut self.dash {
             Some(dash) if on_dash => dash.behind = Some(range),
-            _ if self.flow > 0 => self.add(self.owner, Place::Inside, range),
-            _ => self.add(self.owner, Place::Behind, range),
+            _ if self.flow > 0 => self.add(self.owner, CommentPlace::Inside, range),
+            _ => self.add(self.owner, CommentPlace::Behind, range),
         }
     }
 
@@ -219,7 +226,7 @@ impl<'t> Gaps<'t> {
         }
     }
 
-    fn add(&mut self, owner: u32, place: Place, (start, end): (u32, u32)) {
+    fn add(&mut self, owner: u32, place: CommentPlace, (start, end): (u32, u32)) {
         if owner != NOBODY {
             self.found.push(Trivia { owner, place, start, end });
         }
@@ -227,20 +234,20 @@ impl<'t> Gaps<'t> {
 
     /// The token that was just reached is this entry.
     pub(super) fn entry(&mut self, owner: u32, opens_block: bool) {
-        self.give_lines(owner, Place::Above);
+        self.give_lines(owner, CommentPlace::Above);
         if let Some(dash) = self.dash.take() {
             if let Some(comment) = dash.behind {
-                self.add(owner, Place::Behind, comment);
+                self.add(owner, CommentPlace::Behind, comment);
             }
             self.pending = dash.lines;
             if !opens_block {
-                self.give_lines(owner, Place::Above);
+                self.give_lines(owner, CommentPlace::Above);
             }
         }
         self.owner = owner;
     }
 
-    fn give_lines(&mut self, owner: u32, place: Place) {
+    fn give_lines(&mut self, owner: u32, place: CommentPlace) {
         while let Some(lines) = self.pending.pop() {
             self.add(owner, place, lines);
         }
@@ -268,7 +275,7 @@ impl<'t> Gaps<'t> {
             return;
         }
         self.dash = None;
-        self.give_lines(self.owner, Place::Inside);
+        self.give_lines(self.owner, CommentPlace::Inside);
     }
 
     /// What follows was read on its own: its first entry is `first` here, and its owners are what
@@ -302,7 +309,7 @@ impl<'t> Gaps<'t> {
         }
         for (start, end) in std::mem::take(&mut self.pending) {
             if start < cut {
-                self.add(owner, Place::Below, (start, end.min(cut)));
+                self.add(owner, CommentPlace::Below, (start, end.min(cut)));
             }
             if cut < end {
                 self.pending.push((start.max(cut), end));

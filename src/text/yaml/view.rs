@@ -1,7 +1,7 @@
 //! An output tree, read as what it writes will be read, each part with its place in the source.
 
 use super::node::{Node, NodeKind};
-use super::write::{Item, Key, Out};
+use super::write::{Item, ItemKey, Out};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use std::borrow::Cow;
@@ -50,8 +50,8 @@ impl<'o, 'a> OutNode<'o, 'a> {
         let mut entries = Vec::new();
         self.item.each_entry(|key, value, lifted| {
             let (name, span) = match key {
-                Key::Source(key) => (key.text().unwrap_or_default(), key.span()),
-                Key::New(name) => (name, self.span),
+                ItemKey::Source(key) => (key.text().unwrap_or_default(), key.span()),
+                ItemKey::New(name) => (name, self.span),
             };
             let value = Self::new(value, lifted.map_or(span, Node::span));
             entries.push(OutEntry { name, span, value });
@@ -124,8 +124,8 @@ impl<'a> Item<'_, 'a> {
                 let mut entries = Vec::new();
                 self.each_entry(|key, value, _| {
                     let name = match key {
-                        Key::Source(key) => key.text().unwrap_or_default(),
-                        Key::New(name) => name,
+                        ItemKey::Source(key) => key.text().unwrap_or_default(),
+                        ItemKey::New(name) => name,
                     };
                     entries.push((name.into(), value.to_value()));
                 });

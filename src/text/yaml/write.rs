@@ -3,10 +3,10 @@
 //! Whatever is written, from the source or new, is an [`Item`], so that there is one way to write a
 //! map, a list and a scalar each.
 
-use super::node::{Document, Node, NodeKind, Record, Scalar, Shape};
+use super::node::{Document, Node, NodeKind, NodeStyle, Record, Scalar};
 use super::quote::{fits_literal, fits_plain, push_double_quoted, push_string};
 use super::scalar::{Typing, core};
-use super::trivia::{Lines, Place, Trivia, line_start, trim_blank_lines};
+use super::trivia::{CommentPlace, Lines, Trivia, line_start, trim_blank_lines};
 use crate::text::value::{Number, Value};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -69,7 +69,8 @@ pub fn write_yaml(out: &Out<'_>) -> String {
     let root = Item::from(out);
     let document = root.like().map(|like| like.document);
     let capacity = document.map_or(0, |document| document.text.len());
-    let mut writer = Writer { out: String::with_capacity(capacity), style: Style::of(document) };
+    let mut writer =
+        YamlWriter { out: String::with_capacity(capacity), style: Style::of(document) };
     let margins = root.like().filter(|like| like.id == 0).map(|like| &like.document.margins);
     if let Some(margins) = margins {
         writer.out.push_str(&margins.top);
@@ -92,8 +93,8 @@ pub fn write_yaml(out: &Out<'_>) -> String {
 /// assert_eq!(write_flow(&vec!["80".into(), 80.into(), "a b".into()].into()), "['80', 80, a b]");
 /// ```
 pub fn write_flow(value: &Value) -> String {
-    let mut writer = Writer { out: String::new(), style: Style::of(None) };
-    writer.inline(Item::Value(value), Context::Flow);
+    let mut writer = YamlWriter { out: String::new(), style: Style::of(None) };
+    writer.inline(Item::Value(value), ScalarContext::Flow);
     writer.out
 }
 
@@ -128,7 +129,7 @@ pub(super) enum Item<'i, 'a> {
 
 /// A key of anything that can be written.
 #[derive(Clone, Copy)]
-pub(super) enum Key<'i, 'a> {
+pub(super) enum ItemKey<'i, 'a> {
     Source(Node<'a>),
     New(&'i str),
 }
@@ -187,22 +188,24 @@ impl<'i, 'a> Item<'i, 'a> {
     /// Calls back with each entry of a map, and with the key whose comment its value brings along.
     pub(super) fn each_entry(
         self,
-        mut entry: impl FnMut(Key<'i, 'a>, Item<'i, 'a>, Option<Node<'a>>),
+        mut entry: impl FnMut(ItemKey<'i, 'a>, Item<'i, 'a>, Option<Node<'a>>),
     ) {
         match self {
             Self::Source(node) => node
                 .entries()
-                .for_each(|(key, value)| entry(Key::Source(key), Item::Source(value), None)),
+                .for_each(|(key, value)| entry(ItemKey::Source(key), Item::Source(value), None)),
             Self::Out(Out::Map { entries, .. }) => {
                 entries.iter().for_each(|(key, value)| match key {
-                    OutKey::Source(key) => entry(Key::Source(*key), value.into(), value.lifted()),
-                    OutKey::New(key) => entry(Key::New(key), value.into(), value.lifted()),
+                    OutKey::Source(key) => {
+                        entry(ItemKey::Source(*key), value.into(), value.lifted())
+                    }
+                    OutKey::New(key) => entry(ItemKey::New(key), value.into(), value.lifted()),
                 })
             }
             Self::Value(Value::Map(entries)) => {
                 entries
                     .iter()
-                    .for_each(|(key, value)| entry(Key::New(key), Item::Value(value), None));
+                    .for_each(|(key, value)| entry(ItemKey::New(key), Item::Value(value), None));
             }
             _ => {}
         }
@@ -262,10 +265,14 @@ impl<'i, 'a> Item<'i, 'a> {
             Self::Value(_) | Self::Out(Out::String(_)) => true,
             _ if self.kind() != NodeKind::Scalar && self.is_empty() => true,
             Self::Source(node) => match node.record().shape {
-                Shape::Plain | Shape::Quoted => true,
-                Shape::FlowMap | Shape::FlowList if !node.record().is(Record::TANGLED) => true,
-                Shape::FlowMap => node.entries().all(|(_, value)| Item::Source(value).fits_flow()),
-                Shape::FlowList => node.items().all(|item| Item::Source(item).fits_flow()),
+                NodeStyle::Plain | NodeStyle::Quoted => true,
+                NodeStyle::FlowMap | NodeStyle::FlowList if !node.record().is(Record::TANGLED) => {
+                    true
+                }
+                NodeStyle::FlowMap => {
+                    node.entries().all(|(_, value)| Item::Source(value).fits_flow())
+                }
+                NodeStyle::FlowList => node.items().all(|item| Item::Source(item).fits_flow()),
                 _ => false,
             },
             Self::Out(Out::Map { entries, like }) => {
@@ -283,7 +290,7 @@ impl<'i, 'a> Item<'i, 'a> {
 
 impl<'a> Node<'a> {
     fn is_flow(self) -> bool {
-        matches!(self.record().shape, Shape::FlowMap | Shape::FlowList)
+        matches!(self.record().shape, NodeStyle::FlowMap | NodeStyle::FlowList)
     }
 
     /// The text of the source from its start to its end.
@@ -328,18 +335,18 @@ impl<'a> Node<'a> {
 
     /// The column in which the author wrote the key or list that this is the value or an item of,
     /// when it is indeed.
-    fn outer_column(self, parent: Parent<'_>) -> Option<usize> {
+    fn outer_column(self, parent: ValueParent<'_>) -> Option<usize> {
         let (outer, holds) = match parent {
-            Parent::Root => return None,
-            Parent::Key(key) => (key?, self.id == key?.id + 1),
-            Parent::List(list) => (
+            ValueParent::Root => return None,
+            ValueParent::Key(key) => (key?, self.id == key?.id + 1),
+            ValueParent::List(list) => (
                 list?,
                 list?.record().start <= self.record().start
                     && self.record().end <= list?.record().end,
             ),
         };
-        let here =
-            std::ptr::eq(outer.document, self.document) && self.own_record().shape != Shape::Alias;
+        let here = std::ptr::eq(outer.document, self.document)
+            && self.own_record().shape != NodeStyle::Alias;
         if holds && here { outer.column() } else { None }
     }
 }
@@ -375,7 +382,7 @@ impl Style {
 
 /// A place in the output at which a scalar or a flow collection is written.
 #[derive(Clone, Copy, PartialEq)]
-enum Context {
+enum ScalarContext {
     /// A value in block style, inside of a block in this column; nothing for the root.
     Block(Option<usize>),
     /// In brackets.
@@ -386,7 +393,7 @@ enum Context {
 
 /// What a value belongs to, with the node of the source that has its place there.
 #[derive(Clone, Copy)]
-enum Parent<'a> {
+enum ValueParent<'a> {
     Root,
     Key(Option<Node<'a>>),
     List(Option<Node<'a>>),
@@ -394,26 +401,26 @@ enum Parent<'a> {
 
 /// Where a value is written.
 #[derive(Clone, Copy)]
-struct Spot<'a> {
+struct ValueSpot<'a> {
     /// The column of the block around it.
     column: usize,
-    parent: Parent<'a>,
+    parent: ValueParent<'a>,
     /// The entry or item whose comments are written with it.
     owner: Option<Node<'a>>,
     /// The key whose comment the value brings along, for where the owner has none.
     lifted: Option<Node<'a>>,
 }
 
-impl Spot<'_> {
-    fn context(&self) -> Context {
+impl ValueSpot<'_> {
+    fn context(&self) -> ScalarContext {
         match self.parent {
-            Parent::Root => Context::Block(None),
-            _ => Context::Block(Some(self.column)),
+            ValueParent::Root => ScalarContext::Block(None),
+            _ => ScalarContext::Block(Some(self.column)),
         }
     }
 }
 
-struct Writer {
+struct YamlWriter {
     out: String,
     style: Style,
 }
@@ -421,7 +428,7 @@ struct Writer {
 /// Readers look no further for the colon of a key.
 const SIMPLE_KEY: usize = 1000;
 
-impl Writer {
+impl YamlWriter {
     fn root(&mut self, root: Item<'_, '_>) {
         if root.is_block() {
             if let Some(tag) = tag_of(root) {
@@ -430,7 +437,8 @@ impl Writer {
             }
             return self.block(root, 0, false);
         }
-        let spot = Spot { column: 0, parent: Parent::Root, owner: root.like(), lifted: None };
+        let spot =
+            ValueSpot { column: 0, parent: ValueParent::Root, owner: root.like(), lifted: None };
         self.lines_above(spot.owner, root, 0, false);
         let start = self.out.len();
         self.after_indicator(root, spot);
@@ -450,8 +458,12 @@ impl Writer {
         if item.kind() == NodeKind::Mapping {
             item.each_entry(|key, value, lifted| {
                 let trim = first && !starts_source(item, key.owner());
-                let spot =
-                    Spot { column, parent: Parent::Key(key.owner()), owner: key.owner(), lifted };
+                let spot = ValueSpot {
+                    column,
+                    parent: ValueParent::Key(key.owner()),
+                    owner: key.owner(),
+                    lifted,
+                };
                 self.entry(key, value, spot, inline && first, trim);
                 first = false;
             });
@@ -461,7 +473,7 @@ impl Writer {
                 let trim = first && !starts_source(item, owner);
                 self.item(
                     value,
-                    Spot { column, parent: Parent::List(list), owner, lifted },
+                    ValueSpot { column, parent: ValueParent::List(list), owner, lifted },
                     inline && first,
                     trim,
                 );
@@ -473,13 +485,13 @@ impl Writer {
     /// A key, its value, and the comments around them.
     fn entry(
         &mut self,
-        key: Key<'_, '_>,
+        key: ItemKey<'_, '_>,
         value: Item<'_, '_>,
-        spot: Spot<'_>,
+        spot: ValueSpot<'_>,
         inline: bool,
         trim: bool,
     ) {
-        let Spot { column, owner, .. } = spot;
+        let ValueSpot { column, owner, .. } = spot;
         if !inline {
             self.lines_above(owner, value, column, trim);
             pad(&mut self.out, column);
@@ -490,7 +502,7 @@ impl Writer {
             self.out.push('\n');
         } else {
             let start = self.out.len();
-            self.key(key, Context::Key);
+            self.key(key, ScalarContext::Key);
             if self.needs_mark(start) {
                 self.out.insert_str(start, "? ");
                 self.trim_from(start);
@@ -504,15 +516,15 @@ impl Writer {
     }
 
     /// A dash, an item, and the comments around them.
-    fn item(&mut self, value: Item<'_, '_>, spot: Spot<'_>, inline: bool, trim: bool) {
+    fn item(&mut self, value: Item<'_, '_>, spot: ValueSpot<'_>, inline: bool, trim: bool) {
         if !inline {
             self.lines_above(spot.owner, value, spot.column, trim);
             pad(&mut self.out, spot.column);
         }
         self.out.push('-');
-        let commented = spot
-            .owner
-            .is_some_and(|owner| owner.trivia().iter().any(|piece| piece.place == Place::Behind));
+        let commented = spot.owner.is_some_and(|owner| {
+            owner.trivia().iter().any(|piece| piece.place == CommentPlace::Behind)
+        });
         if value.is_block() && !commented && tag_of(value).is_none() && !starts_with_lines(value) {
             self.out.push(' ');
             self.block(value, spot.column + 2, true);
@@ -523,9 +535,9 @@ impl Writer {
     }
 
     /// What follows a colon or a dash, to the end of the line and further.
-    fn after_indicator(&mut self, value: Item<'_, '_>, spot: Spot<'_>) {
+    fn after_indicator(&mut self, value: Item<'_, '_>, spot: ValueSpot<'_>) {
         let start = self.out.len();
-        if !matches!(spot.parent, Parent::Root) {
+        if !matches!(spot.parent, ValueParent::Root) {
             self.out.push(' ');
         }
         if value.is_block() {
@@ -547,12 +559,12 @@ impl Writer {
     }
 
     /// The column of a block below a key or a dash.
-    fn indented(&self, value: Item<'_, '_>, spot: Spot<'_>) -> usize {
+    fn indented(&self, value: Item<'_, '_>, spot: ValueSpot<'_>) -> usize {
         let (style, least) = match (spot.parent, value.kind()) {
-            (Parent::Root, _) => (0, 0),
-            (Parent::List(_), _) => (2, 1),
-            (Parent::Key(_), NodeKind::Sequence) => (self.style.list, 0),
-            (Parent::Key(_), _) => (self.style.map, 1),
+            (ValueParent::Root, _) => (0, 0),
+            (ValueParent::List(_), _) => (2, 1),
+            (ValueParent::Key(_), NodeKind::Sequence) => (self.style.list, 0),
+            (ValueParent::Key(_), _) => (self.style.map, 1),
         };
         let by = value
             .like()
@@ -563,16 +575,16 @@ impl Writer {
 
     // Scalars and flow collections.
 
-    fn key(&mut self, key: Key<'_, '_>, context: Context) {
+    fn key(&mut self, key: ItemKey<'_, '_>, context: ScalarContext) {
         match key {
-            Key::Source(node) => {
+            ItemKey::Source(node) => {
                 self.push_tag(Item::Source(node));
                 let absent = node.source().is_empty() && node.record().typing == Typing::Core;
                 if !absent {
                     self.source_scalar(node, context);
                 }
             }
-            Key::New(text) => push_string(&mut self.out, text, context == Context::Flow),
+            ItemKey::New(text) => push_string(&mut self.out, text, context == ScalarContext::Flow),
         }
     }
 
@@ -590,30 +602,30 @@ impl Writer {
     }
 
     /// A scalar or a flow collection.
-    fn inline(&mut self, item: Item<'_, '_>, context: Context) {
+    fn inline(&mut self, item: Item<'_, '_>, context: ScalarContext) {
         self.push_tag(item);
         match item {
             _ if item.kind() != NodeKind::Scalar => self.flow(item, context),
             Item::Source(node) => self.source_scalar(node, context),
             Item::Out(Out::String(text)) => {
-                push_string(&mut self.out, text, context == Context::Flow)
+                push_string(&mut self.out, text, context == ScalarContext::Flow)
             }
             Item::Value(value) => self.value(value, context),
             Item::Out(_) => {}
         }
     }
 
-    fn value(&mut self, value: &Value, context: Context) {
+    fn value(&mut self, value: &Value, context: ScalarContext) {
         match value {
             Value::Null => self.out.push_str("null"),
             Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
             Value::Number(number) => self.out.push_str(&number_text(number)),
-            Value::String(text) => push_string(&mut self.out, text, context == Context::Flow),
+            Value::String(text) => push_string(&mut self.out, text, context == ScalarContext::Flow),
             Value::List(_) | Value::Map(_) => {}
         }
     }
 
-    fn flow(&mut self, item: Item<'_, '_>, context: Context) {
+    fn flow(&mut self, item: Item<'_, '_>, context: ScalarContext) {
         if let Item::Source(node) = item
             && let Some(source) = node.verbatim_flow()
         {
@@ -631,16 +643,16 @@ impl Writer {
         item.each_entry(|key, value, _| {
             self.separate(first);
             let before = self.out.len();
-            self.key(key, Context::Flow);
+            self.key(key, ScalarContext::Flow);
             if self.needs_mark(before) {
                 self.out.insert_str(before, "? ");
             }
             self.out.push_str(": ");
-            self.inline(value, Context::Flow);
+            self.inline(value, ScalarContext::Flow);
         });
         item.each_item(|_, item, _| {
             self.separate(first);
-            self.inline(item, Context::Flow);
+            self.inline(item, ScalarContext::Flow);
         });
         if self.out.len() > first {
             self.out.push_str(padding);
@@ -656,30 +668,31 @@ impl Writer {
         }
     }
 
-    fn source_scalar(&mut self, node: Node<'_>, context: Context) {
+    fn source_scalar(&mut self, node: Node<'_>, context: ScalarContext) {
         let (record, source) = (node.record(), node.source());
         let text = node.text().unwrap_or_default();
         let one_line = !record.cooked || memchr(b'\n', source.as_bytes()).is_none();
         match record.shape {
-            Shape::Plain if source.is_empty() => self.empty_scalar(record.typing, context),
+            NodeStyle::Plain if source.is_empty() => self.empty_scalar(record.typing, context),
             // The root and a key may come to stand in the first column.
-            Shape::Plain
-                if matches!(context, Context::Block(None) | Context::Key) && is_marker(source) =>
+            NodeStyle::Plain
+                if matches!(context, ScalarContext::Block(None) | ScalarContext::Key)
+                    && is_marker(source) =>
             {
                 push_double_quoted(&mut self.out, text)
             }
-            Shape::Plain | Shape::Quoted if has_odd_breaks(source) => {
+            NodeStyle::Plain | NodeStyle::Quoted if has_odd_breaks(source) => {
                 push_double_quoted(&mut self.out, text)
             }
-            Shape::Plain if context == Context::Flow && !fits_plain(text, true) => {
+            NodeStyle::Plain if context == ScalarContext::Flow && !fits_plain(text, true) => {
                 push_double_quoted(&mut self.out, text)
             }
-            Shape::Plain | Shape::Quoted if one_line => self.out.push_str(source),
+            NodeStyle::Plain | NodeStyle::Quoted if one_line => self.out.push_str(source),
             // Some comments in tabs pass for a part of the text.
-            Shape::Plain if Lines(source).any(|line| line.trim_start().starts_with('#')) => {
+            NodeStyle::Plain if Lines(source).any(|line| line.trim_start().starts_with('#')) => {
                 push_double_quoted(&mut self.out, text)
             }
-            Shape::Plain | Shape::Quoted if context != Context::Key => {
+            NodeStyle::Plain | NodeStyle::Quoted if context != ScalarContext::Key => {
                 self.copy_lines(node, source, context)
             }
             _ => push_double_quoted(&mut self.out, text),
@@ -687,16 +700,16 @@ impl Writer {
     }
 
     /// A scalar that is not there, which needs a text where another one follows.
-    fn empty_scalar(&mut self, typing: Typing, context: Context) {
+    fn empty_scalar(&mut self, typing: Typing, context: ScalarContext) {
         match (context, typing) {
-            (Context::Block(_), Typing::Core) => {}
+            (ScalarContext::Block(_), Typing::Core) => {}
             (_, Typing::String) => self.out.push_str("\"\""),
             _ => self.out.push_str("null"),
         }
     }
 
     /// Copies a scalar or a flow collection of several lines, indented like the line it starts in.
-    fn copy_lines(&mut self, node: Node<'_>, source: &str, context: Context) {
+    fn copy_lines(&mut self, node: Node<'_>, source: &str, context: ScalarContext) {
         if memchr(b'\n', source.as_bytes()).is_none() {
             return self.out.push_str(source);
         }
@@ -713,14 +726,14 @@ impl Writer {
             self.out.push('\n');
             let content = line.trim_start_matches([' ', '\t']);
             let least = match context {
-                Context::Block(Some(column)) => {
+                ScalarContext::Block(Some(column)) => {
                     column
                         + usize::from(
                             node.kind() == NodeKind::Scalar || !content.starts_with([']', '}']),
                         )
                 }
-                Context::Block(None) => usize::from(is_marker(content)),
-                Context::Flow | Context::Key => to + 1,
+                ScalarContext::Block(None) => usize::from(is_marker(content)),
+                ScalarContext::Flow | ScalarContext::Key => to + 1,
             };
             if !content.is_empty() {
                 pad(&mut self.out, (spaces(line) + to).saturating_sub(from).max(least));
@@ -733,8 +746,8 @@ impl Writer {
 
     /// Writes the header of a literal or folded scalar, if the value is to be written as one, and
     /// returns its lines.
-    fn block_scalar(&mut self, value: Item<'_, '_>, spot: Spot<'_>) -> Option<String> {
-        let style = if matches!(spot.parent, Parent::List(_)) { 2 } else { self.style.map };
+    fn block_scalar(&mut self, value: Item<'_, '_>, spot: ValueSpot<'_>) -> Option<String> {
+        let style = if matches!(spot.parent, ValueParent::List(_)) { 2 } else { self.style.map };
         match value {
             Item::Source(node) => {
                 let block = SourceBlock::of(node)?;
@@ -805,7 +818,7 @@ impl Writer {
 
     fn lines_below(&mut self, owner: Option<Node<'_>>, column: usize) {
         let Some(owner) = owner else { return };
-        for piece in owner.trivia().iter().filter(|piece| piece.place == Place::Below) {
+        for piece in owner.trivia().iter().filter(|piece| piece.place == CommentPlace::Below) {
             self.lines(owner.document.slice(piece.start, piece.end), column, false);
         }
     }
@@ -827,9 +840,9 @@ impl Writer {
     }
 
     /// The comment on the line of an entry.
-    fn behind(&mut self, spot: Spot<'_>) {
+    fn behind(&mut self, spot: ValueSpot<'_>) {
         let piece = |owner: Node<'_>| {
-            owner.trivia().iter().rfind(|piece| piece.place == Place::Behind).copied()
+            owner.trivia().iter().rfind(|piece| piece.place == CommentPlace::Behind).copied()
         };
         let found = [spot.owner, spot.lifted]
             .into_iter()
@@ -861,7 +874,7 @@ fn pad(out: &mut String, columns: usize) {
     }
 }
 
-impl<'a> Key<'_, 'a> {
+impl<'a> ItemKey<'_, 'a> {
     /// The source key whose comments it has.
     fn owner(self) -> Option<Node<'a>> {
         match self {
@@ -899,14 +912,14 @@ fn starts_with_lines(block: Item<'_, '_>) -> bool {
 /// Whether a piece is written above its owner.
 fn is_above(piece: &Trivia, next: Option<&Trivia>, value: Item<'_, '_>) -> bool {
     match piece.place {
-        Place::Above => true,
-        Place::Below => false,
+        CommentPlace::Above => true,
+        CommentPlace::Below => false,
         // There is one end of the line, and the last comment has it.
-        Place::Behind => next.is_some_and(|next| next.place == Place::Behind),
-        Place::Inside => match value {
+        CommentPlace::Behind => next.is_some_and(|next| next.place == CommentPlace::Behind),
+        CommentPlace::Inside => match value {
             Item::Source(node) if node.verbatim_flow().is_some() => {
                 let record = node.record();
-                node.own_record().shape == Shape::Alias
+                node.own_record().shape == NodeStyle::Alias
                     || piece.start < record.start
                     || piece.end > record.end
             }
@@ -916,11 +929,11 @@ fn is_above(piece: &Trivia, next: Option<&Trivia>, value: Item<'_, '_>) -> bool 
 }
 
 /// An entry from the source that is one line with nothing in it that would have to change.
-fn copied_entry<'a>(key: Key<'_, 'a>, value: Item<'_, 'a>) -> Option<&'a str> {
-    let (Key::Source(key), Item::Source(value)) = (key, value) else { return None };
+fn copied_entry<'a>(key: ItemKey<'_, 'a>, value: Item<'_, 'a>) -> Option<&'a str> {
+    let (ItemKey::Source(key), Item::Source(value)) = (key, value) else { return None };
     let (from, to) = (key.own_record(), value.own_record());
     let simple = |record: &Record| {
-        matches!(record.shape, Shape::Plain | Shape::Quoted)
+        matches!(record.shape, NodeStyle::Plain | NodeStyle::Quoted)
             && !record.cooked
             && record.marks & (Record::TAGGED | Record::TANGLED) == 0
     };
@@ -979,8 +992,8 @@ impl<'a> SourceBlock<'a> {
     /// Nothing for what is no block scalar, or one whose lines say too little to be moved.
     fn of(node: Node<'a>) -> Option<Self> {
         let sign = match node.record().shape {
-            Shape::Literal => '|',
-            Shape::Folded => '>',
+            NodeStyle::Literal => '|',
+            NodeStyle::Folded => '>',
             _ => return None,
         };
         let (text, source) = (node.text()?, node.source());

@@ -41,7 +41,7 @@ pub struct Meta {
 
 /// A file that is named, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedFile {
     /// As it is called in the archive.
     pub name: String,
     /// Where it is named.
@@ -78,7 +78,7 @@ impl Meta {
         file: FileId,
         text: &str,
         diagnostics: &mut Diagnostics,
-    ) -> Option<(Self, Vec<Named>)> {
+    ) -> Option<(Self, Vec<NamedFile>)> {
         let mut blocks = blocks(file, text, diagnostics).into_iter();
         let first = blocks.next().unwrap_or_default();
         let whole = Span { file, start: 0, end: 0 };
@@ -196,9 +196,9 @@ fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
     }
 }
 
-fn path(pair: &Pair, text: &str, keyname: &'static str) -> Result<Named, Diagnostic> {
+fn path(pair: &Pair, text: &str, keyname: &'static str) -> Result<NamedFile, Diagnostic> {
     match name::checked(text) {
-        Ok(name) => Ok(Named { name: name.into_owned(), span: pair.span, keyname }),
+        Ok(name) => Ok(NamedFile { name: name.into_owned(), span: pair.span, keyname }),
         Err(why) => Err(wrong(
             pair.span,
             format!("the path `{}` in `{keyname}` {why}", text.escape_debug()),

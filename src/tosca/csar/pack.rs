@@ -73,7 +73,7 @@ pub fn pack(
         .chain(meta.others.iter().map(|other| (META, other.clone())));
     all_there(&contents, wanted)?;
 
-    let mut archive = Writer::default();
+    let mut archive = ArchiveWriter::default();
     archive.add(
         META,
         meta.write(|name| matches!(contents.get(name), Some(Content::Same(_)))).as_bytes(),
@@ -268,14 +268,14 @@ fn all_there<'c>(
 }
 
 /// An archive that is being written.
-struct Writer {
+struct ArchiveWriter {
     zip: ZipWriter<Cursor<Vec<u8>>>,
     limits: Limits,
     entries: usize,
     total: u64,
 }
 
-impl Default for Writer {
+impl Default for ArchiveWriter {
     fn default() -> Self {
         Self {
             zip: ZipWriter::new(Cursor::new(Vec::new())),
@@ -286,7 +286,7 @@ impl Default for Writer {
     }
 }
 
-impl Writer {
+impl ArchiveWriter {
     /// Adds a file, unless nobody could read the archive then.
     fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Diagnostic> {
         let size = content.len() as u64;

@@ -60,7 +60,7 @@ pub(super) fn read<'i>(
         library: library.iter().map(|&(file, _)| file).collect(),
         links: Vec::new(),
     };
-    let mut reading = Reading {
+    let mut reading = ImportReading {
         how,
         known: known.map(|file| (path(file), file)).collect(),
         left: library.iter().copied().collect(),
@@ -89,7 +89,7 @@ impl Importing<'_> {
         &self,
         importer: &Importer<'_>,
         import: ImportDefinition<'_>,
-    ) -> Result<Option<Target>, Diagnostic> {
+    ) -> Result<Option<ImportTarget>, Diagnostic> {
         let place = match self.place(importer, &import) {
             Err(error) if self.strict => return Err(error.at(import.item.span()).section(SECTION)),
             place => place.ok().flatten(),
@@ -102,7 +102,7 @@ impl Importing<'_> {
             prefix: import.prefix.map(str::to_owned),
             uri: import.uri.map(str::to_owned),
         };
-        Ok(place.map(|place| Target { place, name: import.file.to_owned(), link }))
+        Ok(place.map(|place| ImportTarget { place, name: import.file.to_owned(), link }))
     }
 
     /// Where a file is; nothing where nothing has to be read, or where the grammar is wrong
@@ -111,7 +111,7 @@ impl Importing<'_> {
         &self,
         importer: &Importer<'_>,
         import: &ImportDefinition<'_>,
-    ) -> Result<Option<Place>, Diagnostic> {
+    ) -> Result<Option<ImportPlace>, Diagnostic> {
         let Importer { root, directory, outside } = *importer;
         let name = match import.repository {
             None if is_profile(import.file) => return Ok(None),
@@ -122,17 +122,17 @@ impl Importing<'_> {
             _ => import.file.to_owned(),
         };
         if let Some(path) = file_url(&name) {
-            return Ok(Some(Place { path, outside, optional: true }));
+            return Ok(Some(ImportPlace { path, outside, optional: true }));
         }
         let path = directory.join(&name);
         // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
         if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
-            return Ok(Some(Place { path, outside, optional: import.repository.is_some() }));
+            return Ok(Some(ImportPlace { path, outside, optional: import.repository.is_some() }));
         }
         let mapped = self
             .mapping
             .local(&name)
-            .map(|path| Some(Place { path, outside: true, optional: false }));
+            .map(|path| Some(ImportPlace { path, outside: true, optional: false }));
         mapped.ok_or_else(|| {
             let why = if is_url(&name) {
                 "is not mapped to a local file, and nothing is fetched"
@@ -149,8 +149,8 @@ impl Importing<'_> {
     }
 
     /// Reads a file; nothing where there is no such file, and none is needed.
-    fn file(&self, target: &Target) -> Result<Option<FileId>, Diagnostic> {
-        let Place { path, outside, optional } = &target.place;
+    fn file(&self, target: &ImportTarget) -> Result<Option<FileId>, Diagnostic> {
+        let ImportPlace { path, outside, optional } = &target.place;
         let files = self.through(*outside);
         if (*optional || self.strict) && !files.is_file(path) {
             let error =
@@ -186,7 +186,7 @@ struct Importer<'a> {
 }
 
 /// Where an imported file is.
-struct Place {
+struct ImportPlace {
     path: PathBuf,
     /// Whether it is a local copy of something elsewhere, or comes with one.
     outside: bool,
@@ -195,15 +195,15 @@ struct Place {
 }
 
 /// A file that is imported.
-struct Target {
-    place: Place,
+struct ImportTarget {
+    place: ImportPlace,
     /// As it is written.
     name: String,
     /// Without where it leads.
     link: Link,
 }
 
-impl Target {
+impl ImportTarget {
     fn judge(&self, error: Diagnostic) -> Diagnostic {
         let help = if self.place.outside {
             "it has a local copy, which is mapped"
@@ -214,7 +214,7 @@ impl Target {
     }
 }
 
-struct Reading<'f> {
+struct ImportReading<'f> {
     how: Importing<'f>,
     /// The files that were met.
     known: FxHashMap<PathBuf, FileId>,
@@ -223,9 +223,9 @@ struct Reading<'f> {
     imported: Imported,
 }
 
-impl Reading<'_> {
+impl ImportReading<'_> {
     /// Reads these files and what they import, wave by wave.
-    fn follow(&mut self, mut open: Vec<Target>, diagnostics: &mut Diagnostics) {
+    fn follow(&mut self, mut open: Vec<ImportTarget>, diagnostics: &mut Diagnostics) {
         while !open.is_empty() {
             let mut new = Vec::new();
             let mut outside = Vec::new();
@@ -258,7 +258,7 @@ impl Reading<'_> {
     }
 
     /// What a file of the library imports, when it is asked for the first time.
-    fn of_library(&mut self, file: FileId, diagnostics: &mut Diagnostics) -> Vec<Target> {
+    fn of_library(&mut self, file: FileId, diagnostics: &mut Diagnostics) -> Vec<ImportTarget> {
         self.left
             .remove(&file)
             .map(|document| self.targets(document, false, diagnostics))
@@ -270,7 +270,7 @@ impl Reading<'_> {
         document: &Document,
         outside: bool,
         diagnostics: &mut Diagnostics,
-    ) -> Vec<Target> {
+    ) -> Vec<ImportTarget> {
         let sources = self.how.texts.sources();
         let directory = sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
         let importer = Importer { root: document.root(), directory, outside };

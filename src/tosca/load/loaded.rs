@@ -60,8 +60,8 @@ impl Loaded {
         extent: Extent,
     ) -> Result<Self, Failure> {
         let files = Files::default();
-        match Opened::read(location, &outside, &files, extent) {
-            Ok(Opened { package, template, base, library }) => {
+        match OpenedPackage::read(location, &outside, &files, extent) {
+            Ok(OpenedPackage { package, template, base, library }) => {
                 Ok(Self { files, package, outside, mapping, extent, template, base, library })
             }
             Err(Diagnostics(diagnostics)) => {
@@ -195,14 +195,14 @@ fn keep(extent: Extent) -> Option<Keep<'static>> {
 }
 
 /// What is found out by opening a template.
-struct Opened {
+struct OpenedPackage {
     package: Package,
     template: FileId,
     base: PathBuf,
     library: Vec<FileId>,
 }
 
-impl Opened {
+impl OpenedPackage {
     /// Parses the template, and beside it the library.
     fn read(
         location: &TemplateLocation,

@@ -18,7 +18,7 @@ pub(in crate::validate) struct ValueType {
 
 /// What is known of a value before there is one.
 #[derive(Clone, Debug)]
-pub(super) enum Outcome {
+pub(super) enum KnownValue {
     /// Its declared type.
     Typed(ValueType),
     /// It is text that a function puts together, which may read as a number or whatever else is
@@ -71,7 +71,7 @@ impl<'c> Checker<'c, '_> {
         &self,
         definition: &PropertyDefinition<'_>,
         path: &[Node<'_>],
-    ) -> Result<Outcome, Diagnostic> {
+    ) -> Result<KnownValue, Diagnostic> {
         self.part(self.declared_type(&definition.schema), path)
     }
 
@@ -80,13 +80,13 @@ impl<'c> Checker<'c, '_> {
         &self,
         whole: Option<ValueType>,
         path: &[Node<'_>],
-    ) -> Result<Outcome, Diagnostic> {
+    ) -> Result<KnownValue, Diagnostic> {
         let mut current = whole;
         for step in path {
-            let Some(kind) = current else { return Ok(Outcome::Unknown) };
+            let Some(kind) = current else { return Ok(KnownValue::Unknown) };
             current = self.step(&kind, *step)?;
         }
-        Ok(current.map_or(Outcome::Unknown, Outcome::Typed))
+        Ok(current.map_or(KnownValue::Unknown, KnownValue::Typed))
     }
 
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
@@ -154,16 +154,16 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// Whether what a function gives can stand where something is expected.
-    pub(super) fn fit(&self, outcome: &Outcome, expected: &ValueType) -> Fit {
+    pub(super) fn fit(&self, outcome: &KnownValue, expected: &ValueType) -> Fit {
         match outcome {
-            Outcome::Unknown => Fit::Yes,
-            Outcome::RunTime => Fit::Undecided,
-            Outcome::Typed(kind) => self.fits(kind, expected, DEPTH),
-            Outcome::Text if self.base(expected) == Some(Primitive::String) => {
+            KnownValue::Unknown => Fit::Yes,
+            KnownValue::RunTime => Fit::Undecided,
+            KnownValue::Typed(kind) => self.fits(kind, expected, DEPTH),
+            KnownValue::Text if self.base(expected) == Some(Primitive::String) => {
                 self.constraints(expected)
             }
-            Outcome::Text if self.is_scalar(expected) => Fit::Undecided,
-            Outcome::Text => Fit::No,
+            KnownValue::Text if self.is_scalar(expected) => Fit::Undecided,
+            KnownValue::Text => Fit::No,
         }
     }
 

@@ -18,10 +18,10 @@ use crate::tosca::value::{Definition, Reason, Undecided, function, function_not_
 use crate::variability::graph::ElementId;
 use crate::variability::options::Kind;
 use crate::variability::template::PropertyValue;
-use kind::{Fit, Outcome, ValueType};
+use kind::{Fit, KnownValue, ValueType};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
-use target::Answer;
+use target::ConditionalValue;
 
 /// What functions are checked against.
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct Expected {
 }
 
 /// Where a value stands.
-struct Site {
+struct FunctionSite {
     /// The element that it is part of.
     from: ElementId,
     /// What `SELF` stands for there.
@@ -91,7 +91,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         for relation in &graph.relations {
             // The requirement is part of its node, and only the relationship has ends.
-            let source = Site { from: relation.id, entity: Some(graph.node(relation.source).id) };
+            let source =
+                FunctionSite { from: relation.id, entity: Some(graph.node(relation.source).id) };
             self.search_rest(
                 &source,
                 relation.requirement.declared.value,
@@ -139,7 +140,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What stands in an element besides its own elements, its conditions, and what is for people.
-    fn search_rest(&self, site: &Site, body: Node<'a>, without: &[&str]) {
+    fn search_rest(&self, site: &FunctionSite, body: Node<'a>, without: &[&str]) {
         let is_rest = |keyword: &str| {
             !without.contains(&keyword) && !["conditions", "implies", "metadata"].contains(&keyword)
         };
@@ -151,7 +152,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Where values of an element stand.
-    fn site(&self, from: ElementId) -> Site {
+    fn site(&self, from: ElementId) -> FunctionSite {
         let mut around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
         let is_entity = |id: &ElementId| {
             matches!(
@@ -159,10 +160,10 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Kind::Node | Kind::Relation | Kind::Group | Kind::Policy
             )
         };
-        Site { from, entity: around.find(is_entity) }
+        FunctionSite { from, entity: around.find(is_entity) }
     }
 
-    fn search(&self, site: &Site, value: Node<'a>) {
+    fn search(&self, site: &FunctionSite, value: Node<'a>) {
         if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
             return;
         }
@@ -182,7 +183,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks a call, and says what it gives.
-    fn call(&self, site: &Site, node: Node<'a>) -> Vec<Answer> {
+    fn call(&self, site: &FunctionSite, node: Node<'a>) -> Vec<ConditionalValue> {
         let call = match Call::read(node) {
             Some(Ok(call)) => call,
             Some(Err(error)) => {
@@ -192,7 +193,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             None => return Vec::new(),
         };
         let mut answers = self.answers(site, &call);
-        for Answer { when, outcome } in &mut answers {
+        for ConditionalValue { when, outcome } in &mut answers {
             when.push(site.from);
             if let Err(error) = outcome {
                 self.report_when(when, &[], error.clone());
@@ -202,7 +203,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         answers
     }
 
-    fn answers(&self, site: &Site, call: &Call<'a>) -> Vec<Answer> {
+    fn answers(&self, site: &FunctionSite, call: &Call<'a>) -> Vec<ConditionalValue> {
         match &call.arguments {
             Arguments::Parts(parts) => parts.iter().for_each(|part| self.string(site, *part)),
             Arguments::Join(list, delimiter) => {
@@ -215,16 +216,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             Arguments::Input(input, path) => return self.input_call(*input, path),
             Arguments::Path(entity, path) => return self.value(site, call, *entity, path),
             Arguments::Output(names) => return self.output_call(site, call, *names),
-            Arguments::NodeType(name) => return vec![Answer::always(self.node_type(*name))],
+            Arguments::NodeType(name) => {
+                return vec![ConditionalValue::always(self.node_type(*name))];
+            }
             Arguments::Artifact(entity, artifact) => {
                 return self.artifact_call(site, call, *entity, *artifact);
             }
         }
-        vec![Answer::always(Ok(Outcome::Text))]
+        vec![ConditionalValue::always(Ok(KnownValue::Text))]
     }
 
     /// A part of a string, which may be a call.
-    fn string(&self, site: &Site, part: Node<'a>) {
+    fn string(&self, site: &FunctionSite, part: Node<'a>) {
         if function(part).is_some() {
             self.takes(site, part, "a string", |kind| self.is_scalar(kind));
         }
@@ -233,16 +236,16 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// A call as an argument of another.
     fn takes(
         &self,
-        site: &Site,
+        site: &FunctionSite,
         argument: Node<'a>,
         what: &str,
         is_right: impl Fn(&ValueType) -> bool,
     ) {
         let section = |node| Call::read(node)?.ok().map(|call| call.function.section());
-        for Answer { when, outcome } in self.call(site, argument) {
+        for ConditionalValue { when, outcome } in self.call(site, argument) {
             let given = match outcome {
-                Ok(Outcome::Typed(kind)) if !is_right(&kind) => self.described(&kind),
-                Ok(Outcome::Text) if what == "a list" => "a string".to_owned(),
+                Ok(KnownValue::Typed(kind)) if !is_right(&kind) => self.described(&kind),
+                Ok(KnownValue::Text) if what == "a list" => "a string".to_owned(),
                 _ => continue,
             };
             let message = format!(
@@ -255,7 +258,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What `get_input` gives.
-    fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<Answer> {
+    fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<ConditionalValue> {
         let graph = self.graph;
         let ids = match operand.scalar() {
             // A position that does not exist has been reported.
@@ -271,7 +274,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                         .at(operand.span())
                         .section("4.4.1");
                     let known = graph.inputs.iter().map(|input| input.parameter.declared.name);
-                    return vec![Answer::always(Err(error.help_opt(did_you_mean(name, known))))];
+                    return vec![ConditionalValue::always(Err(
+                        error.help_opt(did_you_mean(name, known))
+                    ))];
                 };
                 ids.clone()
             }
@@ -288,9 +293,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Some(schema) => self
                     .part(self.expected_type(schema), path)
                     .map_err(|error| error.section("4.4.1")),
-                None => Ok(Outcome::RunTime),
+                None => Ok(KnownValue::RunTime),
             };
-            Answer { when: vec![id], outcome }
+            ConditionalValue { when: vec![id], outcome }
         };
         ids.into_iter().filter(|&id| self.counts(id)).map(answer).collect()
     }
@@ -318,15 +323,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    fn node_type(&self, name: Name<'_>) -> Result<Outcome, Diagnostic> {
+    fn node_type(&self, name: Name<'_>) -> Result<KnownValue, Diagnostic> {
         let found = self.types.named(Family::Node, name.text, name.at.span());
         found
-            .map(|_| Outcome::RunTime)
+            .map(|_| KnownValue::RunTime)
             .map_err(|error| error.section(Function::GetNodesOfType.section()))
     }
 
     /// Whether what a call gives is what is expected at its place.
-    fn fits_expected(&self, site: &Site, call: &Call<'a>, answers: &[Answer]) {
+    fn fits_expected(&self, site: &FunctionSite, call: &Call<'a>, answers: &[ConditionalValue]) {
         let expected = self.functions.expected.borrow();
         let at_place = expected.get(&call.node.span()).into_iter().flatten();
         // An alias stands at several places, of which each has its own expectations.
@@ -336,7 +341,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut is_noted = false;
         for Expected { when: of_type, kind } in of_site {
             let Some(kind) = kind else { continue };
-            for Answer { when, outcome } in answers {
+            for ConditionalValue { when, outcome } in answers {
                 let Ok(outcome) = outcome else { continue };
                 let mut when = [&of_type[..], &when[..]].concat();
                 when.sort_unstable();
@@ -359,9 +364,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         std::iter::successors(Some(id), |&id| self.graph.element(id).container).last().unwrap_or(id)
     }
 
-    fn misfit(&self, call: &Call<'_>, outcome: &Outcome, expected: &ValueType) -> Diagnostic {
+    fn misfit(&self, call: &Call<'_>, outcome: &KnownValue, expected: &ValueType) -> Diagnostic {
         let given = match outcome {
-            Outcome::Typed(kind) => self.described(kind),
+            KnownValue::Typed(kind) => self.described(kind),
             _ => "a string".to_owned(),
         };
         let message = format!(

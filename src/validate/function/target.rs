@@ -1,8 +1,8 @@
 //! What a function takes from: entities, and what they have.
 
 use super::super::checker::Checker;
-use super::Site;
-use super::kind::Outcome;
+use super::FunctionSite;
+use super::kind::KnownValue;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::Node;
 use crate::tosca::function::{Call, Function, Name};
@@ -14,19 +14,19 @@ use crate::variability::options::Kind;
 const HOSTS: usize = 64;
 
 /// What a function gives while some elements are present, or what is wrong then.
-pub(super) struct Answer {
+pub(super) struct ConditionalValue {
     pub when: Vec<ElementId>,
-    pub outcome: Result<Outcome, Diagnostic>,
+    pub outcome: Result<KnownValue, Diagnostic>,
 }
 
-impl Answer {
-    pub fn always(outcome: Result<Outcome, Diagnostic>) -> Self {
+impl ConditionalValue {
+    pub fn always(outcome: Result<KnownValue, Diagnostic>) -> Self {
         Self { when: Vec::new(), outcome }
     }
 }
 
 /// What the first argument of a function stands for.
-pub(super) enum Entity {
+pub(super) enum ReferredEntity {
     /// This element.
     Element(ElementId),
     /// Whatever hosts this node.
@@ -46,10 +46,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The entity of a name, or of a keyword where that has a meaning (section 4.1).
     pub(super) fn entity(
         &self,
-        site: &Site,
+        site: &FunctionSite,
         call: &Call<'_>,
         name: Name<'_>,
-    ) -> Result<Entity, Diagnostic> {
+    ) -> Result<ReferredEntity, Diagnostic> {
         let misplaced = |of: &str| {
             let message = format!("`{}` has a meaning in {of} only", name.text);
             Err(Diagnostic::error(Code::InvalidFunction, message).at(name.at.span()).section("4.1"))
@@ -57,15 +57,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         let kind = site.entity.map(|id| self.graph.element(id).kind);
         let slot = site.entity.map_or(0, |id| self.graph.element(id).slot);
         match (name.text, kind, site.entity) {
-            ("SELF", _, Some(id)) => Ok(Entity::Element(id)),
+            ("SELF", _, Some(id)) => Ok(ReferredEntity::Element(id)),
             ("SELF", ..) => misplaced("node and relationship templates"),
-            ("SOURCE", Some(Kind::Relation), _) => {
-                Ok(Entity::Element(self.graph.node(self.graph.relations[slot as usize].source).id))
-            }
+            ("SOURCE", Some(Kind::Relation), _) => Ok(ReferredEntity::Element(
+                self.graph.node(self.graph.relations[slot as usize].source).id,
+            )),
             ("TARGET", Some(Kind::Relation), _) => {
                 let target = self.graph.relations[slot as usize].target;
-                Ok(target
-                    .map_or(Entity::Open, |target| Entity::Element(self.graph.node(target).id)))
+                Ok(target.map_or(ReferredEntity::Open, |target| {
+                    ReferredEntity::Element(self.graph.node(target).id)
+                }))
             }
             ("SOURCE" | "TARGET", ..) => misplaced("relationship templates"),
             ("HOST", ..) if call.function == Function::GetOperationOutput => {
@@ -74,24 +75,24 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .at(name.at.span())
                     .section("4.6.1"))
             }
-            ("HOST", Some(Kind::Node), _) => Ok(Entity::HostOf(NodeId(slot))),
+            ("HOST", Some(Kind::Node), _) => Ok(ReferredEntity::HostOf(NodeId(slot))),
             ("HOST", ..) => misplaced("node templates"),
             _ => self.named(call, name),
         }
     }
 
-    fn named(&self, call: &Call<'_>, name: Name<'_>) -> Result<Entity, Diagnostic> {
+    fn named(&self, call: &Call<'_>, name: Name<'_>) -> Result<ReferredEntity, Diagnostic> {
         let graph = self.graph;
         // The place of a name may be that of all arguments, so it is the text that is looked up.
         let node = graph.by_identifier(&format!("node.{}", name.text));
         let relation = || self.relationships().get(name.text).copied();
         let group = || graph.find(Step::Root(Kind::Group), name.at).ok();
         if let Some(id) = node.or_else(relation).or_else(group) {
-            return Ok(Entity::Element(id));
+            return Ok(ReferredEntity::Element(id));
         }
         // An unused relationship template is reported as such.
         if graph.template.relationships.iter().any(|template| template.name == name.text) {
-            return Ok(Entity::Open);
+            return Ok(ReferredEntity::Open);
         }
         let known = graph.nodes.iter().map(|node| graph.element(node.id).name);
         let known = known
@@ -127,11 +128,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn ask(
         &self,
         id: ElementId,
-        mut ask: impl FnMut(TypeId) -> Result<Outcome, Diagnostic>,
-    ) -> Vec<Answer> {
-        let answer = |(kind, when): (Option<TypeId>, _)| Answer {
+        mut ask: impl FnMut(TypeId) -> Result<KnownValue, Diagnostic>,
+    ) -> Vec<ConditionalValue> {
+        let answer = |(kind, when): (Option<TypeId>, _)| ConditionalValue {
             when,
-            outcome: kind.map_or(Ok(Outcome::Unknown), &mut ask),
+            outcome: kind.map_or(Ok(KnownValue::Unknown), &mut ask),
         };
         self.alternatives(id).into_iter().map(answer).collect()
     }
@@ -139,17 +140,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What `get_property` or `get_attribute` gives.
     pub(super) fn value(
         &self,
-        site: &Site,
+        site: &FunctionSite,
         call: &Call<'a>,
         entity: Name<'a>,
         path: &[Node<'a>],
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let asked = Asked { call, path };
         match self.entity(site, call, entity) {
-            Err(error) => vec![Answer::always(Err(error))],
-            Ok(Entity::Open) => Vec::new(),
-            Ok(Entity::Element(id)) => self.of_element(id, asked),
-            Ok(Entity::HostOf(node)) => {
+            Err(error) => vec![ConditionalValue::always(Err(error))],
+            Ok(ReferredEntity::Open) => Vec::new(),
+            Ok(ReferredEntity::Element(id)) => self.of_element(id, asked),
+            Ok(ReferredEntity::HostOf(node)) => {
                 let mut answers = Vec::new();
                 self.of_hosts(node, asked, &[], &mut vec![node], &mut answers);
                 answers
@@ -157,7 +158,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn of_element(&self, id: ElementId, asked: Asked<'_, 'a>) -> Vec<Answer> {
+    fn of_element(&self, id: ElementId, asked: Asked<'_, 'a>) -> Vec<ConditionalValue> {
         let mut answers = Vec::new();
         for (kind, when) in self.alternatives(id) {
             match kind {
@@ -167,7 +168,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                         answer
                     }))
                 }
-                None => answers.push(Answer { when, outcome: Ok(Outcome::Unknown) }),
+                None => answers.push(ConditionalValue { when, outcome: Ok(KnownValue::Unknown) }),
             }
         }
         answers
@@ -181,7 +182,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         asked: Asked<'_, 'a>,
         when: &[ElementId],
         way: &mut Vec<NodeId>,
-        answers: &mut Vec<Answer>,
+        answers: &mut Vec<ConditionalValue>,
     ) {
         let graph = self.graph;
         let mut hosting =
@@ -190,8 +191,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             let name = asked.path.first().and_then(|name| name.text()).unwrap_or_default();
             let first = graph.display(graph.node(way[0]).id);
             let message = format!("none of what hosts {first} has the {} `{name}`", asked.noun());
-            return answers
-                .push(Answer { when: when.to_vec(), outcome: Err(asked.unknown(message)) });
+            return answers.push(ConditionalValue {
+                when: when.to_vec(),
+                outcome: Err(asked.unknown(message)),
+            });
         }
         for relation in hosting {
             let Some(target) = relation.target else { continue };
@@ -200,13 +203,15 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             way.push(target);
             let when: Vec<_> = when.iter().copied().chain([relation.id]).collect();
-            for Answer { when: of_type, outcome } in self.of_element(graph.node(target).id, asked) {
+            for ConditionalValue { when: of_type, outcome } in
+                self.of_element(graph.node(target).id, asked)
+            {
                 let when: Vec<_> = when.iter().copied().chain(of_type).collect();
                 match outcome {
                     Err(error) if error.code == Code::UnknownProperty => {
                         self.of_hosts(target, asked, &when, way, answers)
                     }
-                    outcome => answers.push(Answer { when, outcome }),
+                    outcome => answers.push(ConditionalValue { when, outcome }),
                 }
             }
         }
@@ -214,7 +219,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// What an element of a type has under a path: behind a capability or a requirement a property
     /// of that, else one of its own.
-    fn of_type(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>) -> Vec<Answer> {
+    fn of_type(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>) -> Vec<ConditionalValue> {
         let effective = self.types.effective(kind);
         let [first, rest @ ..] = asked.path else { return Vec::new() };
         let name = first.text().unwrap_or_default();
@@ -229,9 +234,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         // What is assigned without being defined is reported where it is assigned.
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
             || self.is_assigned(id, name);
-        let open = is_open.then_some(Ok(Outcome::Unknown));
+        let open = is_open.then_some(Ok(KnownValue::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
-        vec![Answer::always(answer)]
+        vec![ConditionalValue::always(answer)]
     }
 
     /// What there is behind a capability of this name, and where that lacks it, behind a
@@ -243,7 +248,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         asked: Asked<'_, 'a>,
         name: &str,
         rest: &[Node<'a>],
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let Some(capability) = self.types.effective(kind).capabilities.get(name) else {
             return self.of_requirement(id, name, asked, rest);
         };
@@ -254,7 +259,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             rest,
         );
         if let Some(found) = found {
-            return vec![Answer::always(found)];
+            return vec![ConditionalValue::always(found)];
         }
         let required = self.of_requirement(id, name, asked, rest);
         if !required.is_empty() && required.iter().all(|answer| answer.outcome.is_ok()) {
@@ -262,7 +267,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
         let message = format!("the capability `{name}` has no {} `{part}`", asked.noun());
-        vec![Answer::always(Err(asked.unknown(message)))]
+        vec![ConditionalValue::always(Err(asked.unknown(message)))]
     }
 
     /// A property, or where attributes are asked for, an attribute or the property that it
@@ -273,7 +278,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         properties: &Parts<'c, PropertyDefinition<'c>>,
         attributes: &Parts<'c, PropertyDefinition<'c>>,
         path: &[Node<'a>],
-    ) -> Option<Result<Outcome, Diagnostic>> {
+    ) -> Option<Result<KnownValue, Diagnostic>> {
         let (first, nested) = path.split_first()?;
         let name = first.text()?;
         let attribute =
@@ -293,7 +298,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         name: &str,
         asked: Asked<'_, 'a>,
         rest: &[Node<'a>],
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let element = self.graph.element(id);
         let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
         let relations = node
@@ -310,15 +315,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         relation: &RelationElement<'a>,
         asked: Asked<'_, 'a>,
         rest: &[Node<'a>],
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let own = self.alternatives(relation.id).into_iter().find_map(|(kind, _)| {
             let effective = self.types.effective(kind?);
             self.found_in(asked, &effective.properties, &effective.attributes, rest)
         });
         let (Some(target), None) = (relation.target, &own) else {
-            return vec![Answer {
+            return vec![ConditionalValue {
                 when: vec![relation.id],
-                outcome: own.unwrap_or(Ok(Outcome::Unknown)),
+                outcome: own.unwrap_or(Ok(KnownValue::Unknown)),
             }];
         };
         let target = self.graph.node(target).id;
@@ -378,14 +383,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What `get_artifact` takes from: an artifact of the node or of its type.
     pub(super) fn artifact_call(
         &self,
-        site: &Site,
+        site: &FunctionSite,
         call: &Call<'a>,
         entity: Name<'a>,
         artifact: Name<'a>,
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let id = match self.entity(site, call, entity) {
-            Err(error) => return vec![Answer::always(Err(error))],
-            Ok(Entity::Element(id)) => id,
+            Err(error) => return vec![ConditionalValue::always(Err(error))],
+            Ok(ReferredEntity::Element(id)) => id,
             Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
@@ -421,7 +426,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.ask(id, |kind| {
             let defined = &self.types.effective(kind).artifacts;
             if defined.contains_key(artifact.text) || !named.is_empty() {
-                return Ok(Outcome::Text);
+                return Ok(KnownValue::Text);
             }
             let message = format!("{} has no artifact `{}`", self.graph.display(id), artifact.text);
             let known = of_node
@@ -440,13 +445,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// that declares no outputs may have any.
     pub(super) fn output_call(
         &self,
-        site: &Site,
+        site: &FunctionSite,
         call: &Call<'a>,
         [entity, interface, operation, output]: [Name<'a>; 4],
-    ) -> Vec<Answer> {
+    ) -> Vec<ConditionalValue> {
         let id = match self.entity(site, call, entity) {
-            Err(error) => return vec![Answer::always(Err(error))],
-            Ok(Entity::Element(id)) => id,
+            Err(error) => return vec![ConditionalValue::always(Err(error))],
+            Ok(ReferredEntity::Element(id)) => id,
             Ok(_) => return Vec::new(),
         };
         self.ask(id, |kind| {
@@ -497,7 +502,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let what = format!("output of `{}` called", operation.text);
                 return Err(unknown(output, &what).help_opt(did_you_mean(output.text, outputs)));
             }
-            Ok(Outcome::RunTime)
+            Ok(KnownValue::RunTime)
         })
     }
 

@@ -21,7 +21,7 @@ use crate::variability::graph::{ElementId, RelationElement};
 use template::Templates;
 
 /// A requirement assignment in the light of one type of its node.
-struct Case<'k, 'c, 'a> {
+struct AssignmentCase<'k, 'c, 'a> {
     relation: &'k RelationElement<'a>,
     definition: &'c RequirementDefinition<'c>,
     /// The type of the node.
@@ -36,7 +36,7 @@ struct Case<'k, 'c, 'a> {
     node_type: Option<TypeId>,
 }
 
-impl Case<'_, '_, '_> {
+impl AssignmentCase<'_, '_, '_> {
     /// With what else it depends on.
     fn with(&self, more: &[ElementId]) -> Vec<ElementId> {
         [&*self.when, more].concat()
@@ -90,7 +90,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
-            self.assignment(Case {
+            self.assignment(AssignmentCase {
                 relation,
                 definition,
                 source,
@@ -129,7 +129,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .collect()
     }
 
-    fn assignment(&self, mut case: Case<'_, 'c, 'a>) {
+    fn assignment(&self, mut case: AssignmentCase<'_, 'c, 'a>) {
         self.refined_occurrences(&case);
         if case.names_relationship {
             case.relationships = self.refined_relationships(&case);
@@ -138,7 +138,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The range of an assignment lies in that of the definition.
-    fn refined_occurrences(&self, case: &Case<'_, '_, 'a>) {
+    fn refined_occurrences(&self, case: &AssignmentCase<'_, '_, 'a>) {
         let value = case.relation.requirement.declared.value;
         let Some(own) = value.get("occurrences").and_then(Occurrences::read) else { return };
         let (min, max, at) = bounds(case.definition);
@@ -159,7 +159,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn refined_relationships(&self, case: &Case<'_, '_, 'a>) -> Vec<(TypeId, Vec<ElementId>)> {
+    fn refined_relationships(
+        &self,
+        case: &AssignmentCase<'_, '_, 'a>,
+    ) -> Vec<(TypeId, Vec<ElementId>)> {
         let Some(wanted) = self.defined(Family::Relationship, case.definition.relationship) else {
             return case.relationships.clone();
         };

@@ -6,9 +6,9 @@
 //! variant all that are present count.
 
 use super::super::checker::Checker;
-use super::{Case, bounds};
+use super::{AssignmentCase, bounds};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::substitution::{Mapping, substitution};
+use crate::tosca::substitution::{SubstitutionMapping, substitution};
 use crate::tosca::{Family, Occurrences, RequirementDefinition};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId};
 use crate::variability::options::Check;
@@ -63,7 +63,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mappings = topology.and_then(|topology| topology.get("substitution_mappings"));
         // What is wrong with its shape is reported with it.
         let substitution = mappings.map(|node| substitution(node, &mut Diagnostics::default()));
-        let pair = |mapping: &Mapping<'a>| match mapping.path[..] {
+        let pair = |mapping: &SubstitutionMapping<'a>| match mapping.path[..] {
             [node, requirement] => Some((node.text()?, requirement.text()?)),
             _ => None,
         };
@@ -183,7 +183,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     return false;
                 };
                 let (when, relationships, node_type) = (Vec::new(), Vec::new(), None);
-                let case = Case {
+                let case = AssignmentCase {
                     relation,
                     definition,
                     source,

@@ -2,8 +2,8 @@
 //! 3.7.3.5 and 3.8.2.2).
 
 use super::super::checker::Checker;
-use super::super::filter::Candidate;
-use super::Case;
+use super::super::filter::FilteredNode;
+use super::AssignmentCase;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
@@ -15,7 +15,7 @@ use crate::variability::graph::{ElementId, NodeElement};
 pub(super) type Capability<'c> = (&'c str, &'c EffectiveCapability<'c>);
 
 impl<'c, 'a> Checker<'c, 'a> {
-    pub(super) fn targets(&self, case: &Case<'_, 'c, 'a>) {
+    pub(super) fn targets(&self, case: &AssignmentCase<'_, 'c, 'a>) {
         let filter = case.relation.requirement.declared.value.get("node_filter");
         match case.relation.target.map(|target| self.graph.node(target)) {
             Some(node) => {
@@ -47,7 +47,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// A node template, as one of its types.
     fn template_as_target(
         &self,
-        case: &Case<'_, 'c, 'a>,
+        case: &AssignmentCase<'_, 'c, 'a>,
         node: &NodeElement<'a>,
         kind: TypeId,
         when: &[ElementId],
@@ -67,13 +67,13 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.capability_of(case, kind, when);
         if let Some(filter) = case.definition.node_filter {
             let filter = NodeFilter::read(filter, &mut Diagnostics::default());
-            self.fulfils(when, &filter, Candidate { node, kind, at });
+            self.fulfils(when, &filter, FilteredNode { node, kind, at });
         }
     }
 
     /// What an orchestrator has to look for, where that is known: the narrower one of the types
     /// that assignment and definition name.
-    fn abstract_target(&self, case: &Case<'_, 'c, 'a>) -> Option<TypeId> {
+    fn abstract_target(&self, case: &AssignmentCase<'_, 'c, 'a>) -> Option<TypeId> {
         let wanted = self.defined(Family::Node, case.definition.node);
         let target = match (case.node_type, wanted) {
             (Some(own), Some(wanted))
@@ -104,7 +104,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// A target of this type has a capability that the relationship can lead to.
-    fn capability_of(&self, case: &Case<'_, 'c, 'a>, target: TypeId, when: &[ElementId]) {
+    fn capability_of(&self, case: &AssignmentCase<'_, 'c, 'a>, target: TypeId, when: &[ElementId]) {
         let capabilities = match self.fitting(case, target) {
             Ok(capabilities) => capabilities,
             Err(error) => return self.report_when(when, &[], error),
@@ -135,7 +135,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// are none.
     pub(super) fn fitting(
         &self,
-        case: &Case<'_, 'c, 'a>,
+        case: &AssignmentCase<'_, 'c, 'a>,
         target: TypeId,
     ) -> Result<Vec<Capability<'c>>, Diagnostic> {
         let (name, owner) = (case.definition.named.name, self.types.definition(target).name);
@@ -186,7 +186,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// of a type; all where it names none.
     fn assigned_capabilities(
         &self,
-        case: &Case<'_, 'c, 'a>,
+        case: &AssignmentCase<'_, 'c, 'a>,
         target: TypeId,
     ) -> Result<Vec<Capability<'c>>, Diagnostic> {
         let capabilities = &self.types.effective(target).capabilities;
@@ -244,7 +244,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 }
 
 /// Where the target is named; the name of the requirement where it is not.
-fn target_span(case: &Case<'_, '_, '_>) -> Span {
+fn target_span(case: &AssignmentCase<'_, '_, '_>) -> Span {
     let requirement = case.relation.requirement;
     requirement.target.unwrap_or(requirement.declared.key).span()
 }

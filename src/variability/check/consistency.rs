@@ -1,11 +1,11 @@
 //! Checks that keep the result well-formed.
 
-use super::{Checker, Judge, error, of_one_name, warning};
+use super::{Judge, PresenceChecker, error, of_one_name, warning};
 use crate::text::diagnostic::Code;
 use crate::variability::graph::{ElementId, PropertyElement};
 use crate::variability::options::{Check, Kind};
 
-impl Checker<'_, '_> {
+impl PresenceChecker<'_, '_> {
     pub(super) fn consistency(&mut self) {
         self.relation_ends();
         self.containers();

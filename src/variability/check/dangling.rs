@@ -1,6 +1,6 @@
 //! References in the result to what is not in it.
 
-use super::Checker;
+use super::PresenceChecker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
@@ -74,7 +74,7 @@ fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>
     }
 }
 
-impl Checker<'_, '_> {
+impl PresenceChecker<'_, '_> {
     /// Reports those that dangle in a variant.
     pub(super) fn dangling(&mut self, presence: &Presence) {
         let graph = self.graph;

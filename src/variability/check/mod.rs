@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// Checks a variant; what is switched off but decides something arbitrarily is a warning.
 pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
-    let mut checker = Checker {
+    let mut checker = PresenceChecker {
         graph,
         options,
         judge: Judge::Variant(presence),
@@ -30,7 +30,7 @@ pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagn
 
 /// What every variant has to fulfil to pass the checks.
 pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
-    let mut checker = Checker {
+    let mut checker = PresenceChecker {
         graph,
         options,
         judge: Judge::Rules,
@@ -70,7 +70,7 @@ enum Judge<'c> {
     Rules,
 }
 
-struct Checker<'c, 'a> {
+struct PresenceChecker<'c, 'a> {
     graph: &'c Graph<'a>,
     options: &'c Options,
     judge: Judge<'c>,
@@ -78,7 +78,7 @@ struct Checker<'c, 'a> {
     rules: Vec<PresenceRule>,
 }
 
-impl<'a> Checker<'_, 'a> {
+impl<'a> PresenceChecker<'_, 'a> {
     fn all(&mut self) {
         self.consistency();
         self.semantic();

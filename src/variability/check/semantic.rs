@@ -1,12 +1,12 @@
 //! Checks that keep the result meaningful.
 
-use super::{Checker, error, warning};
+use super::{PresenceChecker, error, warning};
 use crate::text::diagnostic::Code;
 use crate::variability::graph::ElementId;
 use crate::variability::options::Check;
 use crate::variability::presence::Presence;
 
-impl Checker<'_, '_> {
+impl PresenceChecker<'_, '_> {
     pub(super) fn semantic(&mut self) {
         let graph = self.graph;
         for node in &graph.nodes {

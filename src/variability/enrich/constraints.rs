@@ -1,6 +1,6 @@
 //! Constraints between elements: implications, the constraint options, and the author's own.
 
-use super::{Assertions, Conditions, Context, Origin};
+use super::{Assertions, Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::variability::graph::{Element, ElementId};
 use crate::variability::options::{Constraint, Flag, Kind};
@@ -8,7 +8,7 @@ use crate::variability::syntax::Of;
 use crate::variability::template::Implied;
 use rustc_hash::FxHashMap;
 
-impl<'a> Context<'_, '_, 'a> {
+impl<'a> EnrichContext<'_, '_, 'a> {
     pub(super) fn constraints(&mut self, generated: &Conditions, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
         for id in graph.ids() {

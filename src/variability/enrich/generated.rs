@@ -1,25 +1,25 @@
 //! `generated(e)`: default conditions and pruning.
 //!
 //! A generic condition is taken when
-//! (default conditions on ∧ e has no condition ∧ its half on) ∨ (pruning on ∧ its half on).
+//! (default conditions on ∧ e has no condition ∧ its aspect on) ∨ (pruning on ∧ its aspect on).
 
 use super::origin::By;
-use super::{Conditions, Context, Origin};
+use super::{Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::tosca::types::{Family, Meaning};
 use crate::variability::graph::{Element, ElementId, NodeElement};
-use crate::variability::options::{Half, Kind, Part};
+use crate::variability::options::{Aspect, Kind, ModePart};
 use crate::variability::syntax::Of;
 use crate::variability::template::{TypeSpecificCondition, TypeSpecificConditions};
 use rustc_hash::FxHashMap;
 
-const HALVES: [Half; 2] = [Half::Consistency, Half::Semantic];
+const ASPECTS: [Aspect; 2] = [Aspect::Consistency, Aspect::Semantic];
 
 /// Type-specific conditions by family, type and property.
 type TypeSpecificIndex<'t, 'a> =
     FxHashMap<(Family, Meaning<'a>, Option<&'a str>), &'t TypeSpecificCondition<'a>>;
 
-impl<'c, 'a> Context<'c, '_, 'a> {
+impl<'c, 'a> EnrichContext<'c, '_, 'a> {
     /// The generated conditions of every element.
     pub(super) fn generated(
         &mut self,
@@ -39,7 +39,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
             let element = graph.element(id);
-            let taken = HALVES.map(|half| self.taken(element, half, manual.of(id).is_empty()));
+            let taken = ASPECTS.map(|aspect| self.taken(element, aspect, manual.of(id).is_empty()));
             let is_persistent = || {
                 element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent
             };
@@ -52,27 +52,28 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         conditions
     }
 
-    /// Whether conditions of this half are generated for an element, and by what.
-    fn taken(&self, element: &Element<'a>, half: Half, unconditional: bool) -> Option<By> {
+    /// Whether conditions of this aspect are generated for an element, and by what.
+    fn taken(&self, element: &Element<'a>, aspect: Aspect, unconditional: bool) -> Option<By> {
         let (kind, options) = (element.kind, self.options);
         let settings = element.settings;
         // An element's own setting is more specific than any option.
-        let own =
-            |wide: Option<bool>, halves: [Option<bool>; 2]| (wide, halves[half as usize].or(wide));
-        let (wide, narrow) = settings.map_or((None, None), |s| own(s.pruning, s.pruning_halves));
+        let own = |wide: Option<bool>, aspects: [Option<bool>; 2]| {
+            (wide, aspects[aspect as usize].or(wide))
+        };
+        let (wide, narrow) = settings.map_or((None, None), |s| own(s.pruning, s.pruning_aspects));
         if wide.unwrap_or(options.pruning_enabled(kind))
-            && narrow.unwrap_or(options.pruning_half(kind, half))
+            && narrow.unwrap_or(options.pruning_aspect(kind, aspect))
         {
             return Some(By::Pruning);
         }
         let (wide, narrow) =
-            settings.map_or((None, None), |s| own(s.default_condition, s.default_halves));
+            settings.map_or((None, None), |s| own(s.default_condition, s.default_aspects));
         let enabled = wide.unwrap_or(options.default_condition_enabled(kind))
-            && narrow.unwrap_or(options.default_condition_half(kind, half));
+            && narrow.unwrap_or(options.default_condition_aspect(kind, aspect));
         (enabled && unconditional).then_some(By::Default)
     }
 
-    /// Adds the condition of the element's type; says which halves it replaces.
+    /// Adds the condition of the element's type; says which aspects it replaces.
     fn type_specific(
         &mut self,
         id: ElementId,
@@ -81,11 +82,11 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         list: &mut Vec<(Formula, Origin)>,
     ) -> [bool; 2] {
         let Some(condition) = self.type_specific_of(id, index) else { return [false, false] };
-        let applies = (0..2).any(|half| condition.halves[half] && taken[half].is_some());
+        let applies = (0..2).any(|aspect| condition.aspects[aspect] && taken[aspect].is_some());
         if applies {
             self.add(condition.conditions, id, |span| Origin::TypeSpecific(id, span), list);
         }
-        condition.halves
+        condition.aspects
     }
 
     /// The condition of the element's type, or else of the nearest ancestor that has one.
@@ -115,7 +116,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         types.find_map(|one| index.get(&(family, one, property))).copied()
     }
 
-    /// Adds the generic conditions of the halves that are taken and not replaced.
+    /// Adds the generic conditions of the aspects that are taken and not replaced.
     fn generic(
         &mut self,
         id: ElementId,
@@ -123,24 +124,24 @@ impl<'c, 'a> Context<'c, '_, 'a> {
         replaced: [bool; 2],
         list: &mut Vec<(Formula, Origin)>,
     ) {
-        let by = |half: Half| taken[half as usize].filter(|_| !replaced[half as usize]);
+        let by = |aspect: Aspect| taken[aspect as usize].filter(|_| !replaced[aspect as usize]);
         let kind = self.evaluator.graph.element(id).kind;
-        let (consistency, semantic) = (by(Half::Consistency), by(Half::Semantic));
+        let (consistency, semantic) = (by(Aspect::Consistency), by(Aspect::Semantic));
         match kind {
             Kind::Import => {}
-            Kind::Type => self.whole(id, Half::Consistency, consistency, Of::Container, list),
-            Kind::Input => self.whole(id, Half::Semantic, semantic, Of::Consumers, list),
-            // The specification's tables disagree about the half of outputs, so either enables it.
+            Kind::Type => self.whole(id, Aspect::Consistency, consistency, Of::Container, list),
+            Kind::Input => self.whole(id, Aspect::Semantic, semantic, Of::Consumers, list),
+            // The specification's tables disagree about the aspect of outputs: either enables it.
             Kind::Output => {
-                self.whole(id, Half::Semantic, semantic.or(consistency), Of::Producers, list)
+                self.whole(id, Aspect::Semantic, semantic.or(consistency), Of::Producers, list)
             }
-            Kind::Policy => self.whole(id, Half::Semantic, semantic, Of::Targets, list),
-            Kind::Group => self.whole(id, Half::Semantic, semantic, Of::Members, list),
+            Kind::Policy => self.whole(id, Aspect::Semantic, semantic, Of::Targets, list),
+            Kind::Group => self.whole(id, Aspect::Semantic, semantic, Of::Members, list),
             Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {
                 for &part in self.mode(id) {
-                    let half = half_of(kind, part);
-                    if let (Some(by), Some(formula)) = (by(half), self.part(id, part)) {
-                        list.push((formula, Origin::Generic(id, half, Some(part), by)));
+                    let aspect = aspect_of(kind, part);
+                    if let (Some(by), Some(formula)) = (by(aspect), self.part(id, part)) {
+                        list.push((formula, Origin::Generic(id, aspect, Some(part), by)));
                     }
                 }
             }
@@ -150,17 +151,17 @@ impl<'c, 'a> Context<'c, '_, 'a> {
     fn whole(
         &mut self,
         id: ElementId,
-        half: Half,
+        aspect: Aspect,
         by: Option<By>,
         of: Of,
         list: &mut Vec<(Formula, Origin)>,
     ) {
         if let Some(by) = by {
-            list.push((self.evaluator.presence(of, id), Origin::Generic(id, half, None, by)));
+            list.push((self.evaluator.presence(of, id), Origin::Generic(id, aspect, None, by)));
         }
     }
 
-    fn mode(&self, id: ElementId) -> &'c [Part] {
+    fn mode(&self, id: ElementId) -> &'c [ModePart] {
         let (graph, options) = (self.evaluator.graph, self.options);
         let element = graph.element(id);
         let own = element.settings.and_then(|settings| settings.default_condition_mode.as_deref());
@@ -169,7 +170,7 @@ impl<'c, 'a> Context<'c, '_, 'a> {
 
     /// The formula of a part; nothing where what it asks for does not exist in the variable
     /// template.
-    fn part(&mut self, id: ElementId, part: Part) -> Option<Formula> {
+    fn part(&mut self, id: ElementId, part: ModePart) -> Option<Formula> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         match element.kind {
@@ -179,21 +180,21 @@ impl<'c, 'a> Context<'c, '_, 'a> {
                 exists(of, node, graph.hosting(node).any(|relation| relation.target.is_some()))
                     .then(|| self.evaluator.presence(of, id))
             }
-            Kind::Technology if part == Part::Other => {
+            Kind::Technology if part == ModePart::Other => {
                 let technology = &graph.technologies[element.slot as usize];
                 let all = &graph.node(technology.node).technologies;
                 let others: Vec<_> = all.iter().copied().filter(|&other| other != id).collect();
                 Some(!self.evaluator.any(&others))
             }
-            Kind::Property if part == Part::Consuming => {
+            Kind::Property if part == ModePart::Consuming => {
                 let consumed = &graph.properties[element.slot as usize].consumed;
                 (!consumed.is_empty()).then(|| self.evaluator.any(consumed))
             }
             _ => {
                 let of = match part {
-                    Part::Source => Of::Source,
-                    Part::Target => Of::Target,
-                    Part::Managed => Of::Managed,
+                    ModePart::Source => Of::Source,
+                    ModePart::Target => Of::Target,
+                    ModePart::Managed => Of::Managed,
                     _ => Of::Container,
                 };
                 Some(self.evaluator.presence(of, id))
@@ -202,24 +203,28 @@ impl<'c, 'a> Context<'c, '_, 'a> {
     }
 }
 
-fn half_of(kind: Kind, part: Part) -> Half {
+fn aspect_of(kind: Kind, part: ModePart) -> Aspect {
     match (kind, part) {
-        (Kind::Node, _) | (_, Part::Managed) => Half::Semantic,
-        _ => Half::Consistency,
+        (Kind::Node, _) | (_, ModePart::Managed) => Aspect::Semantic,
+        _ => Aspect::Consistency,
     }
 }
 
-fn node_part(part: Part) -> Option<Of> {
+fn node_part(part: ModePart) -> Option<Of> {
     Some(match part {
-        Part::Source => Of::Sources,
-        Part::Incoming => Of::Incoming,
-        Part::IncomingNaive => Of::IncomingNaive,
-        Part::Outgoing => Of::Outgoing,
-        Part::OutgoingNaive => Of::OutgoingNaive,
-        Part::Host => Of::Hosts,
-        Part::Artifact => Of::Artifacts,
-        Part::ArtifactNaive => Of::ArtifactsNaive,
-        Part::Target | Part::Container | Part::Consuming | Part::Managed | Part::Other => {
+        ModePart::Source => Of::Sources,
+        ModePart::Incoming => Of::Incoming,
+        ModePart::IncomingNaive => Of::IncomingNaive,
+        ModePart::Outgoing => Of::Outgoing,
+        ModePart::OutgoingNaive => Of::OutgoingNaive,
+        ModePart::Host => Of::Hosts,
+        ModePart::Artifact => Of::Artifacts,
+        ModePart::ArtifactNaive => Of::ArtifactsNaive,
+        ModePart::Target
+        | ModePart::Container
+        | ModePart::Consuming
+        | ModePart::Managed
+        | ModePart::Other => {
             return None;
         }
     })

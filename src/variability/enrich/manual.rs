@@ -1,6 +1,6 @@
 //! `manual(e)`: the conjunction of the conditions that authors wrote.
 
-use super::{Assertions, Conditions, Context, Origin};
+use super::{Assertions, Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::graph::{Element, ElementId, GroupElement};
@@ -8,7 +8,7 @@ use crate::variability::inputs::Inputs;
 use crate::variability::options::{Flag, Kind};
 use rustc_hash::FxHashMap;
 
-impl<'e, 'a> Context<'_, 'e, 'a> {
+impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
     /// The manual conditions of every element.
     pub(super) fn manual(
         &mut self,

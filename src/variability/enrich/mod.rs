@@ -20,7 +20,7 @@ use crate::text::yaml::Node;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::Inputs;
-use crate::variability::options::{Check, Half, Kind, Options, Part};
+use crate::variability::options::{Aspect, Check, Kind, ModePart, Options};
 use crate::variability::template::TypeSpecificConditions;
 
 /// Everything that must hold: clauses of formulas, each with its reason.
@@ -69,7 +69,7 @@ impl Assertions {
 }
 
 /// What the phases of this module look at.
-struct Context<'c, 'e, 'a> {
+struct EnrichContext<'c, 'e, 'a> {
     evaluator: &'c mut Evaluator<'e, 'a>,
     options: &'c Options,
     diagnostics: Diagnostics,
@@ -108,7 +108,7 @@ pub fn validate<'a>(
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
 ) -> Result<(), Diagnostics> {
-    let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    let mut context = EnrichContext { evaluator, options, diagnostics: Diagnostics::default() };
     context.validate(type_specific);
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(()) }
 }
@@ -123,7 +123,7 @@ pub fn enrich<'a>(
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
 ) -> Result<Assertions, Diagnostics> {
-    let mut context = Context { evaluator, options, diagnostics: Diagnostics::default() };
+    let mut context = EnrichContext { evaluator, options, diagnostics: Diagnostics::default() };
     let elements = context.evaluator.graph.elements.len();
     let mut assertions = Assertions::with_room(elements);
     context.check_persistent();
@@ -141,7 +141,7 @@ pub fn enrich<'a>(
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(assertions) }
 }
 
-impl<'a> Context<'_, '_, 'a> {
+impl<'a> EnrichContext<'_, '_, 'a> {
     /// Adds what stands as the conditions of an element, each with its origin.
     fn add(
         &mut self,
@@ -163,12 +163,12 @@ impl<'a> Context<'_, '_, 'a> {
     fn check_persistent(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);
         let by_default = options.default_condition_enabled(Kind::Node)
-            && options.default_condition_half(Kind::Node, Half::Semantic);
-        let by_pruning =
-            options.pruning_enabled(Kind::Node) && options.pruning_half(Kind::Node, Half::Semantic);
+            && options.default_condition_aspect(Kind::Node, Aspect::Semantic);
+        let by_pruning = options.pruning_enabled(Kind::Node)
+            && options.pruning_aspect(Kind::Node, Aspect::Semantic);
         let mode = options.mode(Kind::Node);
-        let circular = mode.contains(&Part::Host)
-            && mode.iter().any(|part| matches!(part, Part::Incoming | Part::IncomingNaive));
+        let circular = mode.contains(&ModePart::Host)
+            && mode.iter().any(|part| matches!(part, ModePart::Incoming | ModePart::IncomingNaive));
         let persistent = graph.nodes.iter().any(|node| node.template.persistent);
         let Some(first) =
             graph.nodes.first().filter(|_| !persistent && circular && (by_default || by_pruning))

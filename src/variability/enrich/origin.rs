@@ -3,7 +3,7 @@
 use crate::text::source::Span;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::FeatureKeyword;
-use crate::variability::options::{Constraint, Half, OptionOrigin, Options, Part};
+use crate::variability::options::{Aspect, Constraint, ModePart, OptionOrigin, Options};
 
 /// Why a formula is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Origin {
     /// `present(t) ⇒` what its technology rule stands on.
     Technology(ElementId),
     /// `present(e) ⇒ generic default condition`, by default or by pruning.
-    Generic(ElementId, Half, Option<Part>, By),
+    Generic(ElementId, Aspect, Option<ModePart>, By),
     /// `present(e) ⇒ type-specific default condition`
     TypeSpecific(ElementId, Span),
     /// `all conditions of e hold ⇒ present(e)`
@@ -74,8 +74,8 @@ impl Origin {
     /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode
     /// semantic-loose)``.
     pub fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
-        let Self::Generic(id, half, part, by) = *self else { return None };
-        let (name, origin) = generic(graph, options, id, half, part, by);
+        let Self::Generic(id, aspect, part, by) = *self else { return None };
+        let (name, origin) = generic(graph, options, id, aspect, part, by);
         Some(format!("{name} ({origin})"))
     }
 
@@ -134,8 +134,8 @@ impl Origin {
                 format!("{element} is an alternative that no condition selects")
             }
             Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
-            Self::Generic(_, half, part, by) => {
-                let (name, origin) = generic(graph, options, id, *half, *part, *by);
+            Self::Generic(_, aspect, part, by) => {
+                let (name, origin) = generic(graph, options, id, *aspect, *part, *by);
                 format!("{element} is present only if its {name} holds ({origin})")
             }
             Self::TypeSpecific(..) => {
@@ -175,14 +175,14 @@ fn generic(
     graph: &Graph<'_>,
     options: &Options,
     id: ElementId,
-    half: Half,
-    part: Option<Part>,
+    aspect: Aspect,
+    part: Option<ModePart>,
     by: By,
 ) -> (String, String) {
     let kind = graph.element(id).kind;
     let (word, origin) = match by {
-        By::Default => ("default condition", options.default_condition_origin(kind, half)),
-        By::Pruning => ("pruning", options.pruning_origin(kind, half)),
+        By::Default => ("default condition", options.default_condition_origin(kind, aspect)),
+        By::Pruning => ("pruning", options.pruning_origin(kind, aspect)),
     };
     let part = part.map(|part| format!(" `{}`", part.as_str())).unwrap_or_default();
     (format!("{word}{part}"), named(&origin))

@@ -1,11 +1,11 @@
 //! Judges all expressions of a template before any is evaluated.
 
-use super::Context;
+use super::EnrichContext;
 use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::template::{PropertyValue, TypeSpecificConditions};
 
-impl<'a> Context<'_, '_, 'a> {
+impl<'a> EnrichContext<'_, '_, 'a> {
     /// Reports what is wrong with expressions whatever the inputs.
     pub(super) fn validate(&mut self, type_specific: &TypeSpecificConditions<'a>) {
         self.evaluator.validate_cycles(&mut self.diagnostics);

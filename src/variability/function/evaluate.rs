@@ -26,13 +26,13 @@ const BYTES: usize = 16 << 20;
 
 /// There is an error, which is reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Stop;
+pub struct AlreadyReported;
 
 /// A value; nothing where it is not known before run time.
-pub type Evaluated<T = Value> = Result<Option<T>, Stop>;
+pub type FunctionResult<T = Value> = Result<Option<T>, AlreadyReported>;
 
 /// What is found under a path: a value as above; nothing at all where there is none of that name.
-type Found = Result<Option<Option<Value>>, Stop>;
+type PathLookup = Result<Option<Option<Value>>, AlreadyReported>;
 
 /// What a function in it means: the element whose `SELF` it is, and the place of the value.
 type Cell = (Option<ElementId>, Span);
@@ -55,7 +55,7 @@ pub struct Functions<'e, 'a> {
     inputs: FxHashMap<&'a str, ElementId>,
     /// The relations of named relationship templates.
     relationships: FxHashMap<&'a str, ElementId>,
-    known: FxHashMap<Cell, Evaluated>,
+    known: FxHashMap<Cell, FunctionResult>,
     /// The values on whose way this is.
     way: Vec<Cell>,
     depth: usize,
@@ -100,7 +100,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     ///
     /// # Errors
     /// Where something is wrong with it.
-    pub fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> Evaluated {
+    pub fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if call(node).is_none() {
             return Ok(None);
         }
@@ -111,9 +111,9 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(value)
     }
 
-    fn stop<T>(&mut self, error: Diagnostic) -> Result<T, Stop> {
+    fn stop<T>(&mut self, error: Diagnostic) -> Result<T, AlreadyReported> {
         self.diagnostics.push(error);
-        Err(Stop)
+        Err(AlreadyReported)
     }
 
     fn wrong<T>(
@@ -121,13 +121,13 @@ impl<'e, 'a> Functions<'e, 'a> {
         node: Node<'_>,
         section: &'static str,
         message: impl Into<String>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, AlreadyReported> {
         self.stop(
             Diagnostic::error(Code::InvalidFunction, message).at(node.span()).section(section),
         )
     }
 
-    fn pay(&mut self, bytes: usize, at: Node<'_>) -> Result<(), Stop> {
+    fn pay(&mut self, bytes: usize, at: Node<'_>) -> Result<(), AlreadyReported> {
         match self.bytes.checked_sub(bytes) {
             Some(left) => self.bytes = left,
             None => {
@@ -142,7 +142,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// A value that something takes from, worked out once.
-    fn cell(&mut self, node: Node<'_>, site: Option<ElementId>) -> Evaluated {
+    fn cell(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         let cell = (site, node.span());
         if let Some(known) = self.known.get(&cell) {
             return known.clone();
@@ -167,7 +167,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// A value with everything in it.
-    fn value(&mut self, node: Node<'_>, site: Option<ElementId>) -> Evaluated {
+    fn value(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if node.kind() == NodeKind::Scalar {
             return Ok(Some(node.to_value()));
         }
@@ -187,7 +187,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         value
     }
 
-    fn collection(&mut self, node: Node<'_>, site: Option<ElementId>) -> Evaluated {
+    fn collection(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if node.kind() == NodeKind::Sequence {
             let items = node
                 .items()
@@ -203,7 +203,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(entries.map(|entries| Value::Map(entries.into())))
     }
 
-    fn call(&mut self, call: &Call<'_>, site: Option<ElementId>) -> Evaluated {
+    fn call(&mut self, call: &Call<'_>, site: Option<ElementId>) -> FunctionResult {
         match &call.arguments {
             Arguments::Parts(parts) => self.joined(parts.iter().copied(), "", site, "4.3.1"),
             Arguments::Join(list, delimiter) => self.join(*list, *delimiter, site),
@@ -223,7 +223,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         node: Node<'_>,
         site: Option<ElementId>,
         section: &'static str,
-    ) -> Evaluated<String> {
+    ) -> FunctionResult<String> {
         if let (NodeKind::Scalar, Some(text)) = (node.kind(), node.text()) {
             return Ok(Some(text.to_owned()));
         }
@@ -244,7 +244,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         delimiter: &str,
         site: Option<ElementId>,
         section: &'static str,
-    ) -> Evaluated {
+    ) -> FunctionResult {
         let mut joined = Some(String::new());
         for (index, part) in parts.enumerate() {
             let text = self.text(part, site, section)?;
@@ -263,7 +263,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         list: Node<'_>,
         delimiter: Option<Node<'_>>,
         site: Option<ElementId>,
-    ) -> Evaluated {
+    ) -> FunctionResult {
         let delimiter = match delimiter {
             Some(delimiter) => self.text(delimiter, site, "4.3.2")?,
             None => Some(String::new()),
@@ -302,7 +302,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         &mut self,
         [text, characters, index]: [Node<'_>; 3],
         site: Option<ElementId>,
-    ) -> Evaluated {
+    ) -> FunctionResult {
         let whole = self.text(text, site, "4.3.3")?;
         let characters = self.text(characters, site, "4.3.3")?;
         let (Some(whole), Some(characters), Some(at)) =
@@ -330,7 +330,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// The value that is given, else the default; where a value is required there has to be one.
-    fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> Evaluated {
+    fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> FunctionResult {
         let graph = self.graph;
         let input = match operand.scalar() {
             Some(Scalar::Int(index)) => {
@@ -364,7 +364,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// A part of a value as it is written; nothing at all where there is no such part.
-    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> Found {
+    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> PathLookup {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
         if call(node).is_some() {
             let Some(value) = self.cell(node, site)? else { return Ok(Some(None)) };
@@ -386,7 +386,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    fn part_of_value(&mut self, value: Value, path: &[Node<'_>]) -> Evaluated {
+    fn part_of_value(&mut self, value: Value, path: &[Node<'_>]) -> FunctionResult {
         let mut current = value;
         for step in path {
             let name = step.text().unwrap_or_default();
@@ -409,7 +409,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(Some(current))
     }
 
-    fn no_item<T>(&mut self, index: Node<'_>) -> Result<T, Stop> {
+    fn no_item<T>(&mut self, index: Node<'_>) -> Result<T, AlreadyReported> {
         self.wrong(
             index,
             "4.4.2",
@@ -456,7 +456,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         entity: Name<'_>,
         path: &[Node<'_>],
         site: Option<ElementId>,
-    ) -> Evaluated {
+    ) -> FunctionResult {
         let graph = self.graph;
         let around = site.map(|id| graph.element(id));
         let relation = around
@@ -485,7 +485,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// Of the nodes that host a node, the nearest that has it.
-    fn of_hosts(&mut self, node: &'e NodeElement<'a>, path: &[Node<'_>]) -> Evaluated {
+    fn of_hosts(&mut self, node: &'e NodeElement<'a>, path: &[Node<'_>]) -> FunctionResult {
         let graph = self.graph;
         let mut seen = FxHashSet::from_iter([node.id]);
         let mut current = node;
@@ -505,7 +505,7 @@ impl<'e, 'a> Functions<'e, 'a> {
 
     /// What an element has under a path: behind a capability or a requirement a property of that,
     /// else one of its own.
-    fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> Found {
+    fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
         let element = self.graph.element(id);
         let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
         if let (Some(node), Some((first, rest @ [_, ..]))) = (node, path.split_first()) {
@@ -530,7 +530,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// A property of an element: as it is assigned, or else as its type has it.
-    fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> Found {
+    fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
         let present = self.presence.among(self.graph.properties_of(id));
@@ -558,7 +558,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         definition: Option<&PropertyDefinition<'_>>,
         path: &[Node<'_>],
         id: ElementId,
-    ) -> Found {
+    ) -> PathLookup {
         match definition.and_then(|definition| definition.value.or(definition.default)) {
             Some(value) => self.part(value, path, Some(id)),
             None => Ok(None),
@@ -571,7 +571,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         node: &NodeElement<'a>,
         capability: &str,
         path: &[Node<'_>],
-    ) -> Found {
+    ) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
         let written = node
@@ -596,7 +596,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         node: &NodeElement<'a>,
         relation: &RelationElement<'a>,
         path: &[Node<'_>],
-    ) -> Found {
+    ) -> PathLookup {
         let own = self.own(relation.id, path)?;
         let (Some(target), None) = (relation.target, &own) else { return Ok(own) };
         let target = self.graph.node(target);

@@ -7,7 +7,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::types::{Family, TypeHierarchy};
-use crate::variability::graph::index::Index;
+use crate::variability::graph::index::NameIndex;
 use crate::variability::options::Kind;
 use crate::variability::template::{
     Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement,
@@ -28,7 +28,7 @@ pub fn build<'a>(
     types: &TypeHierarchy<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Graph<'a> {
-    let mut builder = Builder {
+    let mut builder = GraphBuilder {
         graph: Graph::empty(template),
         types,
         users: vec![None; template.relationships.len()],
@@ -44,7 +44,7 @@ pub fn build<'a>(
     builder.graph
 }
 
-struct Builder<'a, 't> {
+struct GraphBuilder<'a, 't> {
     graph: Graph<'a>,
     types: &'t TypeHierarchy<'t>,
     /// The relation that uses each relationship template.
@@ -52,7 +52,7 @@ struct Builder<'a, 't> {
     diagnostics: Diagnostics,
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a> GraphBuilder<'a, '_> {
     /// Adds the element that is declared here, at this position of its collection and of the table
     /// of its kind.
     fn add(
@@ -83,11 +83,12 @@ impl<'a> Builder<'a, '_> {
             topology.and_then(|it| it.get(keyword)).is_some_and(|it| it.kind() == NodeKind::Mapping)
         };
         let nodes = template.nodes.iter().map(|node| node.declared.name);
-        self.graph.node_names = Index::of(nodes, is_map("node_templates"));
+        self.graph.node_names = NameIndex::of(nodes, is_map("node_templates"));
         let relationships = template.relationships.iter().map(|relationship| relationship.name);
-        self.graph.relationship_names = Index::of(relationships, is_map("relationship_templates"));
+        self.graph.relationship_names =
+            NameIndex::of(relationships, is_map("relationship_templates"));
         let groups = template.groups.iter().map(|group| group.declared.name);
-        self.graph.group_names = Index::of(groups, is_map("groups"));
+        self.graph.group_names = NameIndex::of(groups, is_map("groups"));
     }
 
     fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {

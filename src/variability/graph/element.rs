@@ -4,14 +4,14 @@ use crate::sat::formula::Atom;
 use crate::text::decimal::Decimal;
 use crate::text::source::Span;
 use crate::text::yaml::Node;
-use crate::variability::graph::index::Index;
-use crate::variability::graph::lookup::Names;
+use crate::variability::graph::index::NameIndex;
+use crate::variability::graph::lookup::NamesByContainer;
 use crate::variability::graph::references::Reference;
 use crate::variability::options::Kind;
 use crate::variability::syntax::Syntax;
 use crate::variability::template::{
-    Artifact, DEFAULT_ARTIFACT_TYPE, Group, Import, Member, NodeTemplate, Parameter, Policy,
-    Property, RelationshipTemplate, Requirement, ServiceTemplate, Settings,
+    Artifact, DEFAULT_ARTIFACT_TYPE, ElementSettings, Group, Import, Member, NodeTemplate,
+    Parameter, Policy, Property, RelationshipTemplate, Requirement, ServiceTemplate,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -61,7 +61,7 @@ pub struct Element<'a> {
     /// The conditions of its author, if there are any.
     pub conditions: Option<Node<'a>>,
     /// What else its author says of its variability, which is rare.
-    pub settings: Option<&'a Settings<'a>>,
+    pub settings: Option<&'a ElementSettings<'a>>,
     /// Whether a rule made it, so that no author could say anything.
     pub by_rule: bool,
 }
@@ -276,14 +276,14 @@ pub struct Graph<'a> {
     /// What values take from where.
     pub references: Vec<Reference>,
     /// The positions of nodes.
-    pub(super) node_names: Index<'a>,
+    pub(super) node_names: NameIndex<'a>,
     /// The positions of relationship templates in the template.
-    pub(super) relationship_names: Index<'a>,
+    pub(super) relationship_names: NameIndex<'a>,
     /// The positions of groups.
-    pub(super) group_names: Index<'a>,
+    pub(super) group_names: NameIndex<'a>,
     /// The expressions that decide about elements.
     pub syntax: Syntax<'a>,
-    pub(super) names: OnceCell<Names<'a>>,
+    pub(super) names: OnceCell<NamesByContainer<'a>>,
     pub(super) identifiers: OnceCell<FxHashMap<String, ElementId>>,
 }
 
@@ -304,9 +304,9 @@ impl<'a> Graph<'a> {
             outputs: Vec::new(),
             imports: Vec::new(),
             references: Vec::new(),
-            node_names: Index::default(),
-            relationship_names: Index::default(),
-            group_names: Index::default(),
+            node_names: NameIndex::default(),
+            relationship_names: NameIndex::default(),
+            group_names: NameIndex::default(),
             syntax: Syntax::default(),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),

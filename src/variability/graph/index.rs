@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell};
 
 /// Positions by name; of a name that comes twice the last one.
 #[derive(Debug, Default)]
-pub struct Index<'a> {
+pub struct NameIndex<'a> {
     names: Vec<&'a str>,
     /// Whether no name comes twice, so that whatever has the name is what is meant.
     is_distinct: bool,
@@ -16,7 +16,7 @@ pub struct Index<'a> {
     table: OnceCell<FxHashMap<&'a str, usize>>,
 }
 
-impl<'a> Index<'a> {
+impl<'a> NameIndex<'a> {
     /// The positions of these; `is_distinct` where it is known that no name comes twice.
     pub fn of(names: impl Iterator<Item = &'a str>, is_distinct: bool) -> Self {
         Self { names: names.collect(), is_distinct, ..Self::default() }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn finds_names_in_any_order() {
         let names = ["a", "b", "c", "d"];
-        let index = Index::of(names.into_iter(), true);
+        let index = NameIndex::of(names.into_iter(), true);
         for first in names {
             for second in names.into_iter().chain(["e"]) {
                 index.get(first);
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn asks_the_table_only_where_the_order_is_another() {
-        let index = Index::of(["a", "b", "c", "d"].into_iter(), true);
+        let index = NameIndex::of(["a", "b", "c", "d"].into_iter(), true);
         assert_eq!(
             ["a", "a", "c", "d", "a"].map(|name| index.get(name)),
             [0, 0, 2, 3, 0].map(Some)
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn the_last_of_a_name_counts() {
-        let index = Index::of(["a", "b", "a"].into_iter(), false);
+        let index = NameIndex::of(["a", "b", "a"].into_iter(), false);
         assert_eq!(["a", "b", "a"].map(|name| index.get(name)), [Some(2), Some(1), Some(2)]);
-        assert_eq!(Index::default().get("a"), None);
+        assert_eq!(NameIndex::default().get("a"), None);
     }
 }

@@ -18,7 +18,7 @@ pub enum Step {
 }
 
 /// Elements by container, kind and name: the first of the name, and another one if there is any.
-pub(super) type Names<'a> =
+pub(super) type NamesByContainer<'a> =
     FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
 
 impl<'a> Graph<'a> {
@@ -101,9 +101,9 @@ impl<'a> Graph<'a> {
     }
 
     /// Made when an expression names an element for the first time.
-    fn names(&self) -> &Names<'a> {
+    fn names(&self) -> &NamesByContainer<'a> {
         self.names.get_or_init(|| {
-            let mut names = Names::default();
+            let mut names = NamesByContainer::default();
             for id in self.ids() {
                 let element = self.element(id);
                 let entry = names.entry((element.container, element.kind, element.name));

@@ -29,7 +29,7 @@ pub struct Reference {
 }
 
 /// What a reference names, before names are resolved.
-enum Named<'a> {
+enum NamedReference<'a> {
     Input(Node<'a>),
     Element { entity: &'a str, name: Option<&'a str>, at: Node<'a> },
 }
@@ -40,7 +40,7 @@ enum Named<'a> {
 /// orchestrator knows.
 pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let mut found = Vec::new();
-    let inputs = Inputs::of(graph);
+    let inputs = InputReferences::of(graph);
     Finder { graph, inputs, from: ElementId(0), found: &mut found, diagnostics }.all();
     for reference in &found {
         let from = graph.element(reference.from);
@@ -69,11 +69,11 @@ fn push_new(list: &mut Vec<ElementId>, id: ElementId) {
 }
 
 /// Inputs by name and by position.
-struct Inputs<'a> {
+struct InputReferences<'a> {
     by_name: FxHashMap<&'a str, Vec<ElementId>>,
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> InputReferences<'a> {
     fn of(graph: &Graph<'a>) -> Self {
         let mut by_name: FxHashMap<&str, Vec<ElementId>> = FxHashMap::default();
         for input in &graph.inputs {
@@ -85,7 +85,7 @@ impl<'a> Inputs<'a> {
 
 struct Finder<'g, 'a> {
     graph: &'g Graph<'a>,
-    inputs: Inputs<'a>,
+    inputs: InputReferences<'a>,
     from: ElementId,
     found: &'g mut Vec<Reference>,
     diagnostics: &'g mut Diagnostics,
@@ -181,10 +181,10 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    fn resolve(&mut self, named: Named<'a>) {
+    fn resolve(&mut self, named: NamedReference<'a>) {
         let (targets, at) = match named {
-            Named::Input(operand) => (self.input(operand), operand),
-            Named::Element { entity, name, at } => (self.element(entity, name), at),
+            NamedReference::Input(operand) => (self.input(operand), operand),
+            NamedReference::Element { entity, name, at } => (self.element(entity, name), at),
         };
         if !targets.is_empty() {
             let by_position = matches!(at.scalar(), Some(Scalar::Int(_)));
@@ -251,23 +251,25 @@ impl<'a> Finder<'_, 'a> {
 }
 
 /// What an entry of a map takes from, when it calls a function.
-fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
+fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
     let name = key.text()?;
     if name == "eval" {
         return path(operand.as_str()?, operand);
     }
     match Function::named(name)? {
-        Function::GetInput if operand.kind() == NodeKind::Scalar => Some(Named::Input(operand)),
-        Function::GetInput => operand.items().next().map(Named::Input),
+        Function::GetInput if operand.kind() == NodeKind::Scalar => {
+            Some(NamedReference::Input(operand))
+        }
+        Function::GetInput => operand.items().next().map(NamedReference::Input),
         Function::GetProperty | Function::GetAttribute => {
             let mut parts = operand.items();
             let (entity, second, third) = (parts.next()?.as_str()?, parts.next()?, parts.next());
             // With three parts the middle one is a requirement or a capability, so the node itself
             // is meant.
             let name = if third.is_some() { None } else { second.text() };
-            Some(Named::Element { entity, name, at: operand })
+            Some(NamedReference::Element { entity, name, at: operand })
         }
-        Function::GetOperationOutput | Function::GetArtifact => Some(Named::Element {
+        Function::GetOperationOutput | Function::GetArtifact => Some(NamedReference::Element {
             entity: operand.items().next()?.as_str()?,
             name: None,
             at: operand,
@@ -277,8 +279,8 @@ fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<Named<'a>> {
 }
 
 /// Unfurl's path `::node::property`; a relative one starts with a dot and is left alone.
-fn path<'a>(text: &'a str, at: Node<'a>) -> Option<Named<'a>> {
+fn path<'a>(text: &'a str, at: Node<'a>) -> Option<NamedReference<'a>> {
     let mut parts = text.strip_prefix("::").unwrap_or(text).split("::");
     let (entity, name) = (parts.next()?, parts.next()?);
-    Some(Named::Element { entity, name: parts.next().is_none().then_some(name), at })
+    Some(NamedReference::Element { entity, name: parts.next().is_none().then_some(name), at })
 }

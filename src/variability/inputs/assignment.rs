@@ -1,7 +1,7 @@
 //! Assignments of values to inputs, layer over layer: a later one replaces the whole value of an
 //! earlier one.
 
-use super::declaration::{Declarations, InputId, Problem};
+use super::declaration::{Declarations, InputId, InputMismatch};
 use super::from_feature_ide;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
@@ -166,7 +166,7 @@ fn misfit(
     declaration: &super::Declaration<'_>,
     assignment: &Assignment,
     value: &Value,
-    problem: &Problem,
+    problem: &InputMismatch,
 ) -> Diagnostic {
     let feature = problem.wrong_type
         && declaration.primitive() == Some(Primitive::Boolean)

@@ -269,21 +269,21 @@ impl<'a> Declaration<'a> {
     }
 
     /// What is wrong with a value: its type, or else every constraint that it violates.
-    pub fn problems(&self, value: &Value) -> Vec<Problem> {
+    pub fn problems(&self, value: &Value) -> Vec<InputMismatch> {
         let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
-        found.into_iter().filter_map(Problem::of).collect()
+        found.into_iter().filter_map(InputMismatch::of).collect()
     }
 }
 
 /// Why a value does not fit a declaration.
-pub struct Problem {
+pub struct InputMismatch {
     /// What, in a few words.
     pub message: String,
     pub(super) wrong_type: bool,
     found: Diagnostic,
 }
 
-impl Problem {
+impl InputMismatch {
     fn of(mut found: Diagnostic) -> Option<Self> {
         let wrong_type = found.code != Code::ViolatedConstraint;
         let message = std::mem::take(&mut found.message);

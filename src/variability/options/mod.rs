@@ -2,7 +2,7 @@
 //!
 //! Layers, later wins: built-in defaults, the release preset of the definitions version, the
 //! pruning mode, the template, the command line. Between options of one family the more specific
-//! wins, whatever layers they are of: kind and half over kind over half of all kinds over all.
+//! wins, whatever layers they are of: kind and aspect over kind over aspect of all kinds over all.
 
 mod names;
 mod presets;
@@ -12,17 +12,17 @@ mod table;
 mod tests;
 
 pub use names::{
-    AssignPattern, Half, Kind, Optimization, Part, TechnologiesMode, TopologyMode, parse_mode,
+    Aspect, AssignPattern, Kind, ModePart, Optimization, TechnologiesMode, TopologyMode, parse_mode,
 };
 pub use table::{Check, Constraint, Flag};
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{SourceMap, Span};
 use crate::text::yaml::Node;
-use settings::{Setting, Settings};
+use settings::{OptionSettings, Setting};
 use std::array::from_fn;
 use std::borrow::Cow;
-use table::{Choice, Family, Key, TABLE};
+use table::{ChoiceOption, OptionKey, SwitchFamily, TABLE};
 
 /// Where the value of an option comes from, in the order of layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,16 +77,16 @@ struct Decided {
     origin: OptionOrigin,
 }
 
-/// What both halves are, for each kind.
-type Switches = [[Decided; Half::COUNT]; Kind::COUNT];
+/// What both aspects are, for each kind.
+type Switches = [[Decided; Aspect::COUNT]; Kind::COUNT];
 
 /// All options, resolved: every question is answered by one look into an array.
 #[derive(Clone, Debug)]
 pub struct Options {
-    settings: Settings,
+    settings: OptionSettings,
     default_condition: Switches,
     pruning: Switches,
-    modes: [Vec<Part>; Kind::COUNT],
+    modes: [Vec<ModePart>; Kind::COUNT],
     checks: [bool; Check::ALL.len()],
     constraints: [Decided; Constraint::ALL.len()],
     flags: [bool; Flag::ALL.len()],
@@ -135,10 +135,11 @@ pub fn resolve(
 ) -> Result<Options, Diagnostics> {
     let release = presets::release(version)?;
     let mut diagnostics = Diagnostics::default();
-    let written = template
-        .map(|map| Settings::read(map, &release.modes, OptionOrigin::Template, &mut diagnostics));
+    let written = template.map(|map| {
+        OptionSettings::read(map, &release.modes, OptionOrigin::Template, &mut diagnostics)
+    });
     let written = written.unwrap_or_default();
-    let asked = Settings::read_overrides(overrides, &release.modes, &mut diagnostics);
+    let asked = OptionSettings::read_overrides(overrides, &release.modes, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -146,7 +147,7 @@ pub fn resolve(
     let mut settings = release.settings.clone();
     settings.overlay(&written);
     settings.overlay(&asked);
-    let mode = release.modes.find(&settings.decide(Key::Choice(Choice::Mode)).text);
+    let mode = release.modes.find(&settings.decide(OptionKey::Choice(ChoiceOption::Mode)).text);
     settings = release.settings.clone();
     for layer in mode.map(|mode| &mode.settings).into_iter().chain([&written, &asked]) {
         settings.overlay(layer);
@@ -165,74 +166,78 @@ pub fn versions() -> impl Iterator<Item = &'static str> {
 }
 
 impl Options {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: OptionSettings) -> Self {
         let decide = |key| settings.decide(key);
         // Settings hold only words that their option takes, so reading these back cannot fail.
-        let choice = |choice| decide(Key::Choice(choice)).text;
+        let choice = |choice| decide(OptionKey::Choice(choice)).text;
         let switches = |family| {
             from_fn(|kind| {
-                from_fn(|half| {
+                from_fn(|aspect| {
                     let (on, origin) =
-                        settings.decide_half(family, Some(Kind::ALL[kind]), Half::ALL[half]);
+                        settings.decide_aspect(family, Some(Kind::ALL[kind]), Aspect::ALL[aspect]);
                     Decided { on, origin }
                 })
             })
         };
         Self {
-            default_condition: switches(Family::DefaultCondition),
-            pruning: switches(Family::Pruning),
+            default_condition: switches(SwitchFamily::DefaultCondition),
+            pruning: switches(SwitchFamily::Pruning),
             modes: from_fn(|kind| mode_of(&settings, Kind::ALL[kind])),
-            checks: from_fn(|check| decide(Key::Check(Check::ALL[check])).is_on()),
+            checks: from_fn(|check| decide(OptionKey::Check(Check::ALL[check])).is_on()),
             constraints: from_fn(|constraint| {
-                let set = decide(Key::Constraint(Constraint::ALL[constraint]));
+                let set = decide(OptionKey::Constraint(Constraint::ALL[constraint]));
                 Decided { on: set.is_on(), origin: set.origin }
             }),
-            flags: from_fn(|flag| decide(Key::Flag(Flag::ALL[flag])).is_on()),
-            topology: choice(Choice::Topology).parse().unwrap_or(Optimization::Off),
-            topology_mode: choice(Choice::TopologyMode).parse().unwrap_or(TopologyMode::Weight),
-            technologies: choice(Choice::Technologies).parse().unwrap_or(Optimization::Off),
-            technologies_mode: choice(Choice::TechnologiesMode)
+            flags: from_fn(|flag| decide(OptionKey::Flag(Flag::ALL[flag])).is_on()),
+            topology: choice(ChoiceOption::Topology).parse().unwrap_or(Optimization::Off),
+            topology_mode: choice(ChoiceOption::TopologyMode)
+                .parse()
+                .unwrap_or(TopologyMode::Weight),
+            technologies: choice(ChoiceOption::Technologies).parse().unwrap_or(Optimization::Off),
+            technologies_mode: choice(ChoiceOption::TechnologiesMode)
                 .parse()
                 .unwrap_or(TechnologiesMode::Count),
-            assign_pattern: choice(Choice::AssignPattern).parse().unwrap_or(AssignPattern::Vintner),
+            assign_pattern: choice(ChoiceOption::AssignPattern)
+                .parse()
+                .unwrap_or(AssignPattern::Vintner),
             settings,
         }
     }
 
-    /// Whether elements of this kind without conditions get at least one half of their default
+    /// Whether elements of this kind without conditions get at least one aspect of their default
     /// condition.
     pub fn default_condition_enabled(&self, kind: Kind) -> bool {
-        Half::ALL.iter().any(|&half| self.default_condition_half(kind, half))
+        Aspect::ALL.iter().any(|&aspect| self.default_condition_aspect(kind, aspect))
     }
 
-    /// Whether elements of this kind without conditions get this half of their default condition.
-    pub fn default_condition_half(&self, kind: Kind, half: Half) -> bool {
-        self.default_condition[kind as usize][half as usize].on
+    /// Whether elements of this kind without conditions get this aspect of their default condition.
+    pub fn default_condition_aspect(&self, kind: Kind, aspect: Aspect) -> bool {
+        self.default_condition[kind as usize][aspect as usize].on
     }
 
-    /// What decided [`Options::default_condition_half`].
-    pub fn default_condition_origin(&self, kind: Kind, half: Half) -> OptionOrigin {
-        self.default_condition[kind as usize][half as usize].origin
+    /// What decided [`Options::default_condition_aspect`].
+    pub fn default_condition_origin(&self, kind: Kind, aspect: Aspect) -> OptionOrigin {
+        self.default_condition[kind as usize][aspect as usize].origin
     }
 
-    /// Whether at least one half of pruning is on for this kind.
+    /// Whether at least one aspect of pruning is on for this kind.
     pub fn pruning_enabled(&self, kind: Kind) -> bool {
-        Half::ALL.iter().any(|&half| self.pruning_half(kind, half))
+        Aspect::ALL.iter().any(|&aspect| self.pruning_aspect(kind, aspect))
     }
 
-    /// Whether this half of pruning is on for this kind.
-    pub fn pruning_half(&self, kind: Kind, half: Half) -> bool {
-        self.pruning[kind as usize][half as usize].on
+    /// Whether this aspect of pruning is on for this kind.
+    pub fn pruning_aspect(&self, kind: Kind, aspect: Aspect) -> bool {
+        self.pruning[kind as usize][aspect as usize].on
     }
 
-    /// What decided [`Options::pruning_half`].
-    pub fn pruning_origin(&self, kind: Kind, half: Half) -> OptionOrigin {
-        self.pruning[kind as usize][half as usize].origin
+    /// What decided [`Options::pruning_aspect`].
+    pub fn pruning_origin(&self, kind: Kind, aspect: Aspect) -> OptionOrigin {
+        self.pruning[kind as usize][aspect as usize].origin
     }
 
     /// The parts of the default condition of this kind; none for a kind that has but one default
     /// condition.
-    pub fn mode(&self, kind: Kind) -> &[Part] {
+    pub fn mode(&self, kind: Kind) -> &[ModePart] {
         &self.modes[kind as usize]
     }
 
@@ -295,9 +300,10 @@ impl Options {
     }
 }
 
-fn mode_of(settings: &Settings, kind: Kind) -> Vec<Part> {
+fn mode_of(settings: &OptionSettings, kind: Kind) -> Vec<ModePart> {
     match kind.parts() {
         [] => Vec::new(),
-        _ => parse_mode(kind, &settings.decide(Key::ConditionMode(kind)).text).unwrap_or_default(),
+        _ => parse_mode(kind, &settings.decide(OptionKey::ConditionMode(kind)).text)
+            .unwrap_or_default(),
     }
 }

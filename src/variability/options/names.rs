@@ -1,4 +1,4 @@
-//! The closed vocabularies of options: kinds, halves, parts and the words that options take.
+//! The closed vocabularies of options: kinds, aspects, parts and the words that options take.
 
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 
@@ -74,8 +74,8 @@ named! {
 }
 
 named! {
-    /// The halves of default conditions and pruning.
-    pub enum Half {
+    /// The aspects of default conditions and pruning.
+    pub enum Aspect {
         /// Keeps the result well-formed.
         Consistency "consistency",
         /// Keeps it meaningful.
@@ -86,7 +86,7 @@ named! {
 named! {
     /// A part of a default condition mode, such as `incoming` in `incoming-host`.
     #[expect(missing_docs, reason = "each is the keyword of the specification's table")]
-    pub enum Part {
+    pub enum ModePart {
         Source "source",
         Target "target",
         Incoming "incoming",
@@ -167,8 +167,8 @@ impl Kind {
 
     /// The parts that its default condition mode is made of; none for a kind that has but one
     /// default condition.
-    pub const fn parts(self) -> &'static [Part] {
-        use Part::*;
+    pub const fn parts(self) -> &'static [ModePart] {
+        use ModePart::*;
         match self {
             Self::Node => &[
                 Source,
@@ -191,15 +191,15 @@ impl Kind {
     }
 
     /// Other names of its parts, which the specification uses too.
-    const fn part_alias(self) -> Option<(&'static str, Part)> {
+    const fn part_alias(self) -> Option<(&'static str, ModePart)> {
         match self {
-            Self::Node => Some(("relation", Part::Incoming)),
-            Self::Artifact => Some(("technology", Part::Managed)),
+            Self::Node => Some(("relation", ModePart::Incoming)),
+            Self::Artifact => Some(("technology", ModePart::Managed)),
             _ => None,
         }
     }
 
-    fn part(self, word: &str) -> Option<Part> {
+    fn part(self, word: &str) -> Option<ModePart> {
         let named = self.parts().iter().copied().find(|part| part.as_str() == word);
         named
             .or_else(|| self.part_alias().filter(|&(alias, _)| alias == word).map(|(_, part)| part))
@@ -210,15 +210,15 @@ impl Kind {
 /// parts in any order, none twice.
 ///
 /// ```
-/// use cuvee::options::{Kind, Part, parse_mode};
-/// assert_eq!(parse_mode(Kind::Node, "host-incoming")?, [Part::Host, Part::Incoming]);
+/// use cuvee::options::{Kind, ModePart, parse_mode};
+/// assert_eq!(parse_mode(Kind::Node, "host-incoming")?, [ModePart::Host, ModePart::Incoming]);
 /// assert!(parse_mode(Kind::Relation, "host").is_err());
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
 ///
 /// # Errors
 /// `invalid-option` without a place, with the parts that the kind takes.
-pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<Part>, Diagnostic> {
+pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<ModePart>, Diagnostic> {
     let known = kind.parts();
     let error =
         |message: String| Diagnostic::error(Code::InvalidOption, message).help(mode_help(kind));

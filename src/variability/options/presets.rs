@@ -3,7 +3,7 @@
 //! A new version or mode is a file in `presets/` and a line here.
 
 use super::OptionOrigin;
-use super::settings::Settings;
+use super::settings::OptionSettings;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::FileId;
 use crate::text::yaml::{Document, Limits, Node, parse};
@@ -43,7 +43,7 @@ pub(super) const MODES: &[(&str, &str)] = embed![
 pub(super) struct Mode {
     pub(super) name: &'static str,
     aliases: Vec<String>,
-    pub(super) settings: Settings,
+    pub(super) settings: OptionSettings,
 }
 
 /// The pruning modes that a release knows.
@@ -58,7 +58,7 @@ pub(super) struct Release {
     pub(super) name: &'static str,
     aliases: Vec<String>,
     pub(super) modes: ModeTable,
-    pub(super) settings: Settings,
+    pub(super) settings: OptionSettings,
 }
 
 impl ModeTable {
@@ -178,9 +178,9 @@ fn options(
     modes: &ModeTable,
     origin: OptionOrigin,
     diagnostics: &mut Diagnostics,
-) -> Settings {
+) -> OptionSettings {
     let map = document.root().get("options");
-    map.map(|map| Settings::read(map, modes, |_| origin, diagnostics)).unwrap_or_default()
+    map.map(|map| OptionSettings::read(map, modes, |_| origin, diagnostics)).unwrap_or_default()
 }
 
 fn aliases(document: &Document) -> Vec<String> {

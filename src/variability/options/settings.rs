@@ -1,9 +1,9 @@
 //! One layer of settings, and what the layers together decide.
 
 use super::OptionOrigin;
-use super::names::{Half, Kind, parse_mode};
+use super::names::{Aspect, Kind, parse_mode};
 use super::presets::ModeTable;
-use super::table::{Family, Key, TABLE, Takes, Unset};
+use super::table::{OptionKey, SwitchFamily, TABLE, Takes, Unset};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Limits, Node, NodeKind, Scalar, parse};
@@ -27,19 +27,19 @@ impl Setting {
         self.text == "true"
     }
 
-    /// A switch of both halves may be set to one of them only.
-    fn is_on_for(&self, half: Half) -> bool {
-        self.is_on() || self.text == half.as_str()
+    /// A switch of both aspects may be set to one of them only.
+    fn is_on_for(&self, aspect: Aspect) -> bool {
+        self.is_on() || self.text == aspect.as_str()
     }
 }
 
 /// Options that are set; at first those of one layer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settings(FxHashMap<Key, Setting>);
+pub(super) struct OptionSettings(FxHashMap<OptionKey, Setting>);
 
-impl Settings {
+impl OptionSettings {
     /// The setting of just this option.
-    pub(super) fn get(&self, key: Key) -> Option<&Setting> {
+    pub(super) fn get(&self, key: OptionKey) -> Option<&Setting> {
         self.0.get(&key)
     }
 
@@ -49,18 +49,18 @@ impl Settings {
     }
 
     /// What an option effectively is: the most specific setting decides.
-    pub(super) fn decide(&self, key: Key) -> Setting {
+    pub(super) fn decide(&self, key: OptionKey) -> Setting {
         match key {
-            Key::Switch(family, kind, None) => self.decide_both(family, kind),
-            Key::Switch(family, kind, Some(half)) => {
-                let (on, origin) = self.decide_half(family, kind, half);
+            OptionKey::Switch(family, kind, None) => self.decide_both(family, kind),
+            OptionKey::Switch(family, kind, Some(aspect)) => {
+                let (on, origin) = self.decide_aspect(family, kind, aspect);
                 Setting { text: Cow::Borrowed(on_off(on)), origin }
             }
             _ => self.decide_plain(key),
         }
     }
 
-    fn decide_plain(&self, mut key: Key) -> Setting {
+    fn decide_plain(&self, mut key: OptionKey) -> Setting {
         loop {
             match (self.get(key), key.unset()) {
                 (Some(setting), _) => return setting.clone(),
@@ -70,41 +70,41 @@ impl Settings {
         }
     }
 
-    /// Kind and half over kind over half of all kinds over all.
-    pub(super) fn decide_half(
+    /// Kind and aspect over kind over aspect of all kinds over all.
+    pub(super) fn decide_aspect(
         &self,
-        family: Family,
+        family: SwitchFamily,
         kind: Option<Kind>,
-        half: Half,
+        aspect: Aspect,
     ) -> (bool, OptionOrigin) {
-        let own = Key::Switch(family, kind, Some(half));
+        let own = OptionKey::Switch(family, kind, Some(aspect));
         self.get(own).map_or_else(
-            || self.decide_half_by_wider(family, kind, half),
+            || self.decide_aspect_by_wider(family, kind, aspect),
             |set| (set.is_on(), set.origin),
         )
     }
 
-    fn decide_half_by_wider(
+    fn decide_aspect_by_wider(
         &self,
-        family: Family,
+        family: SwitchFamily,
         kind: Option<Kind>,
-        half: Half,
+        aspect: Aspect,
     ) -> (bool, OptionOrigin) {
-        let both = Key::Switch(family, kind, None);
+        let both = OptionKey::Switch(family, kind, None);
         if kind.is_some() && self.get(both).is_none() {
-            return self.decide_half(family, None, half);
+            return self.decide_aspect(family, None, aspect);
         }
         let set = self.decide_plain(both);
-        (set.is_on_for(half), set.origin)
+        (set.is_on_for(aspect), set.origin)
     }
 
-    /// A switch of both halves as those halves take it that have no setting of their own.
-    fn decide_both(&self, family: Family, kind: Option<Kind>) -> Setting {
-        let (consistency, first) = self.decide_half_by_wider(family, kind, Half::Consistency);
-        let (semantic, second) = self.decide_half_by_wider(family, kind, Half::Semantic);
+    /// A switch of both aspects as those aspects take it that have no setting of their own.
+    fn decide_both(&self, family: SwitchFamily, kind: Option<Kind>) -> Setting {
+        let (consistency, first) = self.decide_aspect_by_wider(family, kind, Aspect::Consistency);
+        let (semantic, second) = self.decide_aspect_by_wider(family, kind, Aspect::Semantic);
         let text = match (consistency, semantic) {
-            (true, false) => Half::Consistency.as_str(),
-            (false, true) => Half::Semantic.as_str(),
+            (true, false) => Aspect::Consistency.as_str(),
+            (false, true) => Aspect::Semantic.as_str(),
             (both, _) => on_off(both),
         };
         Setting { text: Cow::Borrowed(text), origin: first.later(second) }
@@ -122,7 +122,7 @@ impl Settings {
             let message = format!("variability options are a map, not {}", map.describe());
             diagnostics.push(Diagnostic::error(Code::InvalidOption, message).at(map.span()));
         }
-        let mut places: FxHashMap<Key, Span> = FxHashMap::default();
+        let mut places: FxHashMap<OptionKey, Span> = FxHashMap::default();
         for (name, value) in map.entries() {
             let Some(key) = diagnostics
                 .ok(find(name.text().unwrap_or_default()).map_err(|error| error.at(name.span())))
@@ -171,7 +171,7 @@ fn on_off(on: bool) -> &'static str {
     if on { "true" } else { "false" }
 }
 
-fn find(name: &str) -> Result<Key, Diagnostic> {
+fn find(name: &str) -> Result<OptionKey, Diagnostic> {
     TABLE.find(name).ok_or_else(|| {
         let error =
             Diagnostic::error(Code::InvalidOption, format!("unknown variability option `{name}`"));
@@ -179,7 +179,7 @@ fn find(name: &str) -> Result<Key, Diagnostic> {
     })
 }
 
-fn twice(key: Key) -> Diagnostic {
+fn twice(key: OptionKey) -> Diagnostic {
     let option = key.declaration();
     let message = format!("option `{}` is given twice", option.name);
     let aka = option
@@ -190,7 +190,7 @@ fn twice(key: Key) -> Diagnostic {
 
 /// The value as [`Setting`] writes it.
 fn read_value(
-    key: Key,
+    key: OptionKey,
     node: Node<'_>,
     modes: &ModeTable,
 ) -> Result<Cow<'static, str>, Diagnostic> {
@@ -229,6 +229,6 @@ fn read_value(
     })
 }
 
-fn join(parts: &[super::Part]) -> String {
+fn join(parts: &[super::ModePart]) -> String {
     parts.iter().map(|part| part.as_str()).collect::<Vec<_>>().join("-")
 }

@@ -2,7 +2,7 @@
 //! it does.
 
 use super::names::{
-    AssignPattern, Half, Kind, Optimization, TechnologiesMode, TopologyMode, quoted,
+    Aspect, AssignPattern, Kind, Optimization, TechnologiesMode, TopologyMode, quoted,
 };
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unset {
     /// What this wider option is.
-    Follows(Key),
+    Follows(OptionKey),
     /// This value, written as presets would.
     Is(&'static str),
 }
@@ -44,7 +44,7 @@ pub(super) enum Section {
 
 /// One option.
 #[derive(Debug)]
-pub(super) struct Declaration {
+pub(super) struct OptionDeclaration {
     pub(super) name: Cow<'static, str>,
     /// A second name.
     pub(super) alias: Option<&'static str>,
@@ -55,36 +55,36 @@ pub(super) struct Declaration {
 
 /// The two families in which each kind has its own switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Family {
+pub(super) enum SwitchFamily {
     DefaultCondition,
     Pruning,
 }
 
 /// Which option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// Of a kind or of all, one half or both.
-    Switch(Family, Option<Kind>, Option<Half>),
+pub(super) enum OptionKey {
+    /// Of a kind or of all, one aspect or both.
+    Switch(SwitchFamily, Option<Kind>, Option<Aspect>),
     ConditionMode(Kind),
     Wide(Wide),
     Check(Check),
     Constraint(Constraint),
     Flag(Flag),
-    Choice(Choice),
+    Choice(ChoiceOption),
 }
 
 use Section::{Checks, Constraints, DefaultConditions, Enricher, General, Solver};
 use Unset::{Follows, Is};
 
 const SWITCH: Takes = Takes::Words(&["true", "false"]);
-const HALVES: Takes =
-    Takes::Words(&["true", "false", Half::Consistency.as_str(), Half::Semantic.as_str()]);
-const CHECKS: Unset = Follows(Key::Wide(Wide::Checks));
-const CONSISTENCY: Unset = Follows(Key::Wide(Wide::ConsistencyChecks));
-const SEMANTIC: Unset = Follows(Key::Wide(Wide::SemanticChecks));
-const CONSTRAINTS: Unset = Follows(Key::Wide(Wide::Constraints));
-const HOSTING: Unset = Follows(Key::Wide(Wide::HostingStack));
-const TECHNOLOGY: Unset = Follows(Key::Wide(Wide::Technology));
+const ASPECTS: Takes =
+    Takes::Words(&["true", "false", Aspect::Consistency.as_str(), Aspect::Semantic.as_str()]);
+const CHECKS: Unset = Follows(OptionKey::Wide(Wide::Checks));
+const CONSISTENCY: Unset = Follows(OptionKey::Wide(Wide::ConsistencyChecks));
+const SEMANTIC: Unset = Follows(OptionKey::Wide(Wide::SemanticChecks));
+const CONSTRAINTS: Unset = Follows(OptionKey::Wide(Wide::Constraints));
+const HOSTING: Unset = Follows(OptionKey::Wide(Wide::HostingStack));
+const TECHNOLOGY: Unset = Follows(OptionKey::Wide(Wide::Technology));
 
 /// Declares an enum of options: `Variant "name" or "alias" (section, takes, unset) "description"`.
 macro_rules! options {
@@ -108,9 +108,9 @@ macro_rules! options {
                 }
             }
 
-            fn declaration(self) -> Declaration {
+            fn declaration(self) -> OptionDeclaration {
                 match self {
-                    $(Self::$variant => Declaration {
+                    $(Self::$variant => OptionDeclaration {
                         name: Cow::Borrowed(self.as_str()),
                         alias: [$($alias,)?].first().copied(),
                         section: $section,
@@ -131,7 +131,7 @@ macro_rules! options {
 
 options! {
     /// Options of more than two values.
-    pub(super) enum Choice {
+    pub(super) enum ChoiceOption {
         Mode "mode" (General, Takes::PruningMode, Is("manual")) "Which default conditions and which pruning to begin with.";
         Topology "optimization_topology" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the variant with the least or the most nodes; `true` means `min`.";
         TopologyMode "optimization_topology_mode" (Solver, Takes::Words(TopologyMode::NAMES), Is("weight")) "Measures nodes by their number or by the sum of their weights.";
@@ -215,10 +215,10 @@ options! {
     }
 }
 
-impl Key {
-    pub(super) fn declaration(self) -> Declaration {
+impl OptionKey {
+    pub(super) fn declaration(self) -> OptionDeclaration {
         match self {
-            Self::Switch(family, kind, half) => family.declaration(kind, half),
+            Self::Switch(family, kind, aspect) => family.declaration(kind, aspect),
             Self::ConditionMode(kind) => condition_mode(kind),
             Self::Wide(option) => option.declaration(),
             Self::Check(option) => option.declaration(),
@@ -232,7 +232,7 @@ impl Key {
     /// each time.
     pub(super) fn unset(self) -> Unset {
         match self {
-            Self::Switch(family, kind, half) => family.unset(kind, half),
+            Self::Switch(family, kind, aspect) => family.unset(kind, aspect),
             Self::ConditionMode(kind) => Is(default_mode(kind)),
             Self::Wide(option) => option.unset(),
             Self::Check(option) => option.unset(),
@@ -244,7 +244,7 @@ impl Key {
 
     /// Every option, each before those that follow it.
     fn all() -> Vec<Self> {
-        let mut keys: Vec<_> = Choice::ALL.iter().copied().map(Self::Choice).collect();
+        let mut keys: Vec<_> = ChoiceOption::ALL.iter().copied().map(Self::Choice).collect();
         keys.extend(Wide::ALL.iter().copied().map(Self::Wide));
         keys.extend(
             std::iter::once(None)
@@ -258,17 +258,17 @@ impl Key {
     }
 
     fn of_kind(kind: Option<Kind>) -> impl Iterator<Item = Self> {
-        let halves = [None, Some(Half::Consistency), Some(Half::Semantic)];
+        let aspects = [None, Some(Aspect::Consistency), Some(Aspect::Semantic)];
         let switches =
-            move |family| halves.into_iter().map(move |half| Self::Switch(family, kind, half));
+            move |family| aspects.into_iter().map(move |aspect| Self::Switch(family, kind, aspect));
         let mode = kind.filter(|kind| !kind.parts().is_empty()).map(Self::ConditionMode);
-        switches(Family::DefaultCondition).chain(mode).chain(switches(Family::Pruning))
+        switches(SwitchFamily::DefaultCondition).chain(mode).chain(switches(SwitchFamily::Pruning))
     }
 }
 
-impl Family {
-    /// `node_default_consistency_condition`, or without the kind, or without the half.
-    fn declaration(self, kind: Option<Kind>, half: Option<Half>) -> Declaration {
+impl SwitchFamily {
+    /// `node_default_consistency_condition`, or without the kind, or without the aspect.
+    fn declaration(self, kind: Option<Kind>, aspect: Option<Aspect>) -> OptionDeclaration {
         let (section, effect) = match self {
             Self::DefaultCondition => {
                 (Section::DefaultConditions, "that have no condition get their default condition")
@@ -279,31 +279,31 @@ impl Family {
             ),
         };
         let of_kind = kind.map(|kind| format!("{kind}_")).unwrap_or_default();
-        let of_half = half.map(|half| format!("{half}_")).unwrap_or_default();
+        let of_aspect = aspect.map(|aspect| format!("{aspect}_")).unwrap_or_default();
         let name = match self {
-            Self::DefaultCondition => format!("{of_kind}default_{of_half}condition"),
-            Self::Pruning => format!("{of_kind}{of_half}pruning"),
+            Self::DefaultCondition => format!("{of_kind}default_{of_aspect}condition"),
+            Self::Pruning => format!("{of_kind}{of_aspect}pruning"),
         };
         let what = kind.map_or("elements", Kind::plural);
-        let purpose = match half {
+        let purpose = match aspect {
             None => "",
-            Some(Half::Consistency) => ", as far as it keeps the result well-formed",
-            Some(Half::Semantic) => ", as far as it keeps the result meaningful",
+            Some(Aspect::Consistency) => ", as far as it keeps the result well-formed",
+            Some(Aspect::Semantic) => ", as far as it keeps the result meaningful",
         };
-        Declaration {
+        OptionDeclaration {
             name: Cow::Owned(name),
             alias: None,
             section,
-            takes: if half.is_some() { SWITCH } else { HALVES },
+            takes: if aspect.is_some() { SWITCH } else { ASPECTS },
             description: Cow::Owned(capitalized(format!("{what} {effect}{purpose}."))),
         }
     }
 
-    fn unset(self, kind: Option<Kind>, half: Option<Half>) -> Unset {
-        match (kind, half) {
+    fn unset(self, kind: Option<Kind>, aspect: Option<Aspect>) -> Unset {
+        match (kind, aspect) {
             (None, None) => Is("false"),
-            (_, Some(_)) => Follows(Key::Switch(self, kind, None)),
-            (Some(_), None) => Follows(Key::Switch(self, None, None)),
+            (_, Some(_)) => Follows(OptionKey::Switch(self, kind, None)),
+            (Some(_), None) => Follows(OptionKey::Switch(self, None, None)),
         }
     }
 }
@@ -318,8 +318,8 @@ fn default_mode(kind: Kind) -> &'static str {
     }
 }
 
-fn condition_mode(kind: Kind) -> Declaration {
-    Declaration {
+fn condition_mode(kind: Kind) -> OptionDeclaration {
+    OptionDeclaration {
         name: Cow::Owned(format!("{kind}_default_condition_mode")),
         alias: None,
         section: Section::DefaultConditions,
@@ -357,8 +357,8 @@ impl Takes {
 
 /// All declarations, in the order of the specification's list.
 pub(super) struct Table {
-    pub(super) options: Vec<(Key, Declaration)>,
-    by_name: FxHashMap<Cow<'static, str>, Key>,
+    pub(super) options: Vec<(OptionKey, OptionDeclaration)>,
+    by_name: FxHashMap<Cow<'static, str>, OptionKey>,
 }
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
@@ -366,7 +366,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 impl Table {
     fn new() -> Self {
         let mut options: Vec<_> =
-            Key::all().into_iter().map(|key| (key, key.declaration())).collect();
+            OptionKey::all().into_iter().map(|key| (key, key.declaration())).collect();
         options.sort_by_key(|(_, option)| option.section);
         let names = options.iter().flat_map(|(key, option)| {
             let alias = option.alias.map(Cow::Borrowed);
@@ -377,7 +377,7 @@ impl Table {
     }
 
     /// The option of this name or alias.
-    pub(super) fn find(&self, name: &str) -> Option<Key> {
+    pub(super) fn find(&self, name: &str) -> Option<OptionKey> {
         self.by_name.get(name).copied()
     }
 

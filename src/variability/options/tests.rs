@@ -1,4 +1,4 @@
-use super::settings::Settings;
+use super::settings::OptionSettings;
 use super::table::{Section, Takes};
 use super::*;
 use crate::text::diagnostic::{Code, Diagnostic};
@@ -166,7 +166,7 @@ fn only_the_widest_options_have_built_in_values() {
     for (key, option) in &TABLE.options {
         let families = option.name.ends_with("_check")
             || option.name.ends_with("_constraint")
-            || matches!(key, Key::Switch(_, kind, half) if kind.is_some() || half.is_some());
+            || matches!(key, OptionKey::Switch(_, Some(_), _) | OptionKey::Switch(_, _, Some(_)));
         assert_eq!(
             matches!(key.unset(), Unset::Follows(_)),
             families || option.name.ends_with("_checks"),
@@ -215,7 +215,7 @@ fn an_unknown_version_is_an_error() {
     assert!(found[0].help.as_ref().unwrap().contains("tosca_variability_1_0_rc_"));
 }
 
-/// What a mode turns on: consistency and semantic half of default conditions, then of pruning.
+/// What a mode turns on: consistency and semantic aspect of default conditions, then of pruning.
 const MODES: [(&str, [bool; 4]); 9] = [
     ("manual", [false, false, false, false]),
     ("strict", [false, false, false, false]),
@@ -228,13 +228,13 @@ const MODES: [(&str, [bool; 4]); 9] = [
     ("loose", [false, false, true, true]),
 ];
 
-fn halves(options: &Options, kind: Kind) -> [bool; 4] {
-    let [consistency, semantic] = [Half::Consistency, Half::Semantic];
+fn aspects(options: &Options, kind: Kind) -> [bool; 4] {
+    let [consistency, semantic] = [Aspect::Consistency, Aspect::Semantic];
     [
-        options.default_condition_half(kind, consistency),
-        options.default_condition_half(kind, semantic),
-        options.pruning_half(kind, consistency),
-        options.pruning_half(kind, semantic),
+        options.default_condition_aspect(kind, consistency),
+        options.default_condition_aspect(kind, semantic),
+        options.pruning_aspect(kind, consistency),
+        options.pruning_aspect(kind, semantic),
     ]
 }
 
@@ -247,7 +247,7 @@ fn modes_turn_on_what_the_specification_says() {
                 let covered =
                     version.ends_with("rc_3") || !matches!(kind, Kind::Input | Kind::Output);
                 let expected = if covered { on } else { [false; 4] };
-                assert_eq!(halves(&options, kind), expected, "{version} {mode} {kind}");
+                assert_eq!(aspects(&options, kind), expected, "{version} {mode} {kind}");
                 assert_eq!(options.default_condition_enabled(kind), expected[0] || expected[1]);
                 assert_eq!(options.pruning_enabled(kind), expected[2] || expected[3]);
             }
@@ -262,8 +262,8 @@ fn a_switch_of_a_kind_replaces_what_the_mode_says_about_it() {
             for (text, expected) in [("true", [true; 2]), ("false", [false; 2])] {
                 let template = format!("{{mode: {mode}, node_pruning: {text}}}");
                 let options = try_resolve(version, &template, &[]).unwrap();
-                assert_eq!(halves(&options, Kind::Node)[2..], expected, "{version} {template}");
-                assert_eq!(halves(&options, Kind::Relation), on, "{version} {template}");
+                assert_eq!(aspects(&options, Kind::Node)[2..], expected, "{version} {template}");
+                assert_eq!(aspects(&options, Kind::Relation), on, "{version} {template}");
             }
         }
     }
@@ -272,8 +272,8 @@ fn a_switch_of_a_kind_replaces_what_the_mode_says_about_it() {
 #[test]
 fn a_wide_switch_reaches_what_the_mode_leaves_open() {
     let options = options("{mode: consistent-loose, pruning: true}");
-    assert_eq!(halves(&options, Kind::Input), [false, false, true, true]);
-    assert_eq!(halves(&options, Kind::Node), [false, false, true, false], "the mode names nodes");
+    assert_eq!(aspects(&options, Kind::Input), [false, false, true, true]);
+    assert_eq!(aspects(&options, Kind::Node), [false, false, true, false], "the mode names nodes");
 }
 
 #[test]
@@ -281,11 +281,11 @@ fn the_mode_lies_below_the_template_and_above_the_release() {
     let version = "tosca_variability_1_0_rc_2";
     let released = try_resolve(version, "{}", &[]).unwrap();
     assert_eq!(
-        released.pruning_origin(Kind::Node, Half::Semantic),
+        released.pruning_origin(Kind::Node, Aspect::Semantic),
         OptionOrigin::Mode("semantic-loose")
     );
     let asked = try_resolve(version, "mode: semantic-loose", &[("mode", "default")]).unwrap();
-    assert_eq!(halves(&asked, Kind::Node), [true, true, false, false]);
+    assert_eq!(aspects(&asked, Kind::Node), [true, true, false, false]);
     assert_eq!(entry(&asked, "mode").origin, OptionOrigin::CommandLine);
 }
 
@@ -315,9 +315,9 @@ fn releases_keep_their_values() {
 fn built_in_values_are_kept() {
     let mut text = String::new();
     for (key, option) in
-        TABLE.options.iter().filter(|(key, _)| !matches!(key, Key::Switch(_, Some(_), _)))
+        TABLE.options.iter().filter(|(key, _)| !matches!(key, OptionKey::Switch(_, Some(_), _)))
     {
-        writeln!(text, "{}: {}", option.name, Settings::default().decide(*key).text).unwrap();
+        writeln!(text, "{}: {}", option.name, OptionSettings::default().decide(*key).text).unwrap();
     }
     insta::assert_snapshot!(text);
 }
@@ -377,22 +377,22 @@ fn choices_are_answered() {
 }
 
 #[test]
-fn a_switch_of_both_halves_takes_one_of_them() {
+fn a_switch_of_both_aspects_takes_one_of_them() {
     let options =
         options("{pruning: semantic, node_pruning: consistency, input_semantic_pruning: false}");
-    assert_eq!(halves(&options, Kind::Group)[2..], [false, true]);
-    assert_eq!(halves(&options, Kind::Node)[2..], [true, false]);
-    assert_eq!(halves(&options, Kind::Input)[2..], [false, false]);
+    assert_eq!(aspects(&options, Kind::Group)[2..], [false, true]);
+    assert_eq!(aspects(&options, Kind::Node)[2..], [true, false]);
+    assert_eq!(aspects(&options, Kind::Input)[2..], [false, false]);
     assert_eq!(value(&options, "group_pruning"), "semantic");
     assert_eq!(value(&options, "group_semantic_pruning"), "true");
 }
 
 #[test]
-fn one_half_needs_no_wider_switch() {
+fn one_aspect_needs_no_wider_switch() {
     let options = options("{node_consistency_pruning: true, default_semantic_condition: true}");
     assert!(options.pruning_enabled(Kind::Node) && !options.pruning_enabled(Kind::Group));
-    assert_eq!(halves(&options, Kind::Node), [false, true, true, false]);
-    assert_eq!(halves(&options, Kind::Group), [false, true, false, false]);
+    assert_eq!(aspects(&options, Kind::Node), [false, true, true, false]);
+    assert_eq!(aspects(&options, Kind::Group), [false, true, false, false]);
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn an_option_has_two_names() {
 
 #[test]
 fn default_condition_modes_are_read() {
-    use Part::*;
+    use ModePart::*;
     assert_eq!(options("{}").mode(Kind::Node), [Incoming, Artifact]);
     assert_eq!(
         options("node_default_condition_mode: host-relation").mode(Kind::Node),
@@ -629,13 +629,16 @@ fn origins_name_what_decided() {
         panic!()
     };
     assert_eq!(&template[span.start as usize - 13..span.end as usize], "constraints: true");
-    assert_eq!(options.pruning_origin(Kind::Node, Half::Consistency), OptionOrigin::BuiltIn);
+    assert_eq!(options.pruning_origin(Kind::Node, Aspect::Consistency), OptionOrigin::BuiltIn);
     assert!(matches!(
-        options.pruning_origin(Kind::Node, Half::Semantic),
+        options.pruning_origin(Kind::Node, Aspect::Semantic),
         OptionOrigin::Template(_)
     ));
     assert!(matches!(entry(&options, "node_pruning").origin, OptionOrigin::Template(_)));
-    assert_eq!(options.default_condition_origin(Kind::Node, Half::Semantic), OptionOrigin::BuiltIn);
+    assert_eq!(
+        options.default_condition_origin(Kind::Node, Aspect::Semantic),
+        OptionOrigin::BuiltIn
+    );
     let sources = SourceMap::default();
     sources.add("shop.yaml", template);
     assert_eq!(
@@ -670,7 +673,7 @@ proptest! {
         merged.extend(template);
         merged.extend(asked);
         let expected = NODE_NAMES.iter().find_map(|name| merged.get(name)).copied().unwrap_or(false);
-        prop_assert_eq!(options.pruning_half(Kind::Node, Half::Semantic), expected);
+        prop_assert_eq!(options.pruning_aspect(Kind::Node, Aspect::Semantic), expected);
         prop_assert_eq!(value(&options, "node_semantic_pruning"), expected.to_string());
     }
 

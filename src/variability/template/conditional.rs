@@ -4,7 +4,7 @@ use super::shape::{COMMON, of_kind};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
-use crate::variability::options::{Kind, Part, parse_mode};
+use crate::variability::options::{Kind, ModePart, parse_mode};
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Implication<'a> {
 
 /// The settings of an element that few elements have.
 #[derive(Clone, Debug, Default)]
-pub struct Settings<'a> {
+pub struct ElementSettings<'a> {
     /// `implies`
     pub implies: Vec<Implication<'a>>,
     /// `implied`
@@ -38,13 +38,13 @@ pub struct Settings<'a> {
     /// `default_condition`
     pub default_condition: Option<bool>,
     /// `default_condition_mode`
-    pub default_condition_mode: Option<Vec<Part>>,
+    pub default_condition_mode: Option<Vec<ModePart>>,
     /// `default_consistency_condition`, `default_semantic_condition`
-    pub default_halves: [Option<bool>; 2],
+    pub default_aspects: [Option<bool>; 2],
     /// `pruning`
     pub pruning: Option<bool>,
     /// `consistency_pruning`, `semantic_pruning`
-    pub pruning_halves: [Option<bool>; 2],
+    pub pruning_aspects: [Option<bool>; 2],
 }
 
 /// The variability of one element.
@@ -52,7 +52,7 @@ pub struct Settings<'a> {
 pub struct Conditional<'a> {
     /// `conditions`: one expression or a list of them.
     pub conditions: Option<Node<'a>>,
-    settings: Option<Box<Settings<'a>>>,
+    settings: Option<Box<ElementSettings<'a>>>,
 }
 
 /// An element as it is declared: its name, its places and its variability.
@@ -77,7 +77,7 @@ impl Declared<'_> {
 
 impl<'a> Conditional<'a> {
     /// The settings, where there are any.
-    pub fn settings(&self) -> Option<&Settings<'a>> {
+    pub fn settings(&self) -> Option<&ElementSettings<'a>> {
         self.settings.as_deref()
     }
 
@@ -113,11 +113,11 @@ impl<'a> Conditional<'a> {
                 let slot = match text {
                     "default_alternative" => &mut settings.default_alternative,
                     "default_condition" => &mut settings.default_condition,
-                    "default_consistency_condition" => &mut settings.default_halves[0],
-                    "default_semantic_condition" => &mut settings.default_halves[1],
+                    "default_consistency_condition" => &mut settings.default_aspects[0],
+                    "default_semantic_condition" => &mut settings.default_aspects[1],
                     "pruning" => &mut settings.pruning,
-                    "consistency_pruning" => &mut settings.pruning_halves[0],
-                    _ => &mut settings.pruning_halves[1],
+                    "consistency_pruning" => &mut settings.pruning_aspects[0],
+                    _ => &mut settings.pruning_aspects[1],
                 };
                 *slot = diagnostics.ok(boolean(keyword, value));
             }
@@ -137,7 +137,7 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
 
 /// The specification lists the keyword for inputs and outputs too, whose default conditions have no
 /// parts to choose from.
-fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<Part>>, Diagnostic> {
+fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic> {
     if matches!(kind, Kind::Input | Kind::Output) {
         return Ok(None);
     }

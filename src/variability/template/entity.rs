@@ -180,7 +180,7 @@ pub struct Parameter<'a> {
 
 /// One entry of a collection that is a map or a list of maps with one entry each.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct CollectionEntry<'a> {
     pub key: Node<'a>,
     pub value: Option<Node<'a>>,
 }
@@ -190,7 +190,7 @@ pub(super) fn entries<'a>(
     collection: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Entry<'a>> {
+) -> Vec<CollectionEntry<'a>> {
     let entries = named_entries(collection, what, diagnostics);
     for bare in entries.iter().filter(|entry| entry.value.is_none()) {
         let name = bare.key.text().unwrap_or_default();
@@ -206,11 +206,12 @@ fn named_entries<'a>(
     collection: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Entry<'a>> {
+) -> Vec<CollectionEntry<'a>> {
     match collection.kind() {
-        NodeKind::Mapping => {
-            collection.entries().map(|(key, value)| Entry { key, value: Some(value) }).collect()
-        }
+        NodeKind::Mapping => collection
+            .entries()
+            .map(|(key, value)| CollectionEntry { key, value: Some(value) })
+            .collect(),
         NodeKind::Sequence => {
             collection.items().filter_map(|item| diagnostics.ok(single(item, what))).collect()
         }
@@ -230,7 +231,7 @@ pub(super) fn list_entries<'a>(
     collection: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Entry<'a>> {
+) -> Vec<CollectionEntry<'a>> {
     if collection.kind() == NodeKind::Mapping {
         diagnostics.push(
             invalid(collection, format!("{what} are a list")).help("start each of them with `-`"),
@@ -239,11 +240,13 @@ pub(super) fn list_entries<'a>(
     entries(collection, what, diagnostics)
 }
 
-fn single<'a>(item: Node<'a>, what: &str) -> Result<Entry<'a>, Diagnostic> {
+fn single<'a>(item: Node<'a>, what: &str) -> Result<CollectionEntry<'a>, Diagnostic> {
     let mut entries = item.entries();
     match (item.kind(), entries.next(), entries.next()) {
-        (NodeKind::Mapping, Some((key, value)), None) => Ok(Entry { key, value: Some(value) }),
-        (NodeKind::Scalar, ..) if !item.is_null() => Ok(Entry { key: item, value: None }),
+        (NodeKind::Mapping, Some((key, value)), None) => {
+            Ok(CollectionEntry { key, value: Some(value) })
+        }
+        (NodeKind::Scalar, ..) if !item.is_null() => Ok(CollectionEntry { key: item, value: None }),
         (_, _, Some((second, _))) => {
             Err(invalid(second, format!("an item in a list of {what} is a map with one entry"))
                 .help("start a new list item with `-` here"))
@@ -252,7 +255,7 @@ fn single<'a>(item: Node<'a>, what: &str) -> Result<Entry<'a>, Diagnostic> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> CollectionEntry<'a> {
     fn declare(self, conditional: Conditional<'a>) -> Declared<'a> {
         Declared {
             name: self.key.text().unwrap_or_default(),
@@ -294,7 +297,7 @@ fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
 }
 
 pub(super) fn node_template<'a>(
-    entry: Entry<'a>,
+    entry: CollectionEntry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> NodeTemplate<'a> {
     reserve(entry.key, "a node", diagnostics);
@@ -355,10 +358,10 @@ fn require_type(
 
 fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignment<'a>> {
     if value.kind() == NodeKind::Scalar && !value.is_null() {
-        let declared = Entry { key: value, value: None }.declare(Conditional::default());
+        let declared = CollectionEntry { key: value, value: None }.declare(Conditional::default());
         return vec![TypeAssignment { declared }];
     }
-    let assignment = |entry: Entry<'a>, diagnostics: &mut Diagnostics| {
+    let assignment = |entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics| {
         let mut conditional = Conditional::default();
         for (key, value) in entry.body("type assignment", diagnostics) {
             if !conditional.take(Kind::Type, key, value, diagnostics) {
@@ -393,7 +396,7 @@ pub(super) fn is_plain(node: Node<'_>) -> bool {
 
 impl<'a> Property<'a> {
     /// A property whose value is all that stands behind its name.
-    fn plain(entry: Entry<'a>) -> Self {
+    fn plain(entry: CollectionEntry<'a>) -> Self {
         let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
         Self { declared: entry.declare(Conditional::default()), value }
     }
@@ -401,7 +404,7 @@ impl<'a> Property<'a> {
 
 /// A property is wrapped when it is a map with `value` or `expression`; any other value is the
 /// property's own.
-fn property<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
+fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
     let body = entry.value.unwrap_or(entry.key);
     if entry.value.is_none() || body.kind() != NodeKind::Mapping {
         return Property::plain(entry);
@@ -446,7 +449,7 @@ fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Requi
     list.into_iter().map(|entry| requirement(entry, diagnostics)).collect()
 }
 
-fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requirement<'a> {
+fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Requirement<'a> {
     let mut requirement = Requirement {
         declared: entry.declare(Conditional::default()),
         target: None,
@@ -467,7 +470,7 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
             "node" => requirement.target = Some(value).filter(|target| !target.is_null()),
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
-                let inline = Entry { key, value: Some(value) };
+                let inline = CollectionEntry { key, value: Some(value) };
                 let vocabulary = &shape::RELATIONSHIP_IN_PLACE;
                 requirement.inline = Some(Box::new(relationship(inline, vocabulary, diagnostics)));
             }
@@ -484,7 +487,7 @@ fn requirement<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Requireme
 }
 
 pub(super) fn relationship_template<'a>(
-    entry: Entry<'a>,
+    entry: CollectionEntry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> RelationshipTemplate<'a> {
     let template = relationship(entry, &shape::RELATIONSHIP, diagnostics);
@@ -497,7 +500,7 @@ pub(super) fn relationship_template<'a>(
 
 /// In place, a relationship may leave its type to the definition of the requirement.
 fn relationship<'a>(
-    entry: Entry<'a>,
+    entry: CollectionEntry<'a>,
     vocabulary: &Vocabulary,
     diagnostics: &mut Diagnostics,
 ) -> RelationshipTemplate<'a> {
@@ -534,7 +537,7 @@ fn artifacts<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Artifact
     list.into_iter().map(|entry| artifact(entry, diagnostics)).collect()
 }
 
-fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a> {
+fn artifact<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a> {
     let mut artifact = Artifact {
         declared: entry.declare(Conditional::default()),
         types: Vec::new(),
@@ -558,13 +561,15 @@ fn artifact<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a>
 
 fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Technology<'a>> {
     let list = match value.kind() {
-        NodeKind::Scalar if value.as_str().is_some() => vec![Entry { key: value, value: None }],
+        NodeKind::Scalar if value.as_str().is_some() => {
+            vec![CollectionEntry { key: value, value: None }]
+        }
         _ => named_entries(value, "technologies", diagnostics),
     };
     list.into_iter().map(|entry| technology(entry, diagnostics)).collect()
 }
 
-fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology<'a> {
+fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Technology<'a> {
     let declared = entry.declare(Conditional::default());
     let name = declared.name.to_lowercase();
     let mut technology = Technology { declared, name, weight: None, assign: None, artifact: None };
@@ -582,7 +587,7 @@ fn technology<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Technology
     technology
 }
 
-pub(super) fn group<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
+pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
     reserve(entry.key, "a group", diagnostics);
     let declared = entry.declare(Conditional::default());
     let mut group =
@@ -621,7 +626,7 @@ fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
     }
 }
 
-pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Policy<'a> {
+pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Policy<'a> {
     reserve(entry.key, "a policy", diagnostics);
     let declared = entry.declare(Conditional::default());
     let mut policy =
@@ -648,7 +653,7 @@ pub(super) fn policy<'a>(entry: Entry<'a>, diagnostics: &mut Diagnostics) -> Pol
 
 pub(super) fn parameter<'a>(
     kind: Kind,
-    entry: Entry<'a>,
+    entry: CollectionEntry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> Parameter<'a> {
     let mut conditional = Conditional::default();

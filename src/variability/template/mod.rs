@@ -10,7 +10,7 @@ pub(crate) mod shape;
 mod topology;
 mod variability;
 
-pub use conditional::{Declared, Implied, Settings};
+pub use conditional::{Declared, ElementSettings, Implied};
 pub use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
     RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,

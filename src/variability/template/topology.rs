@@ -3,7 +3,7 @@
 use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, invalid};
 use super::entity::{
-    self, Entry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
+    self, CollectionEntry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
     list_entries,
 };
 use super::shape::{self, is_keyword};
@@ -141,7 +141,7 @@ fn collection<'a, T>(
     node: Node<'a>,
     what: &str,
     diagnostics: &mut Diagnostics,
-    parse: impl Fn(Entry<'a>, &mut Diagnostics) -> T,
+    parse: impl Fn(CollectionEntry<'a>, &mut Diagnostics) -> T,
 ) -> Vec<T> {
     let list = entries(node, what, diagnostics);
     list.into_iter().map(|entry| parse(entry, diagnostics)).collect()

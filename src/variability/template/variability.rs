@@ -77,7 +77,7 @@ pub struct TypeSpecificCondition<'a> {
     /// One expression or a list of them.
     pub conditions: Node<'a>,
     /// Whether it replaces the consistency condition, and the semantic one.
-    pub halves: [bool; 2],
+    pub aspects: [bool; 2],
 }
 
 /// All type-specific default conditions.
@@ -132,14 +132,14 @@ fn type_specific<'a>(
     found: &mut TypeSpecificConditions<'a>,
     diagnostics: &mut Diagnostics,
 ) {
-    let (mut conditions, mut halves) = (None, [false, true]);
+    let (mut conditions, mut aspects) = (None, [false, true]);
     for (keyword, value) in body.entries() {
         match keyword.text().unwrap_or_default() {
             "conditions" => conditions = Some(value),
             "consistency" => {
-                halves[0] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default()
+                aspects[0] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default()
             }
-            "semantic" => halves[1] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
+            "semantic" => aspects[1] = diagnostics.ok(boolean(keyword, value)).unwrap_or_default(),
             "properties" if property.is_none() => {}
             _ => diagnostics.0.extend(TYPE_SPECIFIC_CONDITION.unknown(keyword, Reading::Strict)),
         }
@@ -151,7 +151,7 @@ fn type_specific<'a>(
                 name: key.text().unwrap_or_default(),
                 property,
                 conditions,
-                halves,
+                aspects,
             });
         }
         None if body.get("properties").is_some() => {}

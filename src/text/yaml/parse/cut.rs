@@ -9,14 +9,14 @@ use std::ops::Range;
 const LONGEST: usize = 128;
 
 /// A run of lines in which entries of one block map stand, none of them further left.
-pub(super) struct Part<'t> {
+pub(super) struct EntryRun<'t> {
     pub(super) range: Range<usize>,
     pub(super) column: usize,
     /// The keys that lead to the map.
     pub(super) path: Vec<&'t str>,
 }
 
-impl Part<'_> {
+impl EntryRun<'_> {
     /// All of a text.
     pub(super) fn whole(text: &str) -> Self {
         Self { range: 0..text.len(), column: 0, path: Vec::new() }
@@ -25,8 +25,9 @@ impl Part<'_> {
 
 /// Cuts a text into parts that mostly have at least this many bytes. The first one has the first
 /// line.
-pub(super) fn cut<'t>(text: &'t str, size: usize, keep: Option<Keep<'_>>) -> Vec<Part<'t>> {
-    let mut cutter = Cutter { text, size, keep, open: Vec::new(), parts: vec![Part::whole(text)] };
+pub(super) fn cut<'t>(text: &'t str, size: usize, keep: Option<Keep<'_>>) -> Vec<EntryRun<'t>> {
+    let mut cutter =
+        Cutter { text, size, keep, open: Vec::new(), parts: vec![EntryRun::whole(text)] };
     let mut start = 0;
     while let Some(rest) = text.as_bytes().get(start..).filter(|rest| !rest.is_empty()) {
         let indent = spaces(rest);
@@ -43,7 +44,7 @@ pub(super) fn cut<'t>(text: &'t str, size: usize, keep: Option<Keep<'_>>) -> Vec
     cutter.parts
 }
 
-struct Line {
+struct CutLine {
     start: usize,
     indent: usize,
 }
@@ -53,8 +54,8 @@ struct Cutter<'t, 'k> {
     size: usize,
     keep: Option<Keep<'k>>,
     /// The last line, and before it those that it stands in, by their indentation.
-    open: Vec<Line>,
-    parts: Vec<Part<'t>>,
+    open: Vec<CutLine>,
+    parts: Vec<EntryRun<'t>>,
 }
 
 impl<'t> Cutter<'t, '_> {
@@ -66,7 +67,7 @@ impl<'t> Cutter<'t, '_> {
         while let Some(last) = self.open.pop_if(|last| last.indent >= indent) {
             follows = last.indent == indent;
         }
-        self.open.push(Line { start, indent });
+        self.open.push(CutLine { start, indent });
         let Some((column, len)) =
             self.parts.last().map(|part| (part.column, start - part.range.start))
         else {
@@ -80,7 +81,7 @@ impl<'t> Cutter<'t, '_> {
 
     /// A line stands too far left for the last part, or that one is long enough.
     fn consider(&mut self, start: usize, indent: usize, path: Option<Vec<&'t str>>) {
-        let last = |parts: &[Part<'_>]| {
+        let last = |parts: &[EntryRun<'_>]| {
             parts.last().map_or((0, 0), |part| (part.column, start - part.range.start))
         };
         let (column, len) = last(&self.parts);
@@ -94,7 +95,7 @@ impl<'t> Cutter<'t, '_> {
         if let Some(path) = path
             && (indent < column || len >= self.size)
         {
-            self.parts.push(Part { range: start..start, column: indent, path });
+            self.parts.push(EntryRun { range: start..start, column: indent, path });
         }
     }
 

@@ -3,7 +3,7 @@
 mod cut;
 mod parts;
 
-use super::node::{Document, Indentation, Record, Shape};
+use super::node::{Document, Indentation, NodeStyle, Record};
 use super::scalar::Typing;
 use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
 use crate::text::diagnostic::{Code, Diagnostic};
@@ -162,17 +162,17 @@ struct Frame {
     /// The key or item that was started last.
     entry: u32,
     anchor: usize,
-    extent: Extent,
+    extent: ExpandedSize,
 }
 
 /// What a node amounts to with its aliases expanded.
 #[derive(Clone, Copy)]
-struct Extent {
+struct ExpandedSize {
     nodes: u64,
     height: u32,
 }
 
-impl Extent {
+impl ExpandedSize {
     const LEAF: Self = Self { nodes: 1, height: 0 };
 
     fn add(&mut self, child: Self) {
@@ -184,7 +184,7 @@ impl Extent {
 #[derive(Clone, Copy)]
 enum Anchor {
     Open,
-    Done(u32, Extent),
+    Done(u32, ExpandedSize),
     Skipped,
 }
 
@@ -208,8 +208,8 @@ struct Skip {
 /// Where the collections end that are open at the end of a part, and its document.
 #[derive(Default)]
 struct Ending {
-    collections: Option<Place>,
-    document: Option<Place>,
+    collections: Option<EventPlace>,
+    document: Option<EventPlace>,
 }
 
 struct Builder<'t> {
@@ -303,7 +303,7 @@ impl<'t> Builder<'t> {
             // Events are large, so they are not moved.
             match &next {
                 Ok((event, place)) => {
-                    let place = Place::new(place, self.from);
+                    let place = EventPlace::new(place, self.from);
                     if self.skip.is_some() {
                         self.skip_event(event, &place)
                     } else {
@@ -316,7 +316,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event<'_>, place: &Place) -> Result<(), Stop> {
+    fn event(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop> {
         let is_flow = |style: &StructureStyle| *style == StructureStyle::Flow;
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -344,7 +344,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn end_document(&mut self, place: &Place) {
+    fn end_document(&mut self, place: &EventPlace) {
         if let Some(ending) = &mut self.ending {
             ending.document = Some(place.clone());
             return;
@@ -360,7 +360,7 @@ impl<'t> Builder<'t> {
     fn finish(mut self) -> Document {
         if self.nodes.is_empty() {
             margin(self.text, &mut self.margins.top);
-            self.nodes.push(Record::scalar(0, 0, Shape::Plain, Typing::Core));
+            self.nodes.push(Record::scalar(0, 0, NodeStyle::Plain, Typing::Core));
         }
         trim_blank_lines(&mut self.margins.bottom);
         let mut trivia = self.gaps.found;
@@ -391,7 +391,7 @@ impl<'t> Builder<'t> {
         Diagnostic::error(Code::Syntax, message).at(span).help(help).into()
     }
 
-    fn span(&self, place: &Place) -> Span {
+    fn span(&self, place: &EventPlace) -> Span {
         Span { file: self.file, start: place.start as u32, end: place.end as u32 }
     }
 
@@ -437,7 +437,7 @@ impl<'t> Builder<'t> {
     }
 
     /// A node starts here: the lines above it find their owner.
-    fn arrive(&mut self, place: &Place, opens_block: bool) {
+    fn arrive(&mut self, place: &EventPlace, opens_block: bool) {
         if self.nodes.is_empty() {
             margin(
                 self.text.get(self.from..place.start).unwrap_or_default(),
@@ -474,7 +474,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn count(&mut self, extent: Extent, tangled: bool) {
+    fn count(&mut self, extent: ExpandedSize, tangled: bool) {
         if let Some(frame) = self.frames.last_mut() {
             frame.extent.add(extent);
             frame.tangled |= tangled;
@@ -500,7 +500,7 @@ impl<'t> Builder<'t> {
     /// The record of a node, for an alias of what it stands for.
     fn resolved(&self, id: u32) -> (u32, &Record) {
         let record = &self.nodes[id as usize];
-        if record.shape == Shape::Alias {
+        if record.shape == NodeStyle::Alias {
             (record.first, &self.nodes[record.first as usize])
         } else {
             (id, record)
@@ -508,7 +508,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Reads the tag of the node that is about to be added.
-    fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &Place) -> Result<Tagged, Stop> {
+    fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &EventPlace) -> Result<Tagged, Stop> {
         let Some(tag) = tag else { return Ok(Tagged::default()) };
         let tag_range = place.tag.clone().unwrap_or(place.start..place.end);
         let tag_span =
@@ -554,7 +554,7 @@ impl<'t> Builder<'t> {
         style: ScalarStyle,
         anchor: usize,
         tag: Option<&Tag>,
-        place: &Place,
+        place: &EventPlace,
     ) -> Result<(), Stop> {
         let tag = self.tag(tag, "scalar", place)?;
         let record = match style {
@@ -579,13 +579,13 @@ impl<'t> Builder<'t> {
             self.set_anchor(anchor, Anchor::Skipped);
             return Ok(());
         }
-        self.set_anchor(anchor, Anchor::Done(id, Extent::LEAF));
+        self.set_anchor(anchor, Anchor::Done(id, ExpandedSize::LEAF));
         self.hang(id);
-        self.count(Extent::LEAF, anchor > 0 || tag.declared);
+        self.count(ExpandedSize::LEAF, anchor > 0 || tag.declared);
         Ok(())
     }
 
-    fn flow_scalar(&mut self, text: &str, plain: bool, place: &Place) -> Result<Record, Stop> {
+    fn flow_scalar(&mut self, text: &str, plain: bool, place: &EventPlace) -> Result<Record, Stop> {
         let absent = plain && place.start == place.end;
         // What is not there is reported behind the comment of its line; it is where it could be.
         let at = if absent && !self.nodes.is_empty() {
@@ -597,9 +597,9 @@ impl<'t> Builder<'t> {
         self.end = if absent { at } else { place.end } as u32;
         self.gaps.end_token(place.end, place.last_line);
         let (shape, typing, quote) = if plain {
-            (Shape::Plain, Typing::Core, 0)
+            (NodeStyle::Plain, Typing::Core, 0)
         } else {
-            (Shape::Quoted, Typing::String, 1)
+            (NodeStyle::Quoted, Typing::String, 1)
         };
         let record = Record::scalar(at as u32, self.end, shape, typing);
         if absent {
@@ -615,7 +615,12 @@ impl<'t> Builder<'t> {
 
     /// A literal or folded scalar; its span starts at its header and ends with its last line that
     /// is not blank.
-    fn block_scalar(&mut self, text: &str, folded: bool, place: &Place) -> Result<Record, Stop> {
+    fn block_scalar(
+        &mut self,
+        text: &str,
+        folded: bool,
+        place: &EventPlace,
+    ) -> Result<Record, Stop> {
         let last = place.end;
         let sign = if folded { b'>' } else { b'|' };
         let header = self.gaps.scan(last, Some(sign)).filter(|header| header.start <= place.start);
@@ -635,7 +640,7 @@ impl<'t> Builder<'t> {
         let stop = if len == 0 { header.end } else { body + len };
         self.end = stop as u32;
         self.gaps.end_token(stop, 0);
-        let shape = if folded { Shape::Folded } else { Shape::Literal };
+        let shape = if folded { NodeStyle::Folded } else { NodeStyle::Literal };
         self.cook(Record::scalar(header.start as u32, stop as u32, shape, Typing::String), text)
     }
 
@@ -653,7 +658,7 @@ impl<'t> Builder<'t> {
         Ok(Record { first: first as u32, len: text.len() as u32, cooked: true, ..record })
     }
 
-    fn alias(&mut self, anchor: usize, place: &Place) -> Result<(), Stop> {
+    fn alias(&mut self, anchor: usize, place: &EventPlace) -> Result<(), Stop> {
         let (target, extent) = match self.anchors.get(anchor) {
             Some(&Anchor::Done(target, extent)) => (target, extent),
             Some(Anchor::Open) => {
@@ -686,7 +691,12 @@ impl<'t> Builder<'t> {
         self.hang_alias(target, extent, place)
     }
 
-    fn hang_alias(&mut self, target: u32, extent: Extent, place: &Place) -> Result<(), Stop> {
+    fn hang_alias(
+        &mut self,
+        target: u32,
+        extent: ExpandedSize,
+        place: &EventPlace,
+    ) -> Result<(), Stop> {
         let id = self.nodes.len() as u32;
         let key = self.is_key();
         let of = self.nodes[target as usize];
@@ -698,7 +708,7 @@ impl<'t> Builder<'t> {
             ));
         }
         let alias =
-            Record::scalar(place.start as u32, place.end as u32, Shape::Alias, Typing::Core);
+            Record::scalar(place.start as u32, place.end as u32, NodeStyle::Alias, Typing::Core);
         let record =
             if key { Record { marks: 0, ..of } } else { Record { first: target, ..alias } };
         self.nodes.push(Record { marks: record.marks | Record::TANGLED, ..record });
@@ -715,7 +725,7 @@ impl<'t> Builder<'t> {
     /// Takes note of a key; whether its entry is built at all.
     fn keep_key(&mut self, id: u32) -> bool {
         let record = &self.nodes[id as usize];
-        let merge = record.shape == Shape::Plain
+        let merge = record.shape == NodeStyle::Plain
             && record.typing == Typing::Core
             && self.text_of(id) == "<<";
         let wanted = merge || self.wants(self.text_of(id));
@@ -766,7 +776,7 @@ impl<'t> Builder<'t> {
     }
 
     /// An event of an entry that is left out.
-    fn skip_event(&mut self, event: &Event<'_>, place: &Place) {
+    fn skip_event(&mut self, event: &Event<'_>, place: &EventPlace) {
         let Some(skip) = &mut self.skip else { return };
         match event {
             Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) => {
@@ -810,7 +820,7 @@ impl<'t> Builder<'t> {
         flow: bool,
         anchor: usize,
         tag: Option<&Tag>,
-        place: &Place,
+        place: &EventPlace,
     ) -> Result<(), Stop> {
         let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
         if self.is_key() {
@@ -862,10 +872,10 @@ impl<'t> Builder<'t> {
     ) {
         let id = self.nodes.len() as u32;
         let shape = match (map, flow) {
-            (true, true) => Shape::FlowMap,
-            (true, false) => Shape::BlockMap,
-            (false, true) => Shape::FlowList,
-            (false, false) => Shape::BlockList,
+            (true, true) => NodeStyle::FlowMap,
+            (true, false) => NodeStyle::BlockMap,
+            (false, true) => NodeStyle::FlowList,
+            (false, false) => NodeStyle::BlockList,
         };
         let record = Record::scalar(at as u32, at as u32, shape, Typing::Core);
         self.nodes.push(Record { marks: tag.mark, ..record });
@@ -887,11 +897,11 @@ impl<'t> Builder<'t> {
             indentless: false,
             entry: NOBODY,
             anchor,
-            extent: Extent::LEAF,
+            extent: ExpandedSize::LEAF,
         });
     }
 
-    fn close(&mut self, place: &Place) -> Result<(), Stop> {
+    fn close(&mut self, place: &EventPlace) -> Result<(), Stop> {
         self.gaps.read(place.start, place.line);
         let last = self.frames.len() == 1 || place.start == self.text.len();
         if let (Some(ending), true) =
@@ -903,7 +913,7 @@ impl<'t> Builder<'t> {
         self.close_frame(place)
     }
 
-    fn close_frame(&mut self, place: &Place) -> Result<(), Stop> {
+    fn close_frame(&mut self, place: &EventPlace) -> Result<(), Stop> {
         let merged = match self.frames.last() {
             Some(frame) if frame.map => {
                 self.unique_keys(frame)?;
@@ -985,7 +995,7 @@ impl<'t> Builder<'t> {
         let (own, _) = self.pending.get(frame.base..).unwrap_or_default().as_chunks::<2>();
         let is_merge = |key: u32| {
             let record = &self.nodes[key as usize];
-            record.shape == Shape::Plain
+            record.shape == NodeStyle::Plain
                 && record.typing == Typing::Core
                 && self.text_of(key) == "<<"
         };
@@ -1021,13 +1031,13 @@ impl<'t> Builder<'t> {
     fn merged_maps(&self, value: u32) -> Result<Vec<&Record>, Stop> {
         let (_, record) = self.resolved(value);
         let maps = match record.shape {
-            Shape::FlowList | Shape::BlockList => {
+            NodeStyle::FlowList | NodeStyle::BlockList => {
                 self.children_of(record).iter().map(|&item| (item, self.resolved(item).1)).collect()
             }
             _ => vec![(value, record)],
         };
         let map = |(id, record): (u32, &'_ Record)| match record.shape {
-            Shape::FlowMap | Shape::BlockMap => Ok(()),
+            NodeStyle::FlowMap | NodeStyle::BlockMap => Ok(()),
             _ => {
                 let own = self.nodes[id as usize];
                 let span = Span { file: self.file, start: own.start, end: own.end };
@@ -1045,7 +1055,7 @@ impl<'t> Builder<'t> {
 
 /// Where an event is in the text of the file.
 #[derive(Clone)]
-struct Place {
+struct EventPlace {
     start: usize,
     end: usize,
     column: usize,
@@ -1054,7 +1064,7 @@ struct Place {
     tag: Option<Range<usize>>,
 }
 
-impl Place {
+impl EventPlace {
     /// The parser's place, when it reads from this offset.
     fn new(place: &granit_parser::Span, from: usize) -> Self {
         let at = |marker: &Marker| from + marker.byte_offset().unwrap_or_default();
@@ -1070,7 +1080,7 @@ impl Place {
 }
 
 impl Record {
-    fn scalar(start: u32, end: u32, shape: Shape, typing: Typing) -> Self {
+    fn scalar(start: u32, end: u32, shape: NodeStyle, typing: Typing) -> Self {
         Self { start, end, first: start, len: 0, shape, typing, cooked: false, marks: 0 }
     }
 }

@@ -21,7 +21,7 @@ use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::tosca::types::TypeHierarchy;
 use crate::variability::clock::Clock;
-use crate::variability::graph::index::Index;
+use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::Inputs;
 use crate::variability::operators::ValueOperator;
@@ -55,7 +55,7 @@ pub struct Evaluator<'e, 'a> {
     pub arena: Arena,
     pub(super) known: Known<'e, 'a>,
     /// The names of named expressions.
-    names: Index<'a>,
+    names: NameIndex<'a>,
     atoms: ManualAtoms,
     opened: OpenCases,
     /// What named expressions and defaults came to.
@@ -92,7 +92,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             arena: Arena::with_room(graph.elements.len()),
             known: Known { types, inputs, now, presence: None },
             // They are keys of a map.
-            names: Index::of(names, true),
+            names: NameIndex::of(names, true),
             atoms: ManualAtoms::new(graph.elements.len()),
             opened: OpenCases::default(),
             results: Results::new(expressions.len()),

@@ -9,7 +9,7 @@
 //! Where anything is wrong, or just unusual, the file is read again as a whole, so that errors and
 //! their places do not depend on where it was cut.
 
-use super::cut::{Part, cut};
+use super::cut::{EntryRun, cut};
 use super::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -101,15 +101,15 @@ fn run(tasks: usize, threads: usize, task: impl Fn(usize) + Sync) {
 /// A file and what has been read of it.
 struct Parted<'j> {
     job: &'j Job<'j>,
-    parts: Vec<Part<'j>>,
+    parts: Vec<EntryRun<'j>>,
     /// Whether it has to be read as a whole.
     failed: AtomicBool,
-    progress: Mutex<Progress<'j>>,
+    progress: Mutex<JoinProgress<'j>>,
     document: OnceLock<Result<Document, Diagnostic>>,
 }
 
 /// Parts are joined in their order, while others are still being read.
-struct Progress<'j> {
+struct JoinProgress<'j> {
     read: Vec<Option<Builder<'j>>>,
     /// How many are joined, or are being joined.
     joined: usize,
@@ -123,13 +123,17 @@ impl<'j> Parted<'j> {
             job.text.len() / 2 >= share.size && job.text.len() as u64 <= limits.most_bytes();
         Self::of(
             job,
-            if large { cut(&job.text, share.size, job.keep) } else { vec![Part::whole(&job.text)] },
+            if large {
+                cut(&job.text, share.size, job.keep)
+            } else {
+                vec![EntryRun::whole(&job.text)]
+            },
         )
     }
 
-    fn of(job: &'j Job<'j>, parts: Vec<Part<'j>>) -> Self {
+    fn of(job: &'j Job<'j>, parts: Vec<EntryRun<'j>>) -> Self {
         let read = parts.iter().map(|_| None).collect();
-        let progress = Mutex::new(Progress { read, joined: 0, joining: false, whole: None });
+        let progress = Mutex::new(JoinProgress { read, joined: 0, joining: false, whole: None });
         Self { job, parts, failed: AtomicBool::new(false), progress, document: OnceLock::new() }
     }
 
@@ -177,12 +181,12 @@ impl<'j> Parted<'j> {
         Ok(())
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress<'j>> {
+    fn progress(&self) -> MutexGuard<'_, JoinProgress<'j>> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<'j> Progress<'j> {
+impl<'j> JoinProgress<'j> {
     /// The part that is to be joined next, when it has been read.
     fn next(&mut self) -> Option<Builder<'j>> {
         let next = self.read.get_mut(self.joined)?.take()?;
@@ -192,7 +196,7 @@ impl<'j> Progress<'j> {
 }
 
 impl<'t> Builder<'t> {
-    fn of_part(job: &'t Job<'t>, part: &Part<'t>, limits: &Limits) -> Result<Self, Stop> {
+    fn of_part(job: &'t Job<'t>, part: &EntryRun<'t>, limits: &Limits) -> Result<Self, Stop> {
         let text = job.text.get(..part.range.end).unwrap_or_default();
         let from = part.range.start;
         let builder = Self::new(job.file, text, limits, job.keep, Omitted::Skip);
@@ -325,10 +329,11 @@ impl Base {
 
     fn record(&self, record: Record) -> Record {
         let first = match record.shape {
-            Shape::Alias => self.node(record.first),
-            Shape::BlockMap | Shape::FlowMap | Shape::BlockList | Shape::FlowList => {
-                record.first + self.children
-            }
+            NodeStyle::Alias => self.node(record.first),
+            NodeStyle::BlockMap
+            | NodeStyle::FlowMap
+            | NodeStyle::BlockList
+            | NodeStyle::FlowList => record.first + self.children,
             _ if record.cooked => record.first + self.cooked,
             _ => record.first,
         };

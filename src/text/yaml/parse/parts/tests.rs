@@ -10,7 +10,7 @@ fn job<'k>(text: &str, keep: Option<Keep<'k>>) -> Job<'k> {
 }
 
 /// What comes of these parts, when they fit.
-fn joined<'j>(job: &'j Job<'j>, parts: Vec<Part<'j>>) -> Option<Result<Document, Diagnostic>> {
+fn joined<'j>(job: &'j Job<'j>, parts: Vec<EntryRun<'j>>) -> Option<Result<Document, Diagnostic>> {
     let parted = Parted::of(job, parts);
     for part in 0..parted.parts.len() {
         parted.read(part, &Limits::default());
@@ -20,14 +20,14 @@ fn joined<'j>(job: &'j Job<'j>, parts: Vec<Part<'j>>) -> Option<Result<Document,
 
 /// A cut at every line that starts like an entry, and where lines further left follow it, with
 /// whatever may be a key above it: much bolder than [`cut`].
-fn bold_cuts(text: &str) -> impl Iterator<Item = Vec<Part<'_>>> {
+fn bold_cuts(text: &str) -> impl Iterator<Item = Vec<EntryRun<'_>>> {
     let starts: Vec<usize> = text
         .match_indices('\n')
         .map(|(at, _)| at + 1)
         .filter(|&at| starts_entry(&text[at..]))
         .collect();
     (0..starts.len()).map(move |first| {
-        let mut parts = vec![Part::whole(text)];
+        let mut parts = vec![EntryRun::whole(text)];
         for &start in &starts[first..] {
             if parts.len() == 1 || indent(&text[start..]) < parts[parts.len() - 1].column {
                 parts.last_mut().unwrap().range.end = start;
@@ -46,7 +46,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-fn part_from(text: &str, start: usize) -> Part<'_> {
+fn part_from(text: &str, start: usize) -> EntryRun<'_> {
     let column = indent(&text[start..]);
     let (mut least, mut path) = (column, Vec::new());
     for line in text[..start].lines().rev() {
@@ -57,7 +57,7 @@ fn part_from(text: &str, start: usize) -> Part<'_> {
         }
     }
     path.reverse();
-    Part { range: start..text.len(), column, path }
+    EntryRun { range: start..text.len(), column, path }
 }
 
 /// Cuts everywhere; how many of the bold cuts fit.
