@@ -38,7 +38,7 @@ pub use types::{
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
     Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
     PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,
-    SchemaDefinition, TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
+    TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
 };
 
 use crate::text::diagnostic::Diagnostics;

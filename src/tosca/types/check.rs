@@ -9,7 +9,7 @@ use super::defined::Types;
 use super::definition::{InterfaceDefinition, OperationDefinition, PropertyDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
-use super::schemas::{Schemas, definition, schema};
+use super::schemas::{Schemas, definition};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::tosca::family::Family;
@@ -57,9 +57,8 @@ impl<'a> Check<'_, 'a> {
     /// judged with them.
     fn data_type(&mut self, id: TypeId) {
         let written = self.types.definition(id);
-        let own = schema(&written.schema);
-        let itself =
-            Schema { file: Some(written.key.document().file()), ..Schema::of(written.name) };
+        let own = &written.schema;
+        let itself = Schema::untyped().with_kind(Some(written.key));
         for clause in &own.constraints {
             let findings = check_constraint_definition(clause, &itself, &self.schemas);
             self.found.extend(all(findings));

@@ -3,7 +3,7 @@
 
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
-use crate::tosca::value::Clause;
+use crate::tosca::value::Schema;
 
 /// A name and what is behind it.
 #[derive(Clone, Copy, Debug)]
@@ -23,19 +23,6 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A schema definition (section 3.6.9), or what a data type or property says of that kind.
-#[derive(Clone, Debug, Default)]
-pub struct SchemaDefinition<'a> {
-    /// The name of the data type.
-    pub kind: Option<Node<'a>>,
-    /// Constraint clauses; in effective definitions those of ancestors before one's own.
-    pub constraints: Vec<Clause<'a>>,
-    /// What keys have to be.
-    pub key_schema: Option<Box<Self>>,
-    /// What entries have to be.
-    pub entry_schema: Option<Box<Self>>,
-}
-
 /// A property definition (section 3.6.10), a parameter definition (3.6.14), or an attribute
 /// definition (3.6.12).
 #[derive(Clone, Debug)]
@@ -43,7 +30,7 @@ pub struct PropertyDefinition<'a> {
     /// Its name and place.
     pub named: Named<'a>,
     /// Type, constraints, schemas.
-    pub schema: SchemaDefinition<'a>,
+    pub schema: Schema<'a>,
     /// For people.
     pub description: Option<Node<'a>>,
     /// `required`, where it is said.
@@ -232,7 +219,7 @@ pub struct TypeDefinition<'a> {
     /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where they are said.
     pub valid_types: Option<Vec<Node<'a>>>,
     /// Of a data type: constraints and schemas.
-    pub schema: SchemaDefinition<'a>,
+    pub schema: Schema<'a>,
     /// Of an artifact type.
     pub mime_type: Option<Node<'a>>,
     /// Of an artifact type.

@@ -4,14 +4,13 @@
 use super::defined::Types;
 use super::definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
-    TypeDefinition,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::family::Family;
-use crate::tosca::value::{Clause, Operator};
+use crate::tosca::value::{Clause, Operator, Schema};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -54,7 +53,7 @@ pub struct EffectiveType<'a> {
     /// ancestor says them.
     pub valid_types: Option<Vec<Node<'a>>>,
     /// Of a data type: all constraints, and its schemas.
-    pub schema: SchemaDefinition<'a>,
+    pub schema: Schema<'a>,
     /// What is wrong with the type's own definitions.
     pub(super) diagnostics: Diagnostics,
 }
@@ -266,14 +265,14 @@ impl<'a> Refining<'_, 'a> {
     /// Puts a schema over another: types derive, constraints add up.
     fn schema(
         &mut self,
-        own: &SchemaDefinition<'a>,
-        before: &SchemaDefinition<'a>,
+        own: &Schema<'a>,
+        before: &Schema<'a>,
         what: &str,
         section: &'static str,
-    ) -> SchemaDefinition<'a> {
+    ) -> Schema<'a> {
         self.ranges(&own.constraints, &before.constraints, what);
-        let mut part = |own: &Option<Box<SchemaDefinition<'a>>>,
-                        before: &Option<Box<SchemaDefinition<'a>>>,
+        let mut part = |own: &Option<Box<Schema<'a>>>,
+                        before: &Option<Box<Schema<'a>>>,
                         part: &str| match (own, before) {
             (Some(own), Some(before)) => {
                 Some(Box::new(self.schema(own, before, &format!("{part} of the {what}"), section)))
@@ -286,12 +285,14 @@ impl<'a> Refining<'_, 'a> {
         );
         let kind =
             self.narrowed(Family::Data, own.kind, before.kind, &format!("the {what}"), section);
-        SchemaDefinition {
-            kind,
+        Schema {
+            type_name: own.type_name,
+            kind: None,
             constraints: [&*before.constraints, &own.constraints].concat(),
             key_schema,
             entry_schema,
         }
+        .with_kind(kind)
     }
 
     /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is
@@ -757,17 +758,13 @@ impl<'a> Refining<'_, 'a> {
         own.or(before)
     }
 
-    fn data_type(
-        &mut self,
-        own: &SchemaDefinition<'a>,
-        before: &SchemaDefinition<'a>,
-    ) -> SchemaDefinition<'a> {
+    fn data_type(&mut self, own: &Schema<'a>, before: &Schema<'a>) -> Schema<'a> {
         self.schema_references(own);
         let name = format!("data type `{}`", self.types.definition(self.owner).name);
         self.schema(own, before, &name, "3.7.6")
     }
 
-    fn schema_references(&mut self, schema: &SchemaDefinition<'a>) {
+    fn schema_references(&mut self, schema: &Schema<'a>) {
         self.reference(&[Family::Data], schema.kind);
         for part in [&schema.key_schema, &schema.entry_schema].into_iter().flatten() {
             self.schema_references(part);

@@ -3,8 +3,7 @@
 
 use super::{
     ArtifactDefinition, CapabilityDefinition, Family, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
-    TypeDefinition,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
 };
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
 use crate::text::yaml::{Document, Node, NodeKind};
@@ -12,7 +11,7 @@ use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
     PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
 };
-use crate::tosca::value::Clause;
+use crate::tosca::value::{Clause, Primitive, Schema};
 use rustc_hash::FxHashMap;
 
 impl Family {
@@ -188,7 +187,7 @@ impl Grammar<'_> {
             schema: if family == Family::Data {
                 self.schema_parts(node, shape)
             } else {
-                SchemaDefinition::default()
+                Schema::untyped()
             },
             mime_type: self.string(node, "mime_type", shape),
             file_ext: self.strings(node, "file_ext", shape),
@@ -282,7 +281,7 @@ impl Grammar<'_> {
         let node = named.value;
         let mut property = PropertyDefinition {
             named,
-            schema: SchemaDefinition::default(),
+            schema: Schema::untyped(),
             description: None,
             required: None,
             default: None,
@@ -295,8 +294,8 @@ impl Grammar<'_> {
             return property;
         }
         self.keynames(node, shape);
-        property.schema = self.schema_parts(node, shape);
-        property.schema.kind = self.type_name(node, "type", shape);
+        let kind = self.type_name(node, "type", shape);
+        property.schema = self.schema_parts(node, shape).with_kind(kind);
         property.description = self.string(node, "description", shape);
         property.required = node.get("required");
         property.default = node.get("default");
@@ -316,24 +315,27 @@ impl Grammar<'_> {
     }
 
     /// Constraints and schemas, wherever they stand.
-    fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> SchemaDefinition<'a> {
+    fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
         let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
-        SchemaDefinition {
-            kind: None,
+        Schema {
             constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
             key_schema: node.get("key_schema").map(|schema| Box::new(self.schema(schema))),
             entry_schema: node.get("entry_schema").map(|schema| Box::new(self.schema(schema))),
+            ..Schema::untyped()
         }
     }
 
     /// A schema; that only its type may be written is in the listing of section 9.2.1.
-    fn schema<'a>(&mut self, node: Node<'a>) -> SchemaDefinition<'a> {
+    fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
         if node.as_str().is_some() {
-            return SchemaDefinition { kind: Some(node), ..SchemaDefinition::default() };
+            return Schema::untyped().with_kind(Some(node));
         }
         self.keynames(node, &SCHEMA);
-        let mut schema = self.schema_parts(node, &SCHEMA);
-        schema.kind = self.type_name(node, "type", &SCHEMA);
+        let kind = self.type_name(node, "type", &SCHEMA);
+        // A type that is not said is `string` (section 3.3.1.1).
+        let string =
+            Schema { type_name: Primitive::String.name(), ..self.schema_parts(node, &SCHEMA) };
+        let schema = string.with_kind(kind);
         if schema.kind.is_none() && node.kind() == NodeKind::Mapping && node.get("type").is_none() {
             self.invalid(node, "a schema definition has a `type`", SCHEMA.section);
         }

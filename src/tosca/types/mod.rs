@@ -25,8 +25,7 @@ pub use crate::tosca::family::Family;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, SchemaDefinition,
-    TypeDefinition,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub(crate) use hierarchy::TypeHierarchy;

@@ -2,8 +2,7 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, Occurrences, OperationDefinition, PropertyDefinition,
-    RequirementDefinition, SchemaDefinition,
+    ArtifactDefinition, Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
@@ -12,7 +11,7 @@ use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
-use crate::tosca::value::Clause;
+use crate::tosca::value::{Clause, Schema};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -248,7 +247,7 @@ fn clauses(constraints: &[Clause<'_>]) -> Vec<String> {
 }
 
 /// `map of list of string`
-fn kind(schema: &SchemaDefinition<'_>) -> Option<String> {
+fn kind(schema: &Schema<'_>) -> Option<String> {
     let own = text(schema.kind)?;
     let entries = schema.entry_schema.as_deref().and_then(kind);
     Some(entries.map(|entries| format!("{own} of {entries}")).unwrap_or(own))

@@ -1,11 +1,10 @@
 //! From definitions of the type system to what values are checked against.
 
 use super::defined::Types;
-use super::definition::{PropertyDefinition, SchemaDefinition};
+use super::definition::PropertyDefinition;
 use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
-use crate::text::yaml::Node;
 use crate::tosca::family::Family;
 use crate::tosca::value::{DataTypeView, DataTypes, Definition, Primitive, Schema};
 use std::cell::OnceCell;
@@ -40,7 +39,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 properties: definitions(&effective.properties),
                 attributes: definitions(&effective.attributes),
                 base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
-                schema: schema(&effective.schema),
+                schema: effective.schema.clone(),
             }
         })
     }
@@ -74,22 +73,9 @@ pub(crate) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<
     Definition {
         name: definition.named.name,
         span: definition.named.key.span(),
-        schema: definition.schema.kind.map(|_| schema(&definition.schema)),
+        schema: definition.schema.kind.map(|_| definition.schema.clone()),
         required: definition.is_required(),
         default: definition.default,
         value: definition.value,
-    }
-}
-
-pub(super) fn schema<'t>(definition: &SchemaDefinition<'t>) -> Schema<'t> {
-    let part = |part: &Option<Box<SchemaDefinition<'t>>>| {
-        part.as_deref().map(|part| Box::new(schema(part)))
-    };
-    Schema {
-        type_name: definition.kind.and_then(Node::text).unwrap_or(Primitive::String.name()),
-        file: definition.kind.map(|kind| kind.document().file()),
-        constraints: definition.constraints.clone(),
-        key_schema: part(&definition.key_schema),
-        entry_schema: part(&definition.entry_schema),
     }
 }

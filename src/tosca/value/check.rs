@@ -95,7 +95,7 @@ impl<'t, 'a> Checker<'t, 'a> {
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
         let primitive = Primitive::from_name(schema.type_name);
         let data_type = if primitive.is_none() {
-            self.types.data_type_in(schema.file, schema.type_name)
+            self.types.data_type_in(schema.file(), schema.type_name)
         } else {
             None
         };

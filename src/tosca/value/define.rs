@@ -14,7 +14,7 @@ use num_bigint::Sign;
 /// The type of the bounds of a range, and of lengths.
 static INTEGER: Schema<'static> = Schema {
     type_name: "integer",
-    file: None,
+    kind: None,
     constraints: Vec::new(),
     key_schema: None,
     entry_schema: None,

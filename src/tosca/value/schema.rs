@@ -8,13 +8,14 @@ use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Node, NodeKind};
 
 /// What is expected of a value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Schema<'a> {
     /// The name of its type; empty where none is declared, so that any value is of it.
     pub type_name: &'a str,
-    /// The file in which it is named, where that is known: there the name has its meaning.
-    pub file: Option<FileId>,
-    /// What it must fulfil beside being of the type.
+    /// Where its type is named, where it is; refinements are judged there.
+    pub kind: Option<Node<'a>>,
+    /// What it must fulfil beside being of the type; in effective definitions first what ancestors
+    /// demand.
     pub constraints: Vec<Clause<'a>>,
     /// What the keys of a map must be; any text where it is not said.
     pub key_schema: Option<Box<Schema<'a>>>,
@@ -25,18 +26,25 @@ pub struct Schema<'a> {
 impl<'a> Schema<'a> {
     /// A type, and nothing more.
     pub fn of(type_name: &'a str) -> Self {
-        Self {
-            type_name,
-            file: None,
-            constraints: Vec::new(),
-            key_schema: None,
-            entry_schema: None,
-        }
+        Self { type_name, ..Self::default() }
     }
 
     /// No type.
     pub fn untyped() -> Self {
-        Self::of("")
+        Self::default()
+    }
+
+    /// With the name of a type, where there is one.
+    pub(in crate::tosca) fn with_kind(mut self, kind: Option<Node<'a>>) -> Self {
+        if let Some(name) = kind.and_then(Node::text) {
+            (self.type_name, self.kind) = (name, kind);
+        }
+        self
+    }
+
+    /// The file in which its type is named, where that is known: there the name has its meaning.
+    pub fn file(&self) -> Option<FileId> {
+        self.kind.map(|kind| kind.document().file())
     }
 
     /// Whether a type is declared.
@@ -49,8 +57,8 @@ impl<'a> Schema<'a> {
     /// What is wrong is reported and left out; a type that is not said is `string` (section
     /// 3.3.1.1).
     pub fn read(node: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
-        if let Some(name) = type_name(node) {
-            return Self { file: Some(node.document().file()), ..Self::of(name) };
+        if is_type_name(node) {
+            return Self::default().with_kind(Some(node));
         }
         if node.kind() != NodeKind::Mapping {
             diagnostics.push(shape(
@@ -66,17 +74,14 @@ impl<'a> Schema<'a> {
 
     /// Reads what the map of a definition says of the values of what it defines.
     fn read_parts(&mut self, node: Node<'a>, diagnostics: &mut Diagnostics) {
-        self.file = Some(node.document().file());
         for (key, value) in node.entries() {
             match key.text().unwrap_or_default() {
-                "type" => match type_name(value) {
-                    Some(name) => self.type_name = name,
-                    None => diagnostics.push(shape(
-                        value,
-                        "a type is the name of a data type",
-                        "3.6.9.1",
-                    )),
-                },
+                "type" if is_type_name(value) => {
+                    (self.type_name, self.kind) = (value.text().unwrap_or_default(), Some(value));
+                }
+                "type" => {
+                    diagnostics.push(shape(value, "a type is the name of a data type", "3.6.9.1"))
+                }
                 "constraints" => self.constraints = Clause::read_all(value, diagnostics),
                 "key_schema" => self.key_schema = Some(Box::new(Self::read(value, diagnostics))),
                 "entry_schema" => {
@@ -217,9 +222,9 @@ pub struct DataTypeView<'t, 'a> {
     pub entry_schema: Option<&'t Schema<'a>>,
 }
 
-/// The name of a type: a string, or `null`, which YAML reads as no string.
-fn type_name<'a>(node: Node<'a>) -> Option<&'a str> {
-    node.as_str().or_else(|| node.text().filter(|text| *text == "null"))
+/// Whether this names a type: a string, or `null`, which YAML reads as no string.
+fn is_type_name(node: Node<'_>) -> bool {
+    node.as_str().is_some() || node.text() == Some("null")
 }
 
 /// What does not have the shape that the grammar asks for.

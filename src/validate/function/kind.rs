@@ -4,7 +4,7 @@ use super::super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, Scalar};
 use crate::tosca::value::{Primitive, Schema};
-use crate::tosca::{PropertyDefinition, SchemaDefinition, TypeRef};
+use crate::tosca::{PropertyDefinition, TypeRef};
 
 /// The type of a value, as its definition declares it.
 #[derive(Clone, Debug)]
@@ -46,19 +46,9 @@ const DEPTH: usize = 16;
 
 impl<'c> Checker<'c, '_> {
     /// The type that a schema asks for; nothing where it is not defined.
-    pub(in crate::validate) fn expected_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
-        let entry = schema.entry_schema.as_deref().and_then(|entry| self.expected_type(entry));
-        let kind = self.types.find_data(schema.type_name)?;
-        Some(ValueType {
-            kind,
-            constrained: !schema.constraints.is_empty(),
-            entry: entry.map(Box::new),
-        })
-    }
-
-    fn declared_type(&self, schema: &SchemaDefinition<'_>) -> Option<ValueType> {
+    pub(in crate::validate) fn declared_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
         let entry = schema.entry_schema.as_deref().and_then(|entry| self.declared_type(entry));
-        let kind = self.types.find_data(schema.kind?.text()?)?;
+        let kind = self.types.find_data(schema.type_name)?;
         Some(ValueType {
             kind,
             constrained: !schema.constraints.is_empty(),

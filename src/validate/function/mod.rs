@@ -55,7 +55,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if !matches!(undecided.reason, Reason::Function(_)) || function(undecided.node).is_none() {
             return false;
         }
-        let kind = undecided.schema.and_then(|schema| self.expected_type(schema));
+        let kind = undecided.schema.and_then(|schema| self.declared_type(schema));
         let expected = Expected { when: when.to_vec(), kind };
         self.functions
             .expected
@@ -291,7 +291,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             );
             let outcome = match &definition.schema {
                 Some(schema) => self
-                    .part(self.expected_type(schema), path)
+                    .part(self.declared_type(schema), path)
                     .map_err(|error| error.section("4.4.1")),
                 None => Ok(KnownValue::RunTime),
             };
