@@ -1,7 +1,7 @@
 //! Node filters (section 3.6.5).
 
 use super::shape::{CAPABILITY_FILTER, FILTER};
-use super::value::{Clause, Definition, function};
+use super::value::{Clause, PropertyDefinition, function};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 
@@ -158,8 +158,8 @@ impl<'n> PropertyFilter<'n> {
     /// How the property is defined, where it is among these.
     pub fn definition<'d, 'c>(
         &self,
-        definitions: &'d [Definition<'c>],
-    ) -> Option<&'d Definition<'c>> {
-        definitions.iter().find(|definition| definition.name == self.name())
+        definitions: &[&'d PropertyDefinition<'c>],
+    ) -> Option<&'d PropertyDefinition<'c>> {
+        definitions.iter().copied().find(|definition| definition.named.name == self.name())
     }
 }

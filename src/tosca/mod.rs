@@ -23,6 +23,7 @@ pub mod csar;
 mod family;
 pub(crate) mod filter;
 pub(crate) mod function;
+pub(crate) mod grammar;
 pub(crate) mod import;
 pub(crate) mod load;
 pub(crate) mod shape;
@@ -32,14 +33,16 @@ pub mod value;
 pub(crate) mod workflow;
 
 pub use family::Family;
+pub use grammar::Named;
 pub use types::profile;
 pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport,
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
-    Named, Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts,
-    PropertyDefinition, PropertyReport, RequirementDefinition, RequirementReport, Said,
-    TypeDefinition, TypeEntry, TypeId, TypeRef, TypeReport, Types, TypesReport,
+    Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts, PropertyReport,
+    RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
+    TypeReport, Types, TypesReport,
 };
+pub use value::PropertyDefinition;
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::Document;

@@ -1,13 +1,13 @@
 //! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
 
 use super::filter::NodeFilter;
+use super::grammar::Grammar;
 use super::shape::{
     ATTRIBUTE_MAPPING, CAPABILITY_MAPPING, PROPERTY_MAPPING, REQUIREMENT_MAPPING, SUBSTITUTION,
     Shape,
 };
 use super::types::Named;
-use super::types::grammar::Grammar;
-use crate::text::diagnostic::{Code, Diagnostics};
+use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::{Node, NodeKind};
 
 /// A substitution mapping: the topology template implements a node type.
@@ -56,7 +56,7 @@ impl<'a> Substitution<'a> {
 
 /// Reads the substitution mapping of a topology template.
 pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Substitution<'a> {
-    let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
+    let mut grammar = Grammar::of_template(diagnostics);
     grammar.keynames(node, &SUBSTITUTION);
     if node.kind() == NodeKind::Mapping && node.get("node_type").is_none() {
         grammar.invalid(node, "a substitution mapping has `node_type`", SUBSTITUTION.section);

@@ -1,14 +1,14 @@
 //! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies
 //! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
+use super::grammar::Grammar;
 use super::shape::{
     ACTIVITY, CALL_OPERATION, DELEGATE, EVENT_FILTER, INLINE, PRECONDITION, SET_STATE, STEP, Shape,
     TRIGGER, TRIGGER_CONDITION, WORKFLOW,
 };
-use super::types::grammar::Grammar;
 use super::types::{Named, PropertyDefinition};
 use super::value::Clause;
-use crate::text::diagnostic::{Code, Diagnostics};
+use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::{Node, NodeKind};
 
 /// A trigger of a policy (section 3.6.22).
@@ -134,14 +134,14 @@ impl ActivityKind {
 
 /// Reads the triggers of a policy.
 pub(crate) fn triggers<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Trigger<'a>> {
-    let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
+    let mut grammar = Grammar::of_template(diagnostics);
     let named = grammar.map(node, "triggers", "3.8.6.1");
     named.into_iter().filter_map(|named| grammar.trigger(named)).collect()
 }
 
 /// Reads the workflows of a topology template.
 pub(crate) fn workflows<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Workflow<'a>> {
-    let mut grammar = Grammar { code: Code::InvalidTemplate, diagnostics };
+    let mut grammar = Grammar::of_template(diagnostics);
     let named = grammar.map(node, "workflows", "3.9.1");
     named.into_iter().filter_map(|named| grammar.workflow(named)).collect()
 }
@@ -262,10 +262,12 @@ impl Grammar<'_> {
     }
 
     fn assertion<'a>(&mut self, attribute: Node<'a>, value: Node<'a>) -> Assertion<'a> {
-        let clauses = match value.kind() {
-            NodeKind::Sequence => Clause::read_all(value, self.diagnostics),
-            _ => self.diagnostics.ok(Clause::read(value)).into_iter().collect(),
+        let written = match value.kind() {
+            NodeKind::Sequence => value.items().collect(),
+            _ => vec![value],
         };
+        let read = |clause| self.diagnostics.ok(Clause::read(clause));
+        let clauses = written.into_iter().filter_map(read).collect();
         Assertion { attribute, clauses }
     }
 

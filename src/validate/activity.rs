@@ -4,7 +4,6 @@ use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::types::schemas;
 use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId};
@@ -135,8 +134,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         definition: &PropertyDefinition<'_>,
         when: &[ElementId],
     ) {
-        if let Some(schema) = schemas::definition(definition).schema {
-            self.report_values(when, check_value(input.value, &schema, &self.schemas));
+        if let Some(schema) = definition.expected() {
+            self.report_values(when, check_value(input.value, schema, &self.schemas));
         }
     }
 
@@ -274,7 +273,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .of(entity.kind)
                     .attributes
                     .iter()
-                    .map(|definition| definition.name);
+                    .map(|definition| definition.named.name);
                 let error = self.lacks(entity.kind, "attribute", second, known);
                 self.report_when(&entity.when, &[], error.section("3.6.15.1"));
             }

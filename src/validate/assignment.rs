@@ -4,7 +4,7 @@
 use super::checker::Checker;
 use crate::text::yaml::Node;
 use crate::tosca::TypeId;
-use crate::tosca::value::{Definition, check_assignment};
+use crate::tosca::value::{PropertyDefinition, check_assignment};
 use crate::variability::graph::ElementId;
 
 /// An element as one of its types.
@@ -32,22 +32,23 @@ impl Checker<'_, '_> {
         when: &[ElementId],
         body: Node<'_>,
         owner: &str,
-        known: [&[Definition<'_>]; 2],
+        known: [&[&PropertyDefinition<'_>]; 2],
     ) {
         let known = || known.into_iter().flatten();
         for (key, value) in self.map(when, body, "attributes", "3.6.13") {
             let name = key.text().unwrap_or_default();
-            match known().find(|definition| definition.name == name) {
+            match known().find(|definition| definition.named.name == name) {
                 // Properties that are fixed say what is wanted; attributes say what is.
                 Some(definition) => {
-                    let attribute = Definition { value: None, ..definition.clone() };
+                    let attribute =
+                        PropertyDefinition { value: None, ..PropertyDefinition::clone(definition) };
                     self.report_values(
                         when,
                         check_assignment(assigned(value), &attribute, &self.schemas),
                     );
                 }
                 None => {
-                    let names = known().map(|definition| definition.name);
+                    let names = known().map(|definition| definition.named.name);
                     self.undefined(
                         when,
                         key,

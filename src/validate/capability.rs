@@ -7,7 +7,7 @@ use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::EffectiveCapability;
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::check_assignments;
+use crate::tosca::value::{PropertyDefinition, check_assignments};
 use crate::variability::graph::{ElementId, NodeElement};
 
 impl<'a> Checker<'_, 'a> {
@@ -91,11 +91,16 @@ impl<'a> Checker<'_, 'a> {
             .copied(node)
             .and_then(assignment)
             .and_then(|capability| capability.get("properties"));
-        let mut definitions = definitions(&defined.properties);
-        for definition in &mut definitions {
-            definition.required &=
-                copied.is_none_or(|copied| copied.get(definition.name).is_none());
-        }
+        // What is copied is there as a default is.
+        let definitions: Vec<_> = defined
+            .properties
+            .iter()
+            .map(|(name, part)| PropertyDefinition {
+                default: copied.and_then(|it| it.get(name)).or(part.definition.default),
+                ..part.definition.clone()
+            })
+            .collect();
+        let definitions: Vec<_> = definitions.iter().collect();
         let owner = format!("the capability `{name}` of {}", self.graph.display(of.id));
         let key = |own: Node<'a>| own.span();
         let at = own.filter(|own| !own.is_null()).map_or(self.graph.element(of.id).span, key);

@@ -4,7 +4,7 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::Node;
 use crate::tosca::types::schemas;
-use crate::tosca::value::{Definition, check_constraint_definition};
+use crate::tosca::value::{PropertyDefinition, check_constraint_definition};
 use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};
 use crate::variability::graph::{
@@ -246,13 +246,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The attribute of a type; each property is one as well (section 3.6.10.1).
-    pub(super) fn attribute(&self, kind: TypeId, name: &str) -> Option<&Definition<'c>> {
+    pub(super) fn attribute(&self, kind: TypeId, name: &str) -> Option<&PropertyDefinition<'c>> {
         let schema = self.schemas.of(kind);
         schema
             .attributes
             .iter()
             .chain(&schema.properties)
-            .find(|definition| definition.name == name)
+            .copied()
+            .find(|definition| definition.named.name == name)
     }
 
     /// Checks the assertions of a condition: the attributes exist, and the clauses make sense for
@@ -278,13 +279,21 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn no_attribute(&self, kind: TypeId, name: Node<'_>, when: &[ElementId]) {
         let schema = self.schemas.of(kind);
-        let known =
-            schema.attributes.iter().chain(&schema.properties).map(|definition| definition.name);
+        let known = schema
+            .attributes
+            .iter()
+            .chain(&schema.properties)
+            .map(|definition| definition.named.name);
         self.report_when(when, &[], self.lacks(kind, "attribute", name, known).section("3.6.24.2"));
     }
 
-    fn asserted(&self, assertion: &Assertion<'a>, definition: &Definition<'c>, when: &[ElementId]) {
-        let Some(schema) = &definition.schema else { return };
+    fn asserted(
+        &self,
+        assertion: &Assertion<'a>,
+        definition: &PropertyDefinition<'c>,
+        when: &[ElementId],
+    ) {
+        let Some(schema) = definition.expected() else { return };
         for clause in &assertion.clauses {
             self.report_values(when, check_constraint_definition(clause, schema, &self.schemas));
         }
@@ -307,7 +316,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         definitions.extend(schemas::definitions(&capability.definition.properties));
         for assertion in assertions {
             let text = assertion.attribute.text().unwrap_or_default();
-            match definitions.iter().find(|definition| definition.name == text) {
+            match definitions.iter().copied().find(|definition| definition.named.name == text) {
                 Some(definition) => self.asserted(assertion, definition, when),
                 None => {
                     let message = format!(
@@ -316,7 +325,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     );
                     let error = Diagnostic::error(Code::UnknownElement, message)
                         .at(assertion.attribute.span());
-                    let known = definitions.iter().map(|definition| definition.name);
+                    let known = definitions.iter().map(|definition| definition.named.name);
                     self.report_when(
                         when,
                         &[],

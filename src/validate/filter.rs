@@ -8,7 +8,8 @@ use crate::text::yaml::Node;
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{
-    Definition, Reason, Schema, Undecided, check_constraint_definition, check_value, function,
+    PropertyDefinition, Reason, Schema, Undecided, check_constraint_definition, check_value,
+    function,
 };
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
@@ -90,7 +91,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         when: &[ElementId],
         owner: &str,
         filters: &[PropertyFilter<'_>],
-        known: &[Definition<'c>],
+        known: &[&PropertyDefinition<'c>],
     ) {
         for filter in filters {
             let Some(definition) = filter.definition(known) else {
@@ -99,7 +100,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     Code::UnknownProperty,
                     format!("`{owner}` has no property `{name}`"),
                 );
-                let help = did_you_mean(name, known.iter().map(|definition| definition.name));
+                let help = did_you_mean(name, known.iter().map(|definition| definition.named.name));
                 self.report_when(
                     when,
                     &[],
@@ -107,7 +108,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 );
                 continue;
             };
-            let Some(schema) = &definition.schema else { continue };
+            let Some(schema) = definition.expected() else { continue };
             for clause in &filter.clauses {
                 self.report_values(
                     when,
@@ -240,10 +241,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         choice: &FilteredValue<'_>,
         filter: &PropertyFilter<'_>,
-        definition: &Definition<'_>,
+        definition: &PropertyDefinition<'_>,
         value: Option<Node<'_>>,
     ) {
-        let Some(defined) = &definition.schema else { return };
+        let Some(defined) = definition.expected() else { return };
         let undecided = |because: &str| {
             let message = format!(
                 "whether `{}` fulfils the node filter cannot be decided: {because}",

@@ -5,10 +5,12 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, Shape};
-use crate::tosca::types::schemas::definition;
-use crate::tosca::value::{Definition, check_assignment, check_definition};
-use crate::tosca::{EffectiveInterface, Family, OperationDefinition, Parts, PropertyDefinition};
+use crate::tosca::grammar::Grammar;
+use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
+use crate::tosca::value::{check_assignment, check_definition};
+use crate::tosca::{
+    EffectiveInterface, Family, Named, OperationDefinition, Parts, PropertyDefinition,
+};
 use crate::variability::graph::ElementId;
 
 /// An operation or a notification that a template says something of.
@@ -172,13 +174,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         value: Node<'_>,
         defined: Option<&PropertyDefinition<'_>>,
     ) {
-        let expected = defined.map(definition);
-        let found =
-            expected.as_ref().map(|expected| check_assignment(value, expected, &self.schemas));
+        let found = defined.map(|expected| check_assignment(value, expected, &self.schemas));
         let fits = found.as_ref().is_some_and(|found| found.diagnostics.is_empty());
         if !fits && self.is_parameter(value) {
             let mut diagnostics = Diagnostics::default();
-            let own = Definition::parameter(key, value, &mut diagnostics);
+            let own =
+                Grammar::lenient(&mut diagnostics).property(Named::new((key, value)), &PARAMETER);
             self.report_all(when, diagnostics);
             self.report_values(when, check_definition(&own, &self.schemas));
         } else if let Some(found) = found {

@@ -3,10 +3,10 @@
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::{PARAMETER, SCHEMA, STATUS};
-use crate::tosca::value::{Definition, check_definition};
+use crate::tosca::shape::PARAMETER;
+use crate::tosca::value::check_definition;
 use crate::variability::graph::ElementId;
-use crate::variability::template::{Parameter, is_keyword, shape};
+use crate::variability::template::{Parameter, shape};
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all topology inputs and outputs.
@@ -40,7 +40,7 @@ impl<'a> Checker<'_, 'a> {
                 body.is_null() || body.kind() == NodeKind::Mapping && body.entries().len() == 0;
             let says_nothing =
                 ["value", "default", "type"].iter().all(|keyname| body.get(keyname).is_none());
-            if is_empty || is_definition(body) && says_nothing {
+            if is_empty || shape::PARAMETER.is_meant(body) && says_nothing {
                 let message = format!("{} has no `value`", self.graph.display(output.id));
                 let error = Diagnostic::error(Code::InvalidTemplate, message)
                     .at(self.graph.element(output.id).span);
@@ -50,25 +50,15 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn parameter(&self, id: ElementId, parameter: &Parameter<'a>) {
-        let (key, body) = (parameter.declared.key, parameter.declared.value);
+        let body = parameter.declared.value;
         // Anything else is the parameter's value, in the single-line grammar.
-        if !is_definition(body) {
+        if !shape::PARAMETER.is_meant(body) {
             return;
         }
         self.keynames(&[id], body, shape::PARAMETER);
         self.about(&[id], body, PARAMETER.section);
-        let status = body
-            .get("status")
-            .filter(|status| !status.text().is_some_and(|status| STATUS.contains(&status)));
-        if let Some(status) = status {
-            let error = Diagnostic::error(
-                Code::InvalidTemplate,
-                format!("`status` is one of {}", STATUS.join(", ")),
-            );
-            self.report(id, error.at(status.span()).section("3.6.10.3"));
-        }
         let mut diagnostics = Diagnostics::default();
-        let definition = Definition::parameter(key, body, &mut diagnostics);
+        let definition = parameter.declared.parameter_definition(&mut diagnostics);
         self.report_all(&[id], diagnostics);
         if self.schema_types(&[id], body) {
             self.report_values(&[id], check_definition(&definition, &self.schemas));
@@ -87,16 +77,8 @@ impl<'a> Checker<'_, 'a> {
         }
         let mut known = unknown.is_none();
         for part in ["key_schema", "entry_schema"].into_iter().filter_map(|part| body.get(part)) {
-            self.keynames(when, part, &SCHEMA);
             known &= self.schema_types(when, part);
         }
         known
     }
-}
-
-/// Whether what stands behind the name of a parameter defines it: it has a keyname, or says
-/// something of variability alone.
-fn is_definition(body: Node<'_>) -> bool {
-    body.entries()
-        .any(|(key, _)| key.text().is_some_and(|key| PARAMETER.has(key) || is_keyword(key)))
 }

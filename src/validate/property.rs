@@ -7,7 +7,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits};
 use crate::tosca::TypeId;
-use crate::tosca::value::{Definition, check_assignment};
+use crate::tosca::value::{PropertyDefinition, check_assignment};
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
 
@@ -48,19 +48,19 @@ impl<'c> Checker<'c, '_> {
         properties: &[ElementId],
         given: &[&str],
     ) {
-        let is_missing = |definition: &&Definition<'_>| {
-            definition.needs_value() && !given.contains(&definition.name)
+        let is_missing = |definition: &&PropertyDefinition<'_>| {
+            definition.needs_value() && !given.contains(&definition.named.name)
         };
-        for definition in self.schemas.of(of.kind).properties.iter().filter(is_missing) {
+        for definition in self.schemas.of(of.kind).properties.iter().copied().filter(is_missing) {
             let assigned: Vec<_> = properties
                 .iter()
                 .copied()
-                .filter(|&id| self.graph.element(id).name == definition.name)
+                .filter(|&id| self.graph.element(id).name == definition.named.name)
                 .collect();
             let message = format!(
                 "{} needs a value of the property `{}`",
                 self.graph.display(of.id),
-                definition.name
+                definition.named.name
             );
             let error = Diagnostic::error(Code::MissingProperty, message)
                 .at(self.graph.element(of.id).span)
@@ -68,7 +68,7 @@ impl<'c> Checker<'c, '_> {
             self.report_when(
                 of.when,
                 &assigned,
-                error.label(definition.span, "the property is defined here"),
+                error.label(definition.named.key.span(), "the property is defined here"),
             );
         }
     }
@@ -77,12 +77,12 @@ impl<'c> Checker<'c, '_> {
         &self,
         id: ElementId,
         kind: TypeId,
-        definitions: &[Definition<'c>],
+        definitions: &[&PropertyDefinition<'c>],
         when: &[ElementId],
     ) {
         let element = self.graph.element(id);
         let Some(definition) =
-            definitions.iter().find(|definition| definition.name == element.name)
+            definitions.iter().copied().find(|definition| definition.named.name == element.name)
         else {
             let error = undefined(self.types.definition(kind).name, element.name, definitions);
             return self.report_when(when, &[], error.at(element.span));
@@ -107,7 +107,13 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// Checks a value that is written nowhere, as if it stood where it is computed.
-    fn computed(&self, at: Span, value: Value, definition: &Definition<'c>, when: &[ElementId]) {
+    fn computed(
+        &self,
+        at: Span,
+        value: Value,
+        definition: &PropertyDefinition<'c>,
+        when: &[ElementId],
+    ) {
         let written = yaml::write_json(&yaml::Out::Value(value));
         let Ok(document) = yaml::parse(at.file, written.into(), &Limits::default()) else { return };
         let found = check_assignment(document.root(), definition, &self.schemas);
@@ -120,8 +126,8 @@ impl<'c> Checker<'c, '_> {
 }
 
 /// A property that a type does not have.
-pub(super) fn undefined(owner: &str, name: &str, known: &[Definition<'_>]) -> Diagnostic {
-    let names = known.iter().map(|definition| definition.name);
+pub(super) fn undefined(owner: &str, name: &str, known: &[&PropertyDefinition<'_>]) -> Diagnostic {
+    let names = known.iter().map(|definition| definition.named.name);
     let error =
         Diagnostic::error(Code::UnknownProperty, format!("`{owner}` has no property `{name}`"))
             .section("3.6.11");

@@ -6,7 +6,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::substitution::{self, Substitution, SubstitutionMapping};
 use crate::tosca::types::schemas;
-use crate::tosca::value::{Definition, check_assignments, check_value};
+use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
 use crate::variability::graph::{ElementId, NodeElement, Target};
 
@@ -67,14 +67,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn mapped<'d>(
         &self,
         mapping: &SubstitutionMapping<'a>,
-        definitions: &'d [Definition<'c>],
+        definitions: &[&'d PropertyDefinition<'c>],
         kind: TypeId,
         what: &str,
         section: &'static str,
-    ) -> Option<&'d Definition<'c>> {
-        let found = definitions.iter().find(|definition| definition.name == mapping.named.name);
+    ) -> Option<&'d PropertyDefinition<'c>> {
+        let found = definitions
+            .iter()
+            .copied()
+            .find(|definition| definition.named.name == mapping.named.name);
         if found.is_none() {
-            let known = definitions.iter().map(|definition| definition.name);
+            let known = definitions.iter().map(|definition| definition.named.name);
             self.report_when(
                 &[],
                 &[],
@@ -84,12 +87,20 @@ impl<'c, 'a> Checker<'c, 'a> {
         found
     }
 
-    fn property_mapping(&self, mapping: &SubstitutionMapping<'a>, definition: &Definition<'c>) {
-        match (mapping.path.as_slice(), mapping.value.zip(definition.schema.as_ref())) {
+    fn property_mapping(
+        &self,
+        mapping: &SubstitutionMapping<'a>,
+        definition: &PropertyDefinition<'c>,
+    ) {
+        match (mapping.path.as_slice(), mapping.value.zip(definition.expected())) {
             ([name], _) => self.input_mapping(*name, definition),
             ([node, name], _) => {
                 let has = |kind: TypeId| {
-                    self.schemas.of(kind).properties.iter().any(|own| Some(own.name) == name.text())
+                    self.schemas
+                        .of(kind)
+                        .properties
+                        .iter()
+                        .any(|own| Some(own.named.name) == name.text())
                 };
                 self.of_node(*node, *name, "property", "3.8.8.3", has);
             }
@@ -101,7 +112,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// A property gives an input its value: the input is there, and of a type that takes it.
-    fn input_mapping(&self, name: Node<'a>, definition: &Definition<'c>) {
+    fn input_mapping(&self, name: Node<'a>, definition: &PropertyDefinition<'c>) {
         let text = name.text().unwrap_or_default();
         let inputs: Vec<_> = self
             .graph
@@ -112,7 +123,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let ids: Vec<_> = inputs.iter().map(|input| input.id).collect();
         let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
         self.mapped_to(name, &ids, "input", known, "3.8.8.1");
-        let Some(schema) = &definition.schema else { return };
+        let Some(schema) = definition.expected() else { return };
         for input in inputs.into_iter().filter(|input| self.counts(input.id)) {
             let Some(kind) = input.parameter.declared.value.get("type").and_then(Node::text) else {
                 continue;
@@ -120,7 +131,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             if !self.alike(self.types.find_data(kind), self.types.find_data(schema.type_name)) {
                 let message = format!(
                     "the input `{text}` is a `{kind}`, and the property `{}` a `{}`",
-                    definition.name, schema.type_name
+                    definition.named.name, schema.type_name
                 );
                 let error = Diagnostic::error(Code::IncompatibleType, message)
                     .at(name.span())
@@ -128,7 +139,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.report_when(
                     &[input.id],
                     &[],
-                    error.label(definition.span, "the property is defined here"),
+                    error.label(definition.named.key.span(), "the property is defined here"),
                 );
             }
         }
@@ -378,17 +389,17 @@ impl<'c, 'a> Checker<'c, 'a> {
             |name: &str| substitution.properties.iter().any(|mapping| mapping.named.name == name);
         let needed =
             self.schemas.of(kind).properties.iter().filter(|definition| definition.needs_value());
-        for definition in needed.filter(|definition| !is_mapped(definition.name)) {
+        for definition in needed.filter(|definition| !is_mapped(definition.named.name)) {
             let inputs = self
                 .graph
                 .inputs
                 .iter()
-                .filter(|input| input.parameter.declared.name == definition.name);
+                .filter(|input| input.parameter.declared.name == definition.named.name);
             let inputs: Vec<_> = inputs.map(|input| input.id).collect();
             let owner = self.types.definition(kind).name;
             let message = format!(
                 "the property `{}` of `{owner}` is not mapped to an input",
-                definition.name
+                definition.named.name
             );
             let place = substitution.node_type.unwrap_or(substitution.node).span();
             let warning =
@@ -396,7 +407,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.report_when(
                 &[],
                 &inputs,
-                warning.label(definition.span, "the property is defined here"),
+                warning.label(definition.named.key.span(), "the property is defined here"),
             );
         }
     }

@@ -8,7 +8,6 @@ use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
-use crate::tosca::types::schemas;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
 use crate::variability::graph::Target;
@@ -36,10 +35,7 @@ impl<'a> Checker<'_, 'a> {
     fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
         for input in &workflow.inputs {
             if self.schema_types(&[], input.named.value) {
-                self.report_values(
-                    &[],
-                    check_definition(&schemas::definition(input), &self.schemas),
-                );
+                self.report_values(&[], check_definition(input, &self.schemas));
             }
         }
         for precondition in &workflow.preconditions {

@@ -130,17 +130,37 @@ impl Vocabulary {
             || self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
+    /// Whether a map is meant to say such, and is not a value: one of its keys is known, or close
+    /// to what is. So it is read where keys are judged leniently, too.
+    pub fn is_meant(&self, node: Node<'_>) -> bool {
+        let is_known = |text: &str| self.has(text) || self.closest(text).is_some();
+        node.entries().any(|(key, _)| key.text().is_some_and(is_known))
+    }
+
+    /// The keynames and words.
+    fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        let words = self.words.iter().copied().flatten().copied();
+        self.keynames.iter().map(|keyname| keyname.name).chain(words)
+    }
+
+    /// Whether it is a word that has a meaning elsewhere.
+    fn is_misplaced(&self, text: &str) -> bool {
+        self.everywhere.iter().any(|words| words.contains(&text))
+    }
+
+    /// The keyname or word that is meant, here or elsewhere.
+    fn closest(&self, text: &str) -> Option<&'static str> {
+        closest(text, self.names().chain(self.everywhere.iter().copied().flatten().copied()))
+    }
+
     /// What to say of a key that is not known: it would silently have no effect.
     pub fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = key.text().unwrap_or_default();
         if self.has(text) {
             return None;
         }
-        let words = self.words.iter().copied().flatten().copied();
-        let known = || self.keynames.iter().map(|it| it.name).chain(words.clone());
-        let misplaced = self.everywhere.iter().any(|words| words.contains(&text));
-        let meant =
-            closest(text, known().chain(self.everywhere.iter().copied().flatten().copied()));
+        let misplaced = self.is_misplaced(text);
+        let meant = self.closest(text);
         if reading == Reading::Lenient && !misplaced && meant.is_none() {
             return None;
         }
@@ -151,7 +171,7 @@ impl Vocabulary {
         };
         let error = Diagnostic::error(Code::UnknownKeyword, message)
             .at(key.span())
-            .help(format!("known are {}", known().collect::<Vec<_>>().join(", ")));
+            .help(format!("known are {}", self.names().collect::<Vec<_>>().join(", ")));
         let meant = meant.filter(|_| !misplaced).map(|meant| Advice::did_you_mean(text, meant));
         let error = error.help_opt(meant);
         Some(match self.section {

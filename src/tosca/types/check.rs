@@ -6,16 +6,16 @@
 //! takes over as it is, its ancestor says what is wrong.
 
 use super::defined::Types;
-use super::definition::{InterfaceDefinition, OperationDefinition, PropertyDefinition};
+use super::definition::{InterfaceDefinition, OperationDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
-use super::schemas::{Schemas, definition};
+use super::schemas::Schemas;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::tosca::family::Family;
 use crate::tosca::value::{
-    Findings, Reason, Schema, Undecided, check_constraint_definition, check_definition,
-    check_schema,
+    Findings, PropertyDefinition, Reason, Schema, Undecided, check_constraint_definition,
+    check_definition, check_schema,
 };
 
 /// All that is wrong with constraints, schemas, defaults and fixed values in types.
@@ -105,11 +105,9 @@ impl<'a> Check<'_, 'a> {
         property: &PropertyDefinition<'a>,
         before: Option<&PropertyDefinition<'a>>,
     ) {
-        let effective = definition(property);
-        let mut found = all(check_definition(&effective, &self.schemas));
+        let mut found = all(check_definition(property, &self.schemas));
         if let Some(before) = before.filter(|_| !found.is_empty()) {
-            let inherited = definition(before);
-            let known = all(check_definition(&inherited, &self.schemas));
+            let known = all(check_definition(before, &self.schemas));
             found.retain(|one| {
                 !known.iter().any(|other| (one.span, one.code) == (other.span, other.code))
             });

@@ -1,7 +1,7 @@
 //! All types with their definitions, and on demand, what they effectively are.
 
 use super::check;
-use super::definition::{Named, TypeDefinition};
+use super::definition::TypeDefinition;
 use super::effective::{self, EffectiveType};
 use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
 use super::outline::Outline;
@@ -11,6 +11,7 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::family::Family;
+use crate::tosca::grammar::Named;
 use std::sync::OnceLock;
 
 /// The normative types and all types of some documents.

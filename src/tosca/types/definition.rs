@@ -3,57 +3,8 @@
 
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
-use crate::tosca::value::Schema;
-
-/// A name and what is behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct Named<'a> {
-    /// The name.
-    pub name: &'a str,
-    /// Where the name stands.
-    pub key: Node<'a>,
-    /// What stands behind it.
-    pub value: Node<'a>,
-}
-
-impl<'a> Named<'a> {
-    /// An entry of a map.
-    pub(in crate::tosca) fn new((key, value): (Node<'a>, Node<'a>)) -> Self {
-        Self { name: key.text().unwrap_or_default(), key, value }
-    }
-}
-
-/// A property definition (section 3.6.10), a parameter definition (3.6.14), or an attribute
-/// definition (3.6.12).
-#[derive(Clone, Debug)]
-pub struct PropertyDefinition<'a> {
-    /// Its name and place.
-    pub named: Named<'a>,
-    /// Type, constraints, schemas.
-    pub schema: Schema<'a>,
-    /// For people.
-    pub description: Option<Node<'a>>,
-    /// `required`, where it is said.
-    pub required: Option<Node<'a>>,
-    /// The default.
-    pub default: Option<Node<'a>>,
-    /// `status`, where it is said.
-    pub status: Option<Node<'a>>,
-    /// The fixed value.
-    pub value: Option<Node<'a>>,
-}
-
-impl PropertyDefinition<'_> {
-    /// Whether a value has to be assigned: it is required, and nothing gives it one.
-    pub fn needs_value(&self) -> bool {
-        self.is_required() && self.default.is_none() && self.value.is_none()
-    }
-
-    /// Whether a value is required: unless the opposite is said (section 3.6.10.5).
-    pub fn is_required(&self) -> bool {
-        self.required.and_then(Node::as_bool).unwrap_or(true)
-    }
-}
+use crate::tosca::grammar::Named;
+use crate::tosca::value::{PropertyDefinition, Schema};
 
 /// How often something may occur.
 #[derive(Clone, Copy, Debug)]

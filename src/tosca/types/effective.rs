@@ -3,14 +3,15 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
+    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,
+    OperationDefinition, RequirementDefinition, TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::family::Family;
-use crate::tosca::value::{Clause, Operator, Schema};
+use crate::tosca::grammar::Named;
+use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -213,7 +214,8 @@ impl<'a> Refining<'_, 'a> {
         self.schema_references(&own.schema);
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
-            if untyped && kind != Kind::Parameter && (own.value.is_some() || is_map(own.named)) {
+            let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
+            if untyped && kind != Kind::Parameter && is_read {
                 self.missing(
                     own.named,
                     &format!("the {noun} `{name}` has no `type`"),

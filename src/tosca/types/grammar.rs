@@ -7,11 +7,12 @@ use super::{
 };
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
 use crate::text::yaml::{Document, Node, NodeKind};
+use crate::tosca::grammar::Grammar;
 use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
-    PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, SCHEMA, STATUS, Shape,
+    PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, Reading, Shape,
 };
-use crate::tosca::value::{Clause, Primitive, Schema};
+use crate::tosca::value::Schema;
 use rustc_hash::FxHashMap;
 
 impl Family {
@@ -32,7 +33,7 @@ pub(crate) fn types<'a>(
     document: &'a Document,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(Family, Named<'a>)> {
-    let mut grammar = Grammar { code: Code::InvalidDefinition, diagnostics };
+    let mut grammar = grammar(diagnostics);
     let mut types = Vec::new();
     for (key, value) in document.root().entries() {
         if let Some(family) = key.text().and_then(Family::of_keyword) {
@@ -48,100 +49,15 @@ pub(crate) fn definition<'a>(
     (family, named): (Family, Named<'a>),
     diagnostics: &mut Diagnostics,
 ) -> TypeDefinition<'a> {
-    Grammar { code: Code::InvalidDefinition, diagnostics }.type_definition(family, named)
+    grammar(diagnostics).type_definition(family, named)
 }
 
-/// Reads what is written in this grammar.
-pub(crate) struct Grammar<'d> {
-    /// What is said of what does not have its shape.
-    pub code: Code,
-    pub diagnostics: &'d mut Diagnostics,
+/// How types are read.
+fn grammar(diagnostics: &mut Diagnostics) -> Grammar<'_> {
+    Grammar { code: Code::InvalidDefinition, reading: Reading::Strict, diagnostics }
 }
 
 impl Grammar<'_> {
-    pub fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
-        self.diagnostics.push(Diagnostic::error(self.code, message).at(at.span()).section(section));
-    }
-
-    /// Warns of what the next version will not have any more (section 1.6.1).
-    pub fn deprecated(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
-        self.diagnostics
-            .push(Diagnostic::warning(Code::Deprecated, message).at(at.span()).section(section));
-    }
-
-    pub fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
-        self.invalid(at, format!("`{what}` is {expected}, not {}", at.describe()), section);
-    }
-
-    /// The entries of what has to be a map.
-    pub fn map<'a>(&mut self, node: Node<'a>, what: &str, section: &'static str) -> Vec<Named<'a>> {
-        if node.kind() != NodeKind::Mapping && !node.is_null() {
-            self.wrong(node, what, "a map", section);
-        }
-        node.entries().map(Named::new).collect()
-    }
-
-    /// The entries of a map below this keyname, where it is there.
-    pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
-        // What may not be there is reported as that, and not read: a type of interfaces that has
-        // interfaces could have itself.
-        let value = node.get(keyname).filter(|_| shape.has(keyname));
-        value.map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
-    }
-
-    /// Judges the keynames of what has to be a map.
-    pub fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
-        if node.kind() != NodeKind::Mapping {
-            return self.invalid(
-                node,
-                format!("{} is a map, not {}", shape.what, node.describe()),
-                shape.section,
-            );
-        }
-        for (key, _) in node.entries() {
-            self.keyname(key, shape);
-        }
-    }
-
-    fn keyname(&mut self, key: Node<'_>, shape: &Shape) {
-        self.diagnostics.0.extend(shape.unknown(key));
-    }
-
-    pub fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
-        let value = node.get(keyname)?;
-        if value.as_str().is_none() {
-            self.wrong(value, keyname, "a string", shape.section);
-            return None;
-        }
-        Some(value)
-    }
-
-    /// The name of a type; the primitive type `null` needs no quotes.
-    fn type_name<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
-        let null =
-            node.get(keyname).filter(|value| value.is_null() && value.text() == Some("null"));
-        null.or_else(|| self.string(node, keyname, shape))
-    }
-
-    pub fn strings<'a>(
-        &mut self,
-        node: Node<'a>,
-        keyname: &str,
-        shape: &Shape,
-    ) -> Option<Vec<Node<'a>>> {
-        let list = node.get(keyname)?;
-        if list.kind() != NodeKind::Sequence {
-            self.wrong(list, keyname, "a list of strings", shape.section);
-            return None;
-        }
-        let (strings, others): (Vec<_>, Vec<_>) =
-            list.items().partition(|item| item.as_str().is_some());
-        others
-            .into_iter()
-            .for_each(|item| self.wrong(item, keyname, "a list of strings", shape.section));
-        Some(strings)
-    }
-
     /// Types that are listed: at least one (sections 3.7.2.1 and 3.7.7.1).
     fn type_names<'a>(
         &mut self,
@@ -173,7 +89,7 @@ impl Grammar<'_> {
             derived_from: node
                 .get("derived_from")
                 .filter(|parent| !parent.is_null() || parent.text() == Some("null")),
-            description: self.string(node, "description", shape),
+            description: self.description(node, shape),
             properties: self.properties(node, shape),
             attributes: self.attributes(node, shape),
             capabilities: self.capabilities(node, shape),
@@ -277,83 +193,6 @@ impl Grammar<'_> {
         entries.into_iter().map(|named| self.property(named, &ATTRIBUTE)).collect()
     }
 
-    fn property<'a>(&mut self, named: Named<'a>, shape: &Shape) -> PropertyDefinition<'a> {
-        let node = named.value;
-        let mut property = PropertyDefinition {
-            named,
-            schema: Schema::untyped(),
-            description: None,
-            required: None,
-            default: None,
-            status: None,
-            value: None,
-        };
-        if shape.has("value") && !is_definition(node, shape) {
-            // The single-line grammar of parameters (section 3.6.14.2): a fixed value.
-            property.value = Some(node);
-            return property;
-        }
-        self.keynames(node, shape);
-        let kind = self.type_name(node, "type", shape);
-        property.schema = self.schema_parts(node, shape).with_kind(kind);
-        property.description = self.string(node, "description", shape);
-        property.required = node.get("required");
-        property.default = node.get("default");
-        property.status = self.string(node, "status", shape);
-        property.value = node.get("value");
-        if let Some(required) = property.required.filter(|required| required.as_bool().is_none()) {
-            self.wrong(required, "required", "`true` or `false`", shape.section);
-            property.required = None;
-        }
-        if let Some(status) =
-            property.status.filter(|status| !STATUS.contains(&status.text().unwrap_or_default()))
-        {
-            let message = format!("`status` is one of {}", STATUS.join(", "));
-            self.invalid(status, message, "3.6.10.3");
-        }
-        property
-    }
-
-    /// Constraints and schemas, wherever they stand.
-    fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
-        let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
-        Schema {
-            constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
-            key_schema: node.get("key_schema").map(|schema| Box::new(self.schema(schema))),
-            entry_schema: node.get("entry_schema").map(|schema| Box::new(self.schema(schema))),
-            ..Schema::untyped()
-        }
-    }
-
-    /// A schema; that only its type may be written is in the listing of section 9.2.1.
-    fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
-        if node.as_str().is_some() {
-            return Schema::untyped().with_kind(Some(node));
-        }
-        self.keynames(node, &SCHEMA);
-        let kind = self.type_name(node, "type", &SCHEMA);
-        // A type that is not said is `string` (section 3.3.1.1).
-        let string =
-            Schema { type_name: Primitive::String.name(), ..self.schema_parts(node, &SCHEMA) };
-        let schema = string.with_kind(kind);
-        if schema.kind.is_none() && node.kind() == NodeKind::Mapping && node.get("type").is_none() {
-            self.invalid(node, "a schema definition has a `type`", SCHEMA.section);
-        }
-        schema
-    }
-
-    fn constraints<'a>(&mut self, list: Node<'a>) -> Vec<Clause<'a>> {
-        if list.kind() != NodeKind::Sequence {
-            self.wrong(list, "constraints", "a list of constraint clauses", "3.6.3");
-        }
-        list.items().filter_map(|clause| self.constraint(clause)).collect()
-    }
-
-    fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Clause<'a>> {
-        let read = Clause::read(clause).map_err(|error| Diagnostic { code: self.code, ..error });
-        self.diagnostics.ok(read)
-    }
-
     fn capabilities<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<CapabilityDefinition<'a>> {
         self.entries(node, "capabilities", shape)
             .into_iter()
@@ -370,7 +209,7 @@ impl Grammar<'_> {
         CapabilityDefinition {
             named,
             kind: short.or_else(|| self.string(node, "type", &CAPABILITY)),
-            description: self.string(node, "description", &CAPABILITY),
+            description: self.description(node, &CAPABILITY),
             properties: self.properties(node, &CAPABILITY),
             attributes: self.attributes(node, &CAPABILITY),
             valid_source_types: self.type_names(node, "valid_source_types", &CAPABILITY),
@@ -430,7 +269,7 @@ impl Grammar<'_> {
         }
         RequirementDefinition {
             named,
-            description: self.string(node, "description", &REQUIREMENT),
+            description: self.description(node, &REQUIREMENT),
             capability: short.or_else(|| self.string(node, "capability", &REQUIREMENT)),
             node: self.string(node, "node", &REQUIREMENT),
             relationship: match relationship {
@@ -574,7 +413,7 @@ impl Grammar<'_> {
         }
         OperationDefinition {
             named,
-            description: self.string(node, "description", shape),
+            description: self.description(node, shape),
             implementation,
             inputs: if shape.has("inputs") { self.inputs(node, shape) } else { Vec::new() },
             outputs: self.entries(node, "outputs", shape),
@@ -615,7 +454,7 @@ impl Grammar<'_> {
             kind: self.string(node, "type", &ARTIFACT),
             file: short.or_else(|| self.string(node, "file", &ARTIFACT)),
             repository: self.string(node, "repository", &ARTIFACT),
-            description: self.string(node, "description", &ARTIFACT),
+            description: self.description(node, &ARTIFACT),
             properties: self.entries(node, "properties", &ARTIFACT),
         }
     }
@@ -629,14 +468,4 @@ fn lists_operations(node: Node<'_>) -> bool {
         key.text().and_then(|text| closest(text, grouped)).is_some()
     };
     node.kind() == NodeKind::Mapping && !node.entries().any(misspelt)
-}
-
-/// Whether this is meant as a definition rather than as a fixed value: one of its keys is a
-/// keyname, or close to one.
-fn is_definition(node: Node<'_>, shape: &Shape) -> bool {
-    let keyname = |(key, _): (Node<'_>, Node<'_>)| {
-        let text = key.text().unwrap_or_default();
-        shape.has(text) || text.len() > 2 && closest(text, shape.names()).is_some()
-    };
-    node.entries().any(keyname)
 }

@@ -22,10 +22,12 @@ mod unite;
 mod unknown;
 
 pub use crate::tosca::family::Family;
+pub use crate::tosca::grammar::Named;
+pub use crate::tosca::value::PropertyDefinition;
 pub use defined::Types;
 pub use definition::{
-    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
+    ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,
+    OperationDefinition, RequirementDefinition, TypeDefinition,
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub(crate) use hierarchy::TypeHierarchy;

@@ -2,7 +2,7 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, Occurrences, OperationDefinition, PropertyDefinition, RequirementDefinition,
+    ArtifactDefinition, Occurrences, OperationDefinition, RequirementDefinition,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
@@ -11,7 +11,7 @@ use crate::text::source::SourceMap;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
-use crate::tosca::value::{Clause, Schema};
+use crate::tosca::value::{Clause, PropertyDefinition, Schema};
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -1,28 +1,27 @@
 //! From definitions of the type system to what values are checked against.
 
 use super::defined::Types;
-use super::definition::PropertyDefinition;
 use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::tosca::family::Family;
-use crate::tosca::value::{DataTypeView, DataTypes, Definition, Primitive, Schema};
+use crate::tosca::value::{DataTypeView, DataTypes, Primitive, PropertyDefinition, Schema};
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
 pub(crate) struct Schemas<'t, 'a> {
     types: &'t Types<'a>,
-    of: Vec<OnceCell<TypeSchema<'a>>>,
+    of: Vec<OnceCell<TypeSchema<'t, 'a>>>,
 }
 
 /// What a type says about values.
-pub(crate) struct TypeSchema<'t> {
+pub(crate) struct TypeSchema<'t, 'a> {
     /// Its properties.
-    pub properties: Vec<Definition<'t>>,
+    pub properties: Vec<&'t PropertyDefinition<'a>>,
     /// Its attributes.
-    pub attributes: Vec<Definition<'t>>,
+    pub attributes: Vec<&'t PropertyDefinition<'a>>,
     base: Option<Primitive>,
-    schema: Schema<'t>,
+    schema: &'t Schema<'a>,
 }
 
 impl<'t, 'a> Schemas<'t, 'a> {
@@ -32,14 +31,14 @@ impl<'t, 'a> Schemas<'t, 'a> {
     }
 
     /// What a type says about values.
-    pub fn of(&self, id: TypeId) -> &TypeSchema<'a> {
+    pub fn of(&self, id: TypeId) -> &TypeSchema<'t, 'a> {
         self.of[id.index()].get_or_init(|| {
             let effective = self.types.effective(id);
             TypeSchema {
                 properties: definitions(&effective.properties),
                 attributes: definitions(&effective.attributes),
                 base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
-                schema: effective.schema.clone(),
+                schema: &effective.schema,
             }
         })
     }
@@ -63,19 +62,8 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
 }
 
 /// What properties, attributes or parameters have to be.
-pub(crate) fn definitions<'t>(parts: &Parts<'t, PropertyDefinition<'t>>) -> Vec<Definition<'t>> {
-    parts.values().map(|part| definition(&part.definition)).collect()
-}
-
-/// What a property, an attribute or a parameter has to be; what is wrong with its definition has
-/// been reported with it.
-pub(crate) fn definition<'t>(definition: &PropertyDefinition<'t>) -> Definition<'t> {
-    Definition {
-        name: definition.named.name,
-        span: definition.named.key.span(),
-        schema: definition.schema.kind.map(|_| definition.schema.clone()),
-        required: definition.is_required(),
-        default: definition.default,
-        value: definition.value,
-    }
+pub(crate) fn definitions<'t, 'a>(
+    parts: &'t Parts<'a, PropertyDefinition<'a>>,
+) -> Vec<&'t PropertyDefinition<'a>> {
+    parts.values().map(|part| &part.definition).collect()
 }

@@ -7,8 +7,8 @@ use super::datum::Datum;
 use super::literal::{Literal, range};
 use super::truth::Truth;
 use super::{
-    Clause, DataTypeView, DataTypes, Definition, Findings, Primitive, Reason, Schema, Undecided,
-    function, function_not_map,
+    Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Reason, Schema,
+    Undecided, function, function_not_map,
 };
 use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::text::source::Span;
@@ -49,12 +49,13 @@ impl<'t> Kind<'t> {
     }
 
     /// The definition of this property, where it is a data type that has properties.
-    pub(super) fn property(&self, name: &str) -> Option<&'t Definition<'t>> {
+    pub(super) fn property(&self, name: &str) -> Option<&'t PropertyDefinition<'t>> {
         self.data_type
             .filter(|_| self.base.is_none())?
             .properties
             .iter()
-            .find(|property| property.name == name)
+            .copied()
+            .find(|property| property.named.name == name)
     }
 
     /// Whether nothing is known of its type, though it has one.
@@ -247,7 +248,7 @@ impl<'t, 'a> Checker<'t, 'a> {
     pub(super) fn assignments(
         &mut self,
         values: Option<Datum<'t>>,
-        definitions: &'t [Definition<'t>],
+        definitions: &[&'t PropertyDefinition<'t>],
         owner: &str,
         at: Option<Span>,
         section: &'static str,
@@ -261,7 +262,7 @@ impl<'t, 'a> Checker<'t, 'a> {
             );
         }
         let known: FxHashMap<&str, _> =
-            definitions.iter().map(|definition| (definition.name, definition)).collect();
+            definitions.iter().map(|&definition| (definition.named.name, definition)).collect();
         let mut assigned = FxHashSet::default();
         for (key, value) in values.into_iter().flat_map(Datum::entries) {
             let name = key.text().unwrap_or_default();
@@ -273,20 +274,21 @@ impl<'t, 'a> Checker<'t, 'a> {
                 None => self.unknown(key, name, definitions, owner, section),
             }
         }
-        let missing = |definition: &&Definition<'_>| {
-            definition.needs_value() && !assigned.contains(definition.name)
+        let missing = |definition: &&PropertyDefinition<'_>| {
+            definition.needs_value() && !assigned.contains(definition.named.name)
         };
-        for definition in definitions.iter().filter(missing) {
-            let message = format!("{owner} needs a value of the property `{}`", definition.name);
+        for definition in definitions.iter().copied().filter(missing) {
+            let message =
+                format!("{owner} needs a value of the property `{}`", definition.named.name);
             let error =
                 Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
-            self.report(error.label(definition.span, "the property is defined here"));
+            self.report(error.label(definition.named.key.span(), "the property is defined here"));
         }
     }
 
     /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
-    pub(super) fn assignment(&mut self, value: Datum<'t>, definition: &'t Definition<'t>) {
-        let Some(schema) = &definition.schema else { return self.untyped(value) };
+    pub(super) fn assignment(&mut self, value: Datum<'t>, definition: &'t PropertyDefinition<'t>) {
+        let Some(schema) = definition.expected() else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };
         match self.same(value, fixed.into(), Some(schema)) {
@@ -295,7 +297,7 @@ impl<'t, 'a> Checker<'t, 'a> {
             Truth::No => {
                 let message = format!(
                     "the property `{}` has the fixed value {}",
-                    definition.name,
+                    definition.named.name,
                     Datum::Node(fixed).shown()
                 );
                 let error = Diagnostic::error(Code::InvalidValue, message)
@@ -310,11 +312,11 @@ impl<'t, 'a> Checker<'t, 'a> {
         &mut self,
         key: Datum<'t>,
         name: &str,
-        known: &[Definition<'_>],
+        known: &[&PropertyDefinition<'_>],
         owner: &str,
         section: &'static str,
     ) {
-        let names = || known.iter().map(|definition| definition.name);
+        let names = || known.iter().map(|definition| definition.named.name);
         let listed = || match known {
             [] => "it has no properties".into(),
             _ => format!("it has `{}`", names().collect::<Vec<_>>().join("`, `")).into(),

@@ -4,7 +4,7 @@ use super::Primitive;
 use super::datum::Datum;
 use super::literal::integer;
 use super::schema::shape;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
@@ -177,18 +177,6 @@ impl<'a> Clause<'a> {
                 "3.6.3.4",
             )),
         }
-    }
-
-    /// Reads a list of clauses; those that cannot be read are reported and left out.
-    pub fn read_all(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Self> {
-        if node.kind() != NodeKind::Sequence {
-            diagnostics.push(shape(
-                node,
-                "constraints are a list of constraint clauses",
-                "3.6.9.1",
-            ));
-        }
-        node.items().filter_map(|item| diagnostics.ok(Self::read(item))).collect()
     }
 
     /// The regular expression of a `pattern`, and why there is none.

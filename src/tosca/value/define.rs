@@ -5,7 +5,7 @@ use super::check::{Checker, Kind};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::truth::is_unsupported;
-use super::{Clause, Definition, Operator, Primitive, Reason, Schema, function};
+use super::{Clause, Operator, Primitive, PropertyDefinition, Reason, Schema, function};
 use crate::text::diagnostic::{Code, Diagnostic, Rule, Specification};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
@@ -22,8 +22,8 @@ static INTEGER: Schema<'static> = Schema {
 
 impl<'t> Checker<'t, '_> {
     /// A definition, with the default and the value that it has.
-    pub(super) fn definition(&mut self, definition: &'t Definition<'t>) {
-        let Some(schema) = &definition.schema else { return };
+    pub(super) fn definition(&mut self, definition: &'t PropertyDefinition<'t>) {
+        let Some(schema) = definition.expected() else { return };
         self.schema(schema);
         for (what, section, value) in
             [("default", "3.6.10.5", definition.default), ("value", "3.6.14.2", definition.value)]
@@ -32,8 +32,10 @@ impl<'t> Checker<'t, '_> {
             let before = self.findings.diagnostics.len();
             self.value(value.into(), schema);
             for found in self.errors_since(before) {
-                found.message =
-                    format!("the {what} of `{}` does not fit: {}", definition.name, found.message);
+                found.message = format!(
+                    "the {what} of `{}` does not fit: {}",
+                    definition.named.name, found.message
+                );
                 found.rule = Some(Rule::new(Specification::ToscaSimple13, section));
             }
         }

@@ -33,6 +33,7 @@ mod datum;
 mod define;
 mod literal;
 mod primitive;
+mod read;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
 pub use primitive::Primitive;
-pub use schema::{DataTypeView, DataTypes, Definition, Schema};
+pub use schema::{DataTypeView, DataTypes, PropertyDefinition, Schema};
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
 pub(crate) use version::{Version, is_version};
@@ -134,7 +135,7 @@ pub fn check_value<'t, 'a>(
 /// is fixed stays as it is.
 pub fn check_assignment<'t, 'a>(
     value: impl Into<Datum<'t>>,
-    definition: &'t Definition<'t>,
+    definition: &'t PropertyDefinition<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = Checker::new(types);
@@ -146,7 +147,7 @@ pub fn check_assignment<'t, 'a>(
 /// and `at` where it is, for what is missing.
 pub fn check_assignments<'t, 'a>(
     values: Option<Node<'t>>,
-    definitions: &'t [Definition<'t>],
+    definitions: &[&'t PropertyDefinition<'t>],
     owner: &str,
     at: Span,
     types: &'t dyn DataTypes<'a>,
@@ -159,7 +160,7 @@ pub fn check_assignments<'t, 'a>(
 /// Checks a property, attribute or parameter definition: its schema, and its default and its value
 /// against that.
 pub fn check_definition<'t, 'a>(
-    definition: &'t Definition<'t>,
+    definition: &'t PropertyDefinition<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = Checker::new(types);

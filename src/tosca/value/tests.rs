@@ -4,6 +4,8 @@ use super::*;
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{FileId, SourceMap};
 use crate::text::yaml::{Document, Limits, parse};
+use crate::tosca::grammar::{Grammar, Named};
+use crate::tosca::shape::{PARAMETER, PROPERTY, SCHEMA};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
@@ -11,8 +13,24 @@ fn document(text: &str) -> Document {
         .unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
 }
 
+fn property<'a>(
+    key: Node<'a>,
+    body: Node<'a>,
+    diagnostics: &mut Diagnostics,
+) -> PropertyDefinition<'a> {
+    Grammar::of_template(diagnostics).property(Named::new((key, body)), &PROPERTY)
+}
+
+fn parameter<'a>(
+    key: Node<'a>,
+    body: Node<'a>,
+    diagnostics: &mut Diagnostics,
+) -> PropertyDefinition<'a> {
+    PropertyDefinition::parameter(Named::new((key, body)), &(&PARAMETER).into(), diagnostics)
+}
+
 /// Data types of a small service template, enough to look them up.
-struct Types<'a>(Vec<(&'a str, Option<Primitive>, Vec<Definition<'a>>, Schema<'a>)>);
+struct Types<'a>(Vec<(&'a str, Option<Primitive>, Vec<&'a PropertyDefinition<'a>>, Schema<'a>)>);
 
 impl<'a> Types<'a> {
     /// Reads `data_types`, parents before children.
@@ -28,14 +46,14 @@ impl<'a> Types<'a> {
             {
                 (base, properties, schema) = (base.or(*inherited), defined.clone(), from.clone());
             }
-            let own = Schema::read(body, &mut diagnostics);
+            let own = Grammar::of_template(&mut diagnostics).schema_parts(body, &SCHEMA);
             schema.constraints.extend(own.constraints);
             schema.key_schema = own.key_schema.or(schema.key_schema);
             schema.entry_schema = own.entry_schema.or(schema.entry_schema);
             for (key, body) in body.get("properties").into_iter().flat_map(Node::entries) {
-                let definition = Definition::property(key, body, &mut diagnostics);
-                properties.retain(|property| property.name != definition.name);
-                properties.push(definition);
+                let definition = property(key, body, &mut diagnostics);
+                properties.retain(|property| property.named.name != definition.named.name);
+                properties.push(&*Box::leak(Box::new(definition)));
             }
             types.0.push((key.text().unwrap(), base, properties, schema));
         }
@@ -492,7 +510,7 @@ fn defaults_fit_their_definitions() {
     for (text, expected) in cases {
         let document = document(&format!("name: {text}"));
         let (key, body) = document.root().entries().next().unwrap();
-        for read in [Definition::property, Definition::parameter] {
+        for read in [property, parameter] {
             let mut diagnostics = Diagnostics::default();
             let definition = read(key, body, &mut diagnostics);
             diagnostics.0.extend(check_definition(&definition, &types).diagnostics);
@@ -511,9 +529,11 @@ fn a_parameter_without_a_type_takes_any_value() {
         let document = document(text);
         let (key, body) = document.root().entries().next().unwrap();
         let mut diagnostics = Diagnostics::default();
-        let definition = Definition::parameter(key, body, &mut diagnostics);
+        let definition = parameter(key, body, &mut diagnostics);
         assert!(
-            definition.schema.is_none() && definition.value.is_some() && diagnostics.0.is_empty(),
+            definition.expected().is_none()
+                && definition.value.is_some()
+                && diagnostics.0.is_empty(),
             "{text}"
         );
     }
@@ -532,11 +552,16 @@ fn problems_say_where_they_are_and_what_to_do() {
     let definitions: Vec<_> = definitions
         .root()
         .entries()
-        .map(|(key, body)| Definition::property(key, body, &mut diagnostics))
+        .map(|(key, body)| property(key, body, &mut diagnostics))
         .collect();
     let root = document.root();
-    let findings =
-        check_assignments(Some(root), &definitions, "the node `shop`", root.span(), &types);
+    let findings = check_assignments(
+        Some(root),
+        &definitions.iter().collect::<Vec<_>>(),
+        "the node `shop`",
+        root.span(),
+        &types,
+    );
     let lines: Vec<_> = findings
         .diagnostics
         .iter()
@@ -790,12 +815,14 @@ proptest! {
 }
 
 /// Every definition under `properties` or `attributes`, wherever it stands.
-fn definitions<'a>(node: Node<'a>, found: &mut Vec<Definition<'a>>, diagnostics: &mut Diagnostics) {
+fn definitions<'a>(
+    node: Node<'a>,
+    found: &mut Vec<PropertyDefinition<'a>>,
+    diagnostics: &mut Diagnostics,
+) {
     for (key, value) in node.entries() {
         if matches!(key.text(), Some("properties" | "attributes")) {
-            found.extend(
-                value.entries().map(|(key, body)| Definition::property(key, body, diagnostics)),
-            );
+            found.extend(value.entries().map(|(key, body)| property(key, body, diagnostics)));
         }
         definitions(value, found, diagnostics);
     }

@@ -151,7 +151,7 @@ impl<'t> Checker<'t, '_> {
                 of.get(key).copied().or_else(|| property?.default.map(Datum::Node))
             };
             let schema = match property {
-                Some(property) => property.schema.as_ref(),
+                Some(property) => property.expected(),
                 None => kind.and_then(|kind| kind.entry_schema()),
             };
             match (or_default(&of_a), or_default(&of_b)) {

@@ -14,7 +14,7 @@ use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::Family;
 use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::value::{Definition, Reason, Undecided, function, function_not_map};
+use crate::tosca::value::{Reason, Undecided, function, function_not_map};
 use crate::variability::graph::ElementId;
 use crate::variability::options::Kind;
 use crate::variability::template::PropertyValue;
@@ -284,12 +284,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let answer = |id: ElementId| {
             let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
             // What is wrong with the declaration is reported with it.
-            let definition = Definition::parameter(
-                declared.key,
-                declared.value,
-                &mut crate::text::diagnostic::Diagnostics::default(),
-            );
-            let outcome = match &definition.schema {
+            let definition =
+                declared.parameter_definition(&mut crate::text::diagnostic::Diagnostics::default());
+            let outcome = match definition.expected() {
                 Some(schema) => self
                     .part(self.declared_type(schema), path)
                     .map_err(|error| error.section("4.4.1")),

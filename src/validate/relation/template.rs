@@ -89,7 +89,7 @@ impl<'a> Checker<'_, 'a> {
             for property in &template.properties {
                 let name = property.declared.name;
                 match (
-                    definitions.iter().find(|definition| definition.name == name),
+                    definitions.iter().copied().find(|definition| definition.named.name == name),
                     property.value,
                 ) {
                     (Some(definition), PropertyValue::Value(value)) => {

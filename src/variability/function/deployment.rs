@@ -6,7 +6,7 @@ use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
 use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::value::{Definition, check_value, function_not_map};
+use crate::tosca::value::{check_value, function_not_map};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
@@ -108,11 +108,9 @@ fn entries<'d>(
 fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     no_functions(value, &mut found);
-    let declared = &parameter.declared;
     // What is wrong with the declaration is said by validating.
-    let definition =
-        Definition::parameter(declared.key, declared.value, &mut Diagnostics::default());
-    if let Some(schema) = &definition.schema {
+    let definition = parameter.declared.parameter_definition(&mut Diagnostics::default());
+    if let Some(schema) = definition.expected() {
         found.extend(check_value(value, schema, schemas).diagnostics);
     }
     found

@@ -9,7 +9,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::value::{Definition, function_not_map};
+use crate::tosca::value::function_not_map;
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
 use crate::variability::graph::{ElementId, Graph, NodeElement, RelationElement, Step};
 use crate::variability::options::Kind;
@@ -345,11 +345,10 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
         let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
         // What is wrong with the declaration is said by validating.
-        let definition =
-            Definition::parameter(declared.key, declared.value, &mut Diagnostics::default());
+        let definition = declared.parameter_definition(&mut Diagnostics::default());
         match definition.value.or(definition.default) {
             Some(default) => Ok(self.part(default, path, None)?.unwrap_or_default()),
-            None if !definition.required => Ok(None),
+            None if !definition.is_required() => Ok(None),
             None => {
                 let name = declared.name;
                 let message =

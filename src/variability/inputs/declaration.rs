@@ -8,6 +8,8 @@ use crate::text::diagnostic::{
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::grammar::Grammar;
+use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
     Clause, DataTypeView, DataTypes, Primitive, Reason, Schema, check_schema, check_value, same,
 };
@@ -183,7 +185,7 @@ impl<'a> Declaration<'a> {
 
     fn read_schema(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
         let mut found = Diagnostics::default();
-        self.schema = Schema::of_parameter(body, &mut found);
+        self.schema = Grammar::lenient(&mut found).typed_schema(body, &PARAMETER);
         number_is_float(&mut self.schema);
         let findings = check_schema(&self.schema, &NoDataTypes);
         for undecided in &findings.undecided {

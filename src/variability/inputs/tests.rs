@@ -128,8 +128,8 @@ bound: {type: integer, constraints: [{min: 1}, {greater_than: a}, {in_range: [1]
             "invalid-input: `requires` names `mdoe`, which is not a declared variability input (did you mean `mode`?)",
             "invalid-template: `requires` lists names of variability inputs, not a list",
             "invalid-template: the declaration of the variability input `sum` must be a map, not a number (write its value as `default`)",
-            "invalid-template: a type is the name of a data type, not a list",
-            "invalid-template: constraints are a list of constraint clauses, not a map",
+            "invalid-template: `type` is a string, not a list",
+            "invalid-template: `constraints` is a list of constraint clauses, not a map",
             "invalid-input: `min` is no operator of a constraint clause (there are `equal`, `greater_than`, `greater_or_equal`, `less_than`, \
              `less_or_equal`, `in_range`, `valid_values`, `length`, `min_length`, `max_length`, `pattern`, `schema`)",
             "invalid-template: a constraint clause is a map with one key, such as `min_length: 1`, not a list",
@@ -813,4 +813,19 @@ proptest! {
         prop_assert!(low > high || clause("in_range", list([low, high])) == both);
         prop_assert_eq!(clause("greater_than", low.into()), !clause("less_or_equal", low.into()));
     }
+}
+
+#[test]
+fn schemas_in_declarations_are_read_as_elsewhere_and_leniently() {
+    let text = "of_text: {type: list, entry_schema: {constraints: [min_length: 2], colour: red}}
+of_nothing: {type: list, entry_schema: 'null'}
+misspelt: {type: list, entry_schema: {tpye: integer}}
+";
+    let document = document(text);
+    let mut diagnostics = Diagnostics::default();
+    let declarations = Declarations::parse(Some(document.root()), &mut diagnostics);
+    let entries = |name: &str| declarations.get(declarations.id(name)?)?.entries();
+    assert_eq!(entries("of_text"), Some(Primitive::String));
+    assert_eq!(entries("of_nothing"), Some(Primitive::Null));
+    assert_eq!(places(&diagnostics, text), ["tpye"], "{diagnostics:?}");
 }

@@ -1,9 +1,10 @@
 //! What every conditional element may declare, whatever its kind.
 
-use super::shape::{COMMON, of_kind};
+use super::shape::{self, COMMON, of_kind};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::{Named, PropertyDefinition};
 use crate::variability::options::{Kind, ModePart, parse_mode};
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
@@ -68,7 +69,16 @@ pub struct Declared<'a> {
     pub conditional: Conditional<'a>,
 }
 
-impl Declared<'_> {
+impl<'a> Declared<'a> {
+    /// What it says as a parameter: an input or an output of the topology.
+    pub(crate) fn parameter_definition(
+        &self,
+        diagnostics: &mut Diagnostics,
+    ) -> PropertyDefinition<'a> {
+        let named = Named { name: self.name, key: self.key, value: self.value };
+        PropertyDefinition::parameter(named, &shape::PARAMETER, diagnostics)
+    }
+
     /// Where the element is declared.
     pub fn span(&self) -> Span {
         self.key.span()

@@ -1,0 +1,122 @@
+//! How definitions of properties, attributes and parameters (sections 3.6.10, 3.6.12 and 3.6.14) and
+//! schema definitions (3.6.9) are read, wherever they stand.
+
+use super::{Clause, Primitive, PropertyDefinition, Schema};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::grammar::{Grammar, Named};
+use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
+
+impl<'a> PropertyDefinition<'a> {
+    /// Reads a parameter of a template, which says what is `known`: the keynames of a parameter
+    /// definition, which whoever calls this judges, and what an extension adds to them. What is no
+    /// definition is its value.
+    pub(crate) fn parameter(
+        named: Named<'a>,
+        known: &Vocabulary,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        if known.is_meant(named.value) {
+            Grammar::of_template(diagnostics).definition(named, &PARAMETER)
+        } else {
+            Self::fixed(named)
+        }
+    }
+
+    /// The single-line grammar of parameters (section 3.6.14.2): a fixed value.
+    fn fixed(named: Named<'a>) -> Self {
+        Self { value: Some(named.value).filter(|value| !value.is_null()), ..Self::of(named) }
+    }
+}
+
+impl Grammar<'_> {
+    /// A definition of this shape: of a property, an attribute or a parameter.
+    pub fn property<'a>(&mut self, named: Named<'a>, shape: &Shape) -> PropertyDefinition<'a> {
+        if shape.has("value") && !Vocabulary::from(shape).is_meant(named.value) {
+            return PropertyDefinition::fixed(named);
+        }
+        self.keynames(named.value, shape);
+        self.definition(named, shape)
+    }
+
+    fn definition<'a>(&mut self, named: Named<'a>, shape: &Shape) -> PropertyDefinition<'a> {
+        let node = named.value;
+        PropertyDefinition {
+            named,
+            schema: self.typed_schema(node, shape),
+            description: self.description(node, shape),
+            required: self.is_required(node),
+            default: node.get("default"),
+            status: self.status(node, shape),
+            value: node.get("value"),
+        }
+    }
+
+    fn is_required<'a>(&mut self, node: Node<'a>) -> Option<Node<'a>> {
+        let required = node.get("required")?;
+        if required.as_bool().is_none() {
+            self.wrong(required, "required", "`true` or `false`", "3.6.10.2");
+            return None;
+        }
+        Some(required)
+    }
+
+    fn status<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
+        let status = self.string(node, "status", shape)?;
+        if !STATUS.contains(&status.text().unwrap_or_default()) {
+            self.invalid(status, format!("`status` is one of {}", STATUS.join(", ")), "3.6.10.3");
+        }
+        Some(status)
+    }
+
+    /// Type, constraints and schemas of what has this shape; no type where none is said.
+    pub fn typed_schema<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
+        let kind = self.type_name(node, "type", shape);
+        self.schema_parts(node, shape).with_kind(kind)
+    }
+
+    /// Constraints and schemas, wherever they stand.
+    pub fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
+        let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
+        Schema {
+            constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
+            key_schema: node.get("key_schema").map(|schema| Box::new(self.schema(schema))),
+            entry_schema: node.get("entry_schema").map(|schema| Box::new(self.schema(schema))),
+            ..Schema::untyped()
+        }
+    }
+
+    /// A schema; that only its type may be written is in the listing of section 9.2.1.
+    pub fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
+        // The primitive type `null` needs no quotes.
+        if node.as_str().is_some() || node.text() == Some("null") {
+            return Schema::untyped().with_kind(Some(node));
+        }
+        self.keynames(node, &SCHEMA);
+        let mut schema = self.typed_schema(node, &SCHEMA);
+        if !schema.is_typed() {
+            // A type that is not said is `string` (section 3.3.1.1).
+            schema.type_name = Primitive::String.name();
+        }
+        let is_untyped = node.kind() == NodeKind::Mapping && node.get("type").is_none();
+        if is_untyped && self.reading == Reading::Strict {
+            self.invalid(node, "a schema definition has a `type`", SCHEMA.section);
+        }
+        schema
+    }
+
+    fn constraints<'a>(&mut self, list: Node<'a>) -> Vec<Clause<'a>> {
+        if list.kind() != NodeKind::Sequence {
+            self.wrong(list, "constraints", "a list of constraint clauses", "3.6.3");
+        }
+        list.items().filter_map(|clause| self.constraint(clause)).collect()
+    }
+
+    fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Clause<'a>> {
+        // A clause of a template says itself what kind of mistake it has.
+        let code = Some(self.code).filter(|&code| code != Code::InvalidTemplate);
+        let read = Clause::read(clause)
+            .map_err(|error| Diagnostic { code: code.unwrap_or(error.code), ..error });
+        self.diagnostics.ok(read)
+    }
+}
