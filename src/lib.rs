@@ -94,6 +94,7 @@ pub use text::yaml;
 pub use text::{diagnostic, source, value};
 pub use topology::diff;
 pub use tosca::csar;
+pub use variability::element::ElementKind;
 pub use variability::find::Optimum;
 pub use variability::resolution::Resolution;
 pub use variability::{clock, options};

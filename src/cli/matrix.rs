@@ -2,14 +2,14 @@
 
 use super::args::{Elements, MatrixArgs, MatrixFormat};
 use super::{Outcome, json, output, rejected, select};
+use cuvee::ElementKind;
 use cuvee::matrix::{Column, Matrix, Row};
-use cuvee::options::Kind;
 use std::process::ExitCode;
 
 /// Shows which elements are present with which preset.
 pub fn run(args: &MatrixArgs) -> Outcome {
     let mut matrix = select::resolver(&args.select)?.matrix()?;
-    matrix.rows.retain(|row| args.elements == Elements::All || row.kind == Kind::Node);
+    matrix.rows.retain(|row| args.elements == Elements::All || row.kind == ElementKind::Node);
     let text = match args.format {
         MatrixFormat::Human => human(&matrix, args.elements),
         MatrixFormat::Json => json(&matrix),
@@ -182,7 +182,7 @@ mod tests {
         };
         let row = |identifier: &str, present: [Option<bool>; 3]| Row {
             identifier: identifier.to_owned(),
-            kind: Kind::Node,
+            kind: ElementKind::Node,
             present: present.to_vec(),
         };
         Matrix {

@@ -3,9 +3,9 @@
 use crate::text::diagnostic::{Diagnostics, Severity};
 use crate::text::source::SourceMap;
 use crate::variability::choice::Choice;
+use crate::variability::element::ElementKind;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::InputMode;
-use crate::variability::options::Kind;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::presence::Presence;
 use crate::variability::resolve;
@@ -39,12 +39,12 @@ pub struct Row {
     pub identifier: String,
     /// Its kind.
     #[serde(serialize_with = "name")]
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// For each column whether it is present; nothing where there is no such variant.
     pub present: Vec<Option<bool>>,
 }
 
-fn name<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+fn name<S: serde::Serializer>(kind: &ElementKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.as_str())
 }
 
@@ -154,7 +154,10 @@ topology_template:
         assert_eq!(present(&matrix, "node.one"), [None, Some(true), Some(true), None]);
         assert_eq!(present(&matrix, "node.two"), [None, Some(false), Some(true), None]);
         let kinds: Vec<_> = matrix.rows.iter().map(|row| row.kind).collect();
-        assert_eq!(kinds, [Kind::Node, Kind::Type, Kind::Node, Kind::Type]);
+        assert_eq!(
+            kinds,
+            [ElementKind::Node, ElementKind::Type, ElementKind::Node, ElementKind::Type]
+        );
         assert_eq!(matrix.columns[1].description.as_deref(), Some("for one"));
         let reasons: Vec<_> = matrix.columns.iter().map(|column| column.rejected.len()).collect();
         assert_eq!(reasons, [1, 0, 0, 1]);

@@ -10,8 +10,8 @@ use crate::sat::solve::covering::covering;
 use crate::sat::solve::random::Random;
 use crate::sat::solve::{self, Models, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
-use crate::variability::options::Kind;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found 
             found.rejected.push(RejectedPreset { preset, reasons, void: false });
             continue;
         }
-        let counts = |kind: Kind| projection == Projection::All || kind == Kind::Node;
+        let counts = |kind: ElementKind| projection == Projection::All || kind == ElementKind::Node;
         let present =
             matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
         let present = present.map(|row| row.identifier.clone()).collect();

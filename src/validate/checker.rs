@@ -8,9 +8,9 @@ use crate::text::yaml::{Document, Node};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
+use crate::variability::element::ElementKind;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::options::Kind;
 use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
 use rustc_hash::FxHashMap;
@@ -135,7 +135,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// reported. A copy without a type has those of the node that it copies.
     pub fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
         let graph = self.graph;
-        let node = (graph.element(id).kind == Kind::Node)
+        let node = (graph.element(id).kind == ElementKind::Node)
             .then(|| &graph.nodes[graph.element(id).slot as usize]);
         let copied = node.filter(|node| node.types.is_empty()).and_then(|node| self.copied(node));
         let assigned: Vec<_> =

@@ -7,10 +7,10 @@ use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_constraint_definition};
 use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{
     ElementId, GroupElement, NodeElement, RelationElement, Step, Target,
 };
-use crate::variability::options::Kind;
 
 /// Something that attributes are asserted of, or operations are called on.
 pub(super) struct AssertedEntity<'c, 'a> {
@@ -82,8 +82,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn member_subject(&self, member: ElementId) -> Subject<'c, 'a> {
         let element = self.graph.element(member);
         match element.kind {
-            Kind::Node => self.node_subject(&self.graph.nodes[element.slot as usize]),
-            Kind::Relation => self.relation_subject(&self.graph.relations[element.slot as usize]),
+            ElementKind::Node => self.node_subject(&self.graph.nodes[element.slot as usize]),
+            ElementKind::Relation => {
+                self.relation_subject(&self.graph.relations[element.slot as usize])
+            }
             _ => Subject::default(),
         }
     }
@@ -139,11 +141,11 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The node or the group of a name.
     pub(super) fn target(&self, name: Node<'_>) -> Option<Target> {
-        let node = self.graph.find(Step::Root(Kind::Node), name);
-        let found = node.or_else(|_| self.graph.find(Step::Root(Kind::Group), name)).ok()?;
+        let node = self.graph.find(Step::Root(ElementKind::Node), name);
+        let found = node.or_else(|_| self.graph.find(Step::Root(ElementKind::Group), name)).ok()?;
         let element = self.graph.element(found);
         Some(match element.kind {
-            Kind::Node => Target::Node(crate::variability::graph::NodeId(element.slot)),
+            ElementKind::Node => Target::Node(crate::variability::graph::NodeId(element.slot)),
             _ => Target::Group(crate::variability::graph::GroupId(element.slot)),
         })
     }

@@ -6,8 +6,8 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
 use crate::tosca::shape::GROUP;
 use crate::tosca::{Family, TypeId};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, NodeElement};
-use crate::variability::options::Kind;
 use crate::variability::template::shape;
 
 impl<'a> Checker<'_, 'a> {
@@ -49,7 +49,7 @@ impl<'a> Checker<'_, 'a> {
         let Some(listed) = &self.types.effective(of.kind).valid_types else { return };
         for (member, id) in group.members.iter().filter(|(_, id)| self.counts(*id)) {
             let element = self.graph.element(*id);
-            if element.kind != Kind::Node {
+            if element.kind != ElementKind::Node {
                 continue;
             }
             let node = &self.graph.nodes[element.slot as usize];

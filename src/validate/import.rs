@@ -12,8 +12,8 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Link;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
-use crate::variability::options::Kind;
 use crate::variability::template::shape::IMPORT;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -51,9 +51,9 @@ impl Checker<'_, '_> {
         for id in self.graph.ids().filter(|_| !leading.is_empty()) {
             let element = self.graph.element(id);
             let Some((container, family)) =
-                element.container.filter(|_| element.kind == Kind::Type).and_then(|container| {
-                    Some((container, family(self.graph.element(container).kind)?))
-                })
+                element.container.filter(|_| element.kind == ElementKind::Type).and_then(
+                    |container| Some((container, family(self.graph.element(container).kind)?)),
+                )
             else {
                 continue;
             };
@@ -108,13 +108,13 @@ impl Checker<'_, '_> {
 }
 
 /// The family of the types that an element has.
-fn family(kind: Kind) -> Option<Family> {
+fn family(kind: ElementKind) -> Option<Family> {
     match kind {
-        Kind::Node => Some(Family::Node),
-        Kind::Relation => Some(Family::Relationship),
-        Kind::Artifact => Some(Family::Artifact),
-        Kind::Group => Some(Family::Group),
-        Kind::Policy => Some(Family::Policy),
+        ElementKind::Node => Some(Family::Node),
+        ElementKind::Relation => Some(Family::Relationship),
+        ElementKind::Artifact => Some(Family::Artifact),
+        ElementKind::Group => Some(Family::Group),
+        ElementKind::Policy => Some(Family::Policy),
         _ => None,
     }
 }

@@ -9,8 +9,8 @@ use crate::tosca::shape::POLICY;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::workflow::{self, EventFilter, Trigger};
 use crate::tosca::{Family, TypeId};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, PolicyElement, Target};
-use crate::variability::options::Kind;
 use crate::variability::template::shape;
 
 /// What a policy type may be applied to.
@@ -97,8 +97,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             }
             let members = group.members.iter().map(|&(_, member)| member);
-            for member in
-                members.filter(|&id| self.counts(id) && self.graph.element(id).kind == Kind::Node)
+            for member in members
+                .filter(|&id| self.counts(id) && self.graph.element(id).kind == ElementKind::Node)
             {
                 self.target_node(name, member, valid, &when);
             }

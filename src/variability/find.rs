@@ -6,11 +6,12 @@ use crate::sat::solve::{
     self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unsolved,
 };
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::variability::element::ElementKind;
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::objectives::{ObjectiveMeasure, WeightedSum};
-use crate::variability::options::{Flag, Kind, Options};
+use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
 
 /// The variant that was found.
@@ -152,7 +153,7 @@ fn unproven(optima: &[Optimum]) -> Diagnostic {
 /// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more
 /// than fewer properties.
 pub fn preference(graph: &Graph<'_>) -> Vec<Atom> {
-    let others = graph.ids().filter(|&id| graph.element(id).kind != Kind::Node);
+    let others = graph.ids().filter(|&id| graph.element(id).kind != ElementKind::Node);
     graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
 }
 

@@ -4,6 +4,7 @@
 pub mod check;
 pub mod choice;
 pub mod clock;
+pub mod element;
 pub mod emit;
 pub mod enrich;
 pub mod expression;
@@ -21,3 +22,4 @@ pub mod resolve;
 pub mod syntax;
 pub mod technology;
 pub mod template;
+mod words;

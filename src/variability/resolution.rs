@@ -2,7 +2,7 @@
 
 use super::find::Optimum;
 use super::graph::{self, Graph};
-use super::options::{self, Kind};
+use super::options;
 use super::presence::Presence;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic};
@@ -10,6 +10,7 @@ use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits};
 use crate::tosca::csar::{self, Extension, Package};
+use crate::variability::element::ElementKind;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -22,7 +23,7 @@ pub(super) struct ElementNames {
 
 #[derive(Debug)]
 struct KeptName {
-    kind: Kind,
+    kind: ElementKind,
     index: u32,
     container: Option<u32>,
     end: usize,

@@ -15,8 +15,8 @@ use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::Family;
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::{Reason, Undecided, function, function_not_map};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
-use crate::variability::options::Kind;
 use crate::variability::template::PropertyValue;
 use kind::{Fit, KnownValue, ValueType};
 use rustc_hash::FxHashMap;
@@ -157,7 +157,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_entity = |id: &ElementId| {
             matches!(
                 self.graph.element(*id).kind,
-                Kind::Node | Kind::Relation | Kind::Group | Kind::Policy
+                ElementKind::Node
+                    | ElementKind::Relation
+                    | ElementKind::Group
+                    | ElementKind::Policy
             )
         };
         FunctionSite { from, entity: around.find(is_entity) }

@@ -7,8 +7,8 @@ use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::Node;
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId, RelationElement, Step};
-use crate::variability::options::Kind;
 
 /// So many hosts above each other are looked at.
 const HOSTS: usize = 64;
@@ -59,10 +59,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         match (name.text, kind, site.entity) {
             ("SELF", _, Some(id)) => Ok(ReferredEntity::Element(id)),
             ("SELF", ..) => misplaced("node and relationship templates"),
-            ("SOURCE", Some(Kind::Relation), _) => Ok(ReferredEntity::Element(
+            ("SOURCE", Some(ElementKind::Relation), _) => Ok(ReferredEntity::Element(
                 self.graph.node(self.graph.relations[slot as usize].source).id,
             )),
-            ("TARGET", Some(Kind::Relation), _) => {
+            ("TARGET", Some(ElementKind::Relation), _) => {
                 let target = self.graph.relations[slot as usize].target;
                 Ok(target.map_or(ReferredEntity::Open, |target| {
                     ReferredEntity::Element(self.graph.node(target).id)
@@ -75,7 +75,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .at(name.at.span())
                     .section("4.6.1"))
             }
-            ("HOST", Some(Kind::Node), _) => Ok(ReferredEntity::HostOf(NodeId(slot))),
+            ("HOST", Some(ElementKind::Node), _) => Ok(ReferredEntity::HostOf(NodeId(slot))),
             ("HOST", ..) => misplaced("node templates"),
             _ => self.named(call, name),
         }
@@ -86,7 +86,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         // The place of a name may be that of all arguments, so it is the text that is looked up.
         let node = graph.by_identifier(&format!("node.{}", name.text));
         let relation = || self.relationships().get(name.text).copied();
-        let group = || graph.find(Step::Root(Kind::Group), name.at).ok();
+        let group = || graph.find(Step::Root(ElementKind::Group), name.at).ok();
         if let Some(id) = node.or_else(relation).or_else(group) {
             return Ok(ReferredEntity::Element(id));
         }
@@ -109,9 +109,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// is not defined, which is reported where it is named.
     fn alternatives(&self, id: ElementId) -> Vec<(Option<TypeId>, Vec<ElementId>)> {
         let family = match self.graph.element(id).kind {
-            Kind::Node => Family::Node,
-            Kind::Relation => Family::Relationship,
-            Kind::Group => Family::Group,
+            ElementKind::Node => Family::Node,
+            ElementKind::Relation => Family::Relationship,
+            ElementKind::Group => Family::Group,
             _ => Family::Policy,
         };
         let types: Vec<_> = self.counting(self.graph.types_of(id)).collect();
@@ -300,7 +300,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         rest: &[Node<'a>],
     ) -> Vec<ConditionalValue> {
         let element = self.graph.element(id);
-        let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
+        let node =
+            (element.kind == ElementKind::Node).then(|| &self.graph.nodes[element.slot as usize]);
         let relations = node
             .into_iter()
             .flat_map(|node| node.relations.iter().map(|&id| self.graph.relation(id)));
@@ -394,7 +395,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
-        let of_node = (element.kind == Kind::Node)
+        let of_node = (element.kind == ElementKind::Node)
             .then(|| &self.graph.nodes[element.slot as usize].artifacts);
         let named = of_node
             .into_iter()
@@ -511,8 +512,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let element = self.graph.element(id);
         let slot = element.slot as usize;
         match element.kind {
-            Kind::Node => Some(self.graph.nodes[slot].template.declared.value),
-            Kind::Relation => {
+            ElementKind::Node => Some(self.graph.nodes[slot].template.declared.value),
+            ElementKind::Relation => {
                 self.graph.relations[slot].relationship.map(|template| template.value)
             }
             _ => None,

@@ -2,8 +2,9 @@
 
 use super::{Judge, PresenceChecker, error, of_one_name, warning};
 use crate::text::diagnostic::Code;
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, PropertyElement};
-use crate::variability::options::{Check, Kind};
+use crate::variability::options::Check;
 
 impl PresenceChecker<'_, '_> {
     pub(super) fn consistency(&mut self) {
@@ -46,10 +47,14 @@ impl PresenceChecker<'_, '_> {
         for id in graph.ids() {
             let element = graph.element(id);
             let (check, code) = match element.kind {
-                Kind::Property => (Check::MissingPropertyContainer, Code::MissingPropertyContainer),
-                Kind::Artifact => (Check::MissingArtifactContainer, Code::MissingArtifactContainer),
-                Kind::Type => (Check::MissingTypeContainer, Code::MissingTypeContainer),
-                Kind::Technology => {
+                ElementKind::Property => {
+                    (Check::MissingPropertyContainer, Code::MissingPropertyContainer)
+                }
+                ElementKind::Artifact => {
+                    (Check::MissingArtifactContainer, Code::MissingArtifactContainer)
+                }
+                ElementKind::Type => (Check::MissingTypeContainer, Code::MissingTypeContainer),
+                ElementKind::Technology => {
                     (Check::MissingTechnologyContainer, Code::MissingTechnologyContainer)
                 }
                 _ => continue,

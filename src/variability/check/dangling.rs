@@ -5,8 +5,8 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::substitution::substitution;
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, Step};
-use crate::variability::options::Kind;
 use crate::variability::presence::Presence;
 
 /// One place that refers to elements, which is there while `from` is.
@@ -66,7 +66,7 @@ fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<
 
 /// A name that is neither a node's nor a group's means something else.
 fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
-    let target = [Kind::Node, Kind::Group]
+    let target = [ElementKind::Node, ElementKind::Group]
         .into_iter()
         .find_map(|kind| graph.find(Step::Root(kind), name).ok());
     if let Some(target) = target {

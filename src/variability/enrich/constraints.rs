@@ -2,8 +2,9 @@
 
 use super::{Assertions, Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId};
-use crate::variability::options::{Constraint, Flag, Kind};
+use crate::variability::options::{Constraint, Flag};
 use crate::variability::syntax::Of;
 use crate::variability::template::Implied;
 use rustc_hash::FxHashMap;
@@ -48,8 +49,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         let element = graph.element(id);
         let own = element.settings.and_then(|settings| settings.implied);
         let by_default = match element.kind {
-            Kind::Property => true,
-            Kind::Relation => {
+            ElementKind::Property => true,
+            ElementKind::Relation => {
                 !graph.relations[element.slot as usize].hosting
                     && self.options.flag(Flag::RelationDefaultImplied)
             }
@@ -81,13 +82,13 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     /// `present(e) ⇒ present(what it needs to be well-formed)`
     fn ends(&mut self, id: ElementId, assertions: &mut Assertions) {
         let needs: &[(Constraint, Of)] = match self.evaluator.graph.element(id).kind {
-            Kind::Relation => &[
+            ElementKind::Relation => &[
                 (Constraint::RelationSource, Of::Source),
                 (Constraint::RelationTarget, Of::Target),
             ],
-            Kind::Artifact => &[(Constraint::ArtifactContainer, Of::Container)],
-            Kind::Property => &[(Constraint::PropertyContainer, Of::Container)],
-            Kind::Type => &[(Constraint::TypeContainer, Of::Container)],
+            ElementKind::Artifact => &[(Constraint::ArtifactContainer, Of::Container)],
+            ElementKind::Property => &[(Constraint::PropertyContainer, Of::Container)],
+            ElementKind::Type => &[(Constraint::TypeContainer, Of::Container)],
             _ => &[],
         };
         for &(constraint, of) in needs {
@@ -182,10 +183,10 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     fn unique(&mut self, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
         let kinds = [
-            (Kind::Property, Constraint::UniqueProperty),
-            (Kind::Artifact, Constraint::UniqueArtifact),
-            (Kind::Input, Constraint::UniqueInput),
-            (Kind::Output, Constraint::UniqueOutput),
+            (ElementKind::Property, Constraint::UniqueProperty),
+            (ElementKind::Artifact, Constraint::UniqueArtifact),
+            (ElementKind::Input, Constraint::UniqueInput),
+            (ElementKind::Output, Constraint::UniqueOutput),
         ];
         for (kind, constraint) in kinds {
             if !self.options.constraint(constraint) {

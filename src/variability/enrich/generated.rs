@@ -7,8 +7,9 @@ use super::origin::By;
 use super::{Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::tosca::types::{Family, Meaning};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId, NodeElement};
-use crate::variability::options::{Aspect, Kind, ModePart};
+use crate::variability::options::{Aspect, ModePart};
 use crate::variability::syntax::Of;
 use crate::variability::template::{TypeSpecificCondition, TypeSpecificConditions};
 use rustc_hash::FxHashMap;
@@ -41,7 +42,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
             let element = graph.element(id);
             let taken = ASPECTS.map(|aspect| self.taken(element, aspect, manual.of(id).is_empty()));
             let is_persistent = || {
-                element.kind == Kind::Node && graph.nodes[element.slot as usize].template.persistent
+                element.kind == ElementKind::Node
+                    && graph.nodes[element.slot as usize].template.persistent
             };
             if taken != [None, None] && !is_persistent() {
                 let replaced = self.type_specific(id, &taken, &index, &mut conditions.list);
@@ -101,15 +103,15 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         let (typed, property) = match element.kind {
-            Kind::Property => (element.container?, Some(element.name)),
+            ElementKind::Property => (element.container?, Some(element.name)),
             _ => (id, None),
         };
         let family = match graph.element(typed).kind {
-            Kind::Node => Family::Node,
-            Kind::Relation => Family::Relationship,
-            Kind::Artifact => Family::Artifact,
-            Kind::Group => Family::Group,
-            Kind::Policy => Family::Policy,
+            ElementKind::Node => Family::Node,
+            ElementKind::Relation => Family::Relationship,
+            ElementKind::Artifact => Family::Artifact,
+            ElementKind::Group => Family::Group,
+            ElementKind::Policy => Family::Policy,
             _ => return None,
         };
         let mut types = self.evaluator.types().chain(family, graph.only_type(typed)?);
@@ -128,16 +130,22 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let kind = self.evaluator.graph.element(id).kind;
         let (consistency, semantic) = (by(Aspect::Consistency), by(Aspect::Semantic));
         match kind {
-            Kind::Import => {}
-            Kind::Type => self.whole(id, Aspect::Consistency, consistency, Of::Container, list),
-            Kind::Input => self.whole(id, Aspect::Semantic, semantic, Of::Consumers, list),
+            ElementKind::Import => {}
+            ElementKind::Type => {
+                self.whole(id, Aspect::Consistency, consistency, Of::Container, list)
+            }
+            ElementKind::Input => self.whole(id, Aspect::Semantic, semantic, Of::Consumers, list),
             // The specification's tables disagree about the aspect of outputs: either enables it.
-            Kind::Output => {
+            ElementKind::Output => {
                 self.whole(id, Aspect::Semantic, semantic.or(consistency), Of::Producers, list)
             }
-            Kind::Policy => self.whole(id, Aspect::Semantic, semantic, Of::Targets, list),
-            Kind::Group => self.whole(id, Aspect::Semantic, semantic, Of::Members, list),
-            Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {
+            ElementKind::Policy => self.whole(id, Aspect::Semantic, semantic, Of::Targets, list),
+            ElementKind::Group => self.whole(id, Aspect::Semantic, semantic, Of::Members, list),
+            ElementKind::Node
+            | ElementKind::Relation
+            | ElementKind::Property
+            | ElementKind::Artifact
+            | ElementKind::Technology => {
                 for &part in self.mode(id) {
                     let aspect = aspect_of(kind, part);
                     if let (Some(by), Some(formula)) = (by(aspect), self.part(id, part)) {
@@ -174,19 +182,19 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         match element.kind {
-            Kind::Node => {
+            ElementKind::Node => {
                 let node = &graph.nodes[element.slot as usize];
                 let of = node_part(part)?;
                 exists(of, node, graph.hosting(node).any(|relation| relation.target.is_some()))
                     .then(|| self.evaluator.presence(of, id))
             }
-            Kind::Technology if part == ModePart::Other => {
+            ElementKind::Technology if part == ModePart::Other => {
                 let technology = &graph.technologies[element.slot as usize];
                 let all = &graph.node(technology.node).technologies;
                 let others: Vec<_> = all.iter().copied().filter(|&other| other != id).collect();
                 Some(!self.evaluator.any(&others))
             }
-            Kind::Property if part == ModePart::Consuming => {
+            ElementKind::Property if part == ModePart::Consuming => {
                 let consumed = &graph.properties[element.slot as usize].consumed;
                 (!consumed.is_empty()).then(|| self.evaluator.any(consumed))
             }
@@ -203,9 +211,9 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
     }
 }
 
-fn aspect_of(kind: Kind, part: ModePart) -> Aspect {
+fn aspect_of(kind: ElementKind, part: ModePart) -> Aspect {
     match (kind, part) {
-        (Kind::Node, _) | (_, ModePart::Managed) => Aspect::Semantic,
+        (ElementKind::Node, _) | (_, ModePart::Managed) => Aspect::Semantic,
         _ => Aspect::Consistency,
     }
 }

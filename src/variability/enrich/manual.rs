@@ -3,9 +3,10 @@
 use super::{Assertions, Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId, GroupElement};
 use crate::variability::inputs::Inputs;
-use crate::variability::options::{Flag, Kind};
+use crate::variability::options::Flag;
 use rustc_hash::FxHashMap;
 
 impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
@@ -70,7 +71,7 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
             return;
         }
         let mut written = element.conditions;
-        if element.kind == Kind::Technology {
+        if element.kind == ElementKind::Technology {
             let technology = &graph.technologies[element.slot as usize];
             for alternatives in &technology.requires {
                 list.push((self.evaluator.any(alternatives), Origin::Technology(id)));
@@ -146,8 +147,11 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
 }
 
 /// Alternatives share a container, and a name where the name tells what they are for.
-fn scope<'e>(element: &'e Element<'_>) -> (Kind, Option<ElementId>, &'e str) {
-    let name =
-        if matches!(element.kind, Kind::Type | Kind::Technology) { "" } else { element.name };
+fn scope<'e>(element: &'e Element<'_>) -> (ElementKind, Option<ElementId>, &'e str) {
+    let name = if matches!(element.kind, ElementKind::Type | ElementKind::Technology) {
+        ""
+    } else {
+        element.name
+    };
     (element.kind, element.container, name)
 }

@@ -17,10 +17,11 @@ use crate::sat::formula::{Formula, OriginId};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
+use crate::variability::element::ElementKind;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::Inputs;
-use crate::variability::options::{Aspect, Check, Kind, ModePart, Options};
+use crate::variability::options::{Aspect, Check, ModePart, Options};
 use crate::variability::template::TypeSpecificConditions;
 
 /// Everything that must hold: clauses of formulas, each with its reason.
@@ -162,11 +163,11 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     /// has to start.
     fn check_persistent(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);
-        let by_default = options.default_condition_enabled(Kind::Node)
-            && options.default_condition_aspect(Kind::Node, Aspect::Semantic);
-        let by_pruning = options.pruning_enabled(Kind::Node)
-            && options.pruning_aspect(Kind::Node, Aspect::Semantic);
-        let mode = options.mode(Kind::Node);
+        let by_default = options.default_condition_enabled(ElementKind::Node)
+            && options.default_condition_aspect(ElementKind::Node, Aspect::Semantic);
+        let by_pruning = options.pruning_enabled(ElementKind::Node)
+            && options.pruning_aspect(ElementKind::Node, Aspect::Semantic);
+        let mode = options.mode(ElementKind::Node);
         let circular = mode.contains(&ModePart::Host)
             && mode.iter().any(|part| matches!(part, ModePart::Incoming | ModePart::IncomingNaive));
         let persistent = graph.nodes.iter().any(|node| node.template.persistent);

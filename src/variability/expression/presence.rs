@@ -7,8 +7,8 @@ use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, Scalar};
 use crate::tosca::types::{Family, TypeHierarchy};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId, Step};
-use crate::variability::options::Kind;
 use crate::variability::syntax::{Expression, ExpressionId, Of, PresenceOperator};
 
 impl<'a> Evaluator<'_, 'a> {
@@ -91,7 +91,7 @@ impl<'a> Evaluator<'_, 'a> {
             let around = std::iter::successors(context, |&id| graph.element(id).container);
             let slot = around
                 .map(|id| graph.element(id))
-                .find(|element| element.kind == Kind::Relation)?
+                .find(|element| element.kind == ElementKind::Relation)?
                 .slot;
             Some(graph.relation(RelationId(slot)))
         };
@@ -119,8 +119,8 @@ impl<'a> Evaluator<'_, 'a> {
         let graph = self.graph;
         let element = graph.element(id);
         let slot = element.slot as usize;
-        let node = (element.kind == Kind::Node).then(|| &graph.nodes[slot]);
-        let relation = (element.kind == Kind::Relation).then(|| &graph.relations[slot]);
+        let node = (element.kind == ElementKind::Node).then(|| &graph.nodes[slot]);
+        let relation = (element.kind == ElementKind::Relation).then(|| &graph.relations[slot]);
         match (of, node, relation) {
             (Of::Itself, ..) => self.atom(id),
             (Of::Container, ..) => {
@@ -128,19 +128,19 @@ impl<'a> Evaluator<'_, 'a> {
             }
             (Of::Source, _, Some(relation)) => self.atom(graph.node(relation.source).id),
             (Of::Target, _, Some(relation)) => self.target(relation),
-            (Of::Consumers, ..) if element.kind == Kind::Input => {
+            (Of::Consumers, ..) if element.kind == ElementKind::Input => {
                 self.any(&graph.inputs[slot].consumers)
             }
-            (Of::Producers, ..) if element.kind == Kind::Output => {
+            (Of::Producers, ..) if element.kind == ElementKind::Output => {
                 self.any(&graph.outputs[slot].producers)
             }
-            (Of::Managed, ..) if element.kind == Kind::Artifact => self.managed(slot),
-            (Of::Members, ..) if element.kind == Kind::Group => {
+            (Of::Managed, ..) if element.kind == ElementKind::Artifact => self.managed(slot),
+            (Of::Members, ..) if element.kind == ElementKind::Group => {
                 let members: Vec<_> =
                     graph.groups[slot].members.iter().map(|&(_, member)| member).collect();
                 self.any(&members)
             }
-            (Of::Targets, ..) if element.kind == Kind::Policy => {
+            (Of::Targets, ..) if element.kind == ElementKind::Policy => {
                 let targets = graph.policies[slot]
                     .targets
                     .iter()

@@ -11,8 +11,8 @@ use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::function_not_map;
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, NodeElement, RelationElement, Step};
-use crate::variability::options::Kind;
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -436,10 +436,10 @@ impl<'e, 'a> Functions<'e, 'a> {
     /// The type that an element has in this variant, where it is defined.
     fn type_of(&self, id: ElementId) -> Option<TypeId> {
         let family = match self.graph.element(id).kind {
-            Kind::Node => Family::Node,
-            Kind::Relation => Family::Relationship,
-            Kind::Group => Family::Group,
-            Kind::Policy => Family::Policy,
+            ElementKind::Node => Family::Node,
+            ElementKind::Relation => Family::Relationship,
+            ElementKind::Group => Family::Group,
+            ElementKind::Policy => Family::Policy,
             _ => return None,
         };
         let chosen = self.presence.among(self.graph.types_of(id)).last()?;
@@ -459,7 +459,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         let graph = self.graph;
         let around = site.map(|id| graph.element(id));
         let relation = around
-            .filter(|around| around.kind == Kind::Relation)
+            .filter(|around| around.kind == ElementKind::Relation)
             .map(|around| &graph.relations[around.slot as usize]);
         let id = match entity.text {
             "SELF" => site,
@@ -467,7 +467,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             "TARGET" => relation.and_then(|relation| Some(graph.node(relation.target?).id)),
             "HOST" => {
                 let node = around
-                    .filter(|around| around.kind == Kind::Node)
+                    .filter(|around| around.kind == ElementKind::Node)
                     .map(|around| &graph.nodes[around.slot as usize]);
                 return node.map_or(Ok(None), |node| self.of_hosts(node, path));
             }
@@ -480,7 +480,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
         let find = |kind| self.graph.find(Step::Root(kind), entity.at).ok();
         let relationship = || self.relationships.get(entity.text).copied();
-        find(Kind::Node).or_else(relationship).or_else(|| find(Kind::Group))
+        find(ElementKind::Node).or_else(relationship).or_else(|| find(ElementKind::Group))
     }
 
     /// Of the nodes that host a node, the nearest that has it.
@@ -506,7 +506,8 @@ impl<'e, 'a> Functions<'e, 'a> {
     /// else one of its own.
     fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
         let element = self.graph.element(id);
-        let node = (element.kind == Kind::Node).then(|| &self.graph.nodes[element.slot as usize]);
+        let node =
+            (element.kind == ElementKind::Node).then(|| &self.graph.nodes[element.slot as usize]);
         if let (Some(node), Some((first, rest @ [_, ..]))) = (node, path.split_first()) {
             let name = first.text().unwrap_or_default();
             let found = self.of_capability(node, name, rest)?;

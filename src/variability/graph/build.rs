@@ -7,8 +7,8 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::types::{Family, TypeHierarchy};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
-use crate::variability::options::Kind;
 use crate::variability::template::{
     Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement,
     ServiceTemplate, Technology, TypeAssignment,
@@ -57,7 +57,7 @@ impl<'a> GraphBuilder<'a, '_> {
     /// of its kind.
     fn add(
         &mut self,
-        kind: Kind,
+        kind: ElementKind,
         declared: &'a Declared<'a>,
         index: usize,
         container: Option<ElementId>,
@@ -93,11 +93,11 @@ impl<'a> GraphBuilder<'a, '_> {
 
     fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
         for (index, import) in template.imports.iter().enumerate() {
-            let id = self.add(Kind::Import, &import.declared, index, None, index);
+            let id = self.add(ElementKind::Import, &import.declared, index, None, index);
             self.graph.imports.push(ImportElement { id, import });
         }
         for (index, parameter) in template.inputs.iter().enumerate() {
-            let id = self.add(Kind::Input, &parameter.declared, index, None, index);
+            let id = self.add(ElementKind::Input, &parameter.declared, index, None, index);
             self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
         }
         let relations = template.nodes.iter().map(|node| node.requirements.len()).sum();
@@ -109,7 +109,7 @@ impl<'a> GraphBuilder<'a, '_> {
             self.allocate_node(template, index);
         }
         for (index, group) in template.groups.iter().enumerate() {
-            let id = self.add(Kind::Group, &group.declared, index, None, index);
+            let id = self.add(ElementKind::Group, &group.declared, index, None, index);
             let types = self.allocate_types(&group.types, id);
             let properties = self.allocate_properties(&group.properties, id);
             let is_variability = |name: &str| {
@@ -127,7 +127,7 @@ impl<'a> GraphBuilder<'a, '_> {
             });
         }
         for (index, policy) in template.policies.iter().enumerate() {
-            let id = self.add(Kind::Policy, &policy.declared, index, None, index);
+            let id = self.add(ElementKind::Policy, &policy.declared, index, None, index);
             let types = self.allocate_types(&policy.types, id);
             let properties = self.allocate_properties(&policy.properties, id);
             self.graph.policies.push(PolicyElement {
@@ -139,7 +139,7 @@ impl<'a> GraphBuilder<'a, '_> {
             });
         }
         for (index, parameter) in template.outputs.iter().enumerate() {
-            let id = self.add(Kind::Output, &parameter.declared, index, None, index);
+            let id = self.add(ElementKind::Output, &parameter.declared, index, None, index);
             self.graph.outputs.push(OutputElement { id, parameter, producers: Vec::new() });
         }
     }
@@ -147,7 +147,7 @@ impl<'a> GraphBuilder<'a, '_> {
     fn allocate_node(&mut self, service: &'a ServiceTemplate<'a>, index: usize) {
         let template = &service.nodes[index];
         let node = NodeId(index as u32);
-        let id = self.add(Kind::Node, &template.declared, index, None, index);
+        let id = self.add(ElementKind::Node, &template.declared, index, None, index);
         let types = self.allocate_types(&template.types, id);
         let properties = self.allocate_properties(&template.properties, id);
         let relations = template.requirements.iter().enumerate();
@@ -180,7 +180,8 @@ impl<'a> GraphBuilder<'a, '_> {
     ) -> Ids<ElementId> {
         let add = |(index, artifact): (usize, &'a Artifact<'a>)| {
             let slot = self.graph.artifacts.len();
-            let id = self.add(Kind::Artifact, &artifact.declared, index, Some(container), slot);
+            let id =
+                self.add(ElementKind::Artifact, &artifact.declared, index, Some(container), slot);
             self.graph.artifacts.push(ArtifactElement {
                 id,
                 artifact,
@@ -207,7 +208,13 @@ impl<'a> GraphBuilder<'a, '_> {
     ) -> Ids<ElementId> {
         let add = |(index, technology): (usize, &'a Technology<'a>)| {
             let slot = self.graph.technologies.len();
-            let id = self.add(Kind::Technology, &technology.declared, index, Some(container), slot);
+            let id = self.add(
+                ElementKind::Technology,
+                &technology.declared,
+                index,
+                Some(container),
+                slot,
+            );
             // Known by its name in lower case.
             self.graph.elements[id.0 as usize].name = &technology.name;
             self.graph.technologies.push(TechnologyElement {
@@ -234,7 +241,7 @@ impl<'a> GraphBuilder<'a, '_> {
         container: ElementId,
     ) -> Ids<ElementId> {
         let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
-            self.add(Kind::Type, &assignment.declared, index, Some(container), 0)
+            self.add(ElementKind::Type, &assignment.declared, index, Some(container), 0)
         };
         types.iter().enumerate().map(add).collect()
     }
@@ -246,7 +253,8 @@ impl<'a> GraphBuilder<'a, '_> {
     ) -> Ids<ElementId> {
         let add = |(index, property): (usize, &'a Property<'a>)| {
             let slot = self.graph.properties.len();
-            let id = self.add(Kind::Property, &property.declared, index, Some(container), slot);
+            let id =
+                self.add(ElementKind::Property, &property.declared, index, Some(container), slot);
             self.graph.properties.push(PropertyElement { id, property, consumed: Vec::new() });
             id
         };
@@ -261,7 +269,8 @@ impl<'a> GraphBuilder<'a, '_> {
         source: NodeId,
     ) -> RelationId {
         let slot = self.graph.relations.len();
-        let id = self.add(Kind::Relation, &requirement.declared, index, Some(container), slot);
+        let id =
+            self.add(ElementKind::Relation, &requirement.declared, index, Some(container), slot);
         let named =
             requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
         let relationship = named.or(requirement.inline.as_deref());

@@ -4,10 +4,10 @@ use crate::sat::formula::Atom;
 use crate::text::decimal::Decimal;
 use crate::text::source::Span;
 use crate::text::yaml::Node;
+use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::lookup::NamesByContainer;
 use crate::variability::graph::references::Reference;
-use crate::variability::options::Kind;
 use crate::variability::syntax::Syntax;
 use crate::variability::template::{
     Artifact, DEFAULT_ARTIFACT_TYPE, ElementSettings, Group, Import, Member, NodeTemplate,
@@ -47,7 +47,7 @@ pub type Ids<T> = SmallVec<[T; 4]>;
 #[derive(Clone, Debug)]
 pub struct Element<'a> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Its name; the file of an import.
     pub name: &'a str,
     /// Its position in the collection that it is written in.
@@ -366,7 +366,8 @@ impl<'a> Graph<'a> {
     /// has it.
     pub fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
         let element = self.element(id);
-        let group = (element.kind == Kind::Group).then(|| &self.groups[element.slot as usize])?;
+        let group =
+            (element.kind == ElementKind::Group).then(|| &self.groups[element.slot as usize])?;
         group.variability.then_some(group)
     }
 
@@ -375,11 +376,11 @@ impl<'a> Graph<'a> {
         let element = self.element(id);
         let slot = element.slot as usize;
         match element.kind {
-            Kind::Node => &self.nodes[slot].types,
-            Kind::Relation => &self.relations[slot].types,
-            Kind::Artifact => &self.artifacts[slot].types,
-            Kind::Group => &self.groups[slot].types,
-            Kind::Policy => &self.policies[slot].types,
+            ElementKind::Node => &self.nodes[slot].types,
+            ElementKind::Relation => &self.relations[slot].types,
+            ElementKind::Artifact => &self.artifacts[slot].types,
+            ElementKind::Group => &self.groups[slot].types,
+            ElementKind::Policy => &self.policies[slot].types,
             _ => &[],
         }
     }
@@ -389,11 +390,11 @@ impl<'a> Graph<'a> {
         let element = self.element(id);
         let slot = element.slot as usize;
         match element.kind {
-            Kind::Node => &self.nodes[slot].properties,
-            Kind::Relation => &self.relations[slot].properties,
-            Kind::Artifact => &self.artifacts[slot].properties,
-            Kind::Group => &self.groups[slot].properties,
-            Kind::Policy => &self.policies[slot].properties,
+            ElementKind::Node => &self.nodes[slot].properties,
+            ElementKind::Relation => &self.relations[slot].properties,
+            ElementKind::Artifact => &self.artifacts[slot].properties,
+            ElementKind::Group => &self.groups[slot].properties,
+            ElementKind::Policy => &self.policies[slot].properties,
             _ => &[],
         }
     }
@@ -404,8 +405,8 @@ impl<'a> Graph<'a> {
         let element = self.element(id);
         match (self.types_of(id), element.kind) {
             ([only], _) => Some(self.element(*only).name),
-            ([], Kind::Artifact) => Some(DEFAULT_ARTIFACT_TYPE),
-            ([], Kind::Relation) => {
+            ([], ElementKind::Artifact) => Some(DEFAULT_ARTIFACT_TYPE),
+            ([], ElementKind::Relation) => {
                 let relation = &self.relations[element.slot as usize];
                 let name = relation.requirement.relationship;
                 name.filter(|_| relation.relationship.is_none())?.text()
@@ -449,7 +450,7 @@ impl fmt::Display for Path<'_, '_> {
 
 /// The part of an identifier that is an element's own: imports have only a position, nodes and
 /// groups only a name.
-pub fn identifier(kind: Kind, name: &str, index: u32) -> String {
+pub fn identifier(kind: ElementKind, name: &str, index: u32) -> String {
     let mut text = String::new();
     // Strings take everything.
     let _ = own(&mut text, kind, name, index);
@@ -457,12 +458,12 @@ pub fn identifier(kind: Kind, name: &str, index: u32) -> String {
 }
 
 /// Written piece by piece: a large template has many, and reports name each several times.
-fn own(out: &mut dyn fmt::Write, kind: Kind, name: &str, index: u32) -> fmt::Result {
+fn own(out: &mut dyn fmt::Write, kind: ElementKind, name: &str, index: u32) -> fmt::Result {
     out.write_str(kind.as_str())?;
     out.write_str(".")?;
     match kind {
-        Kind::Import => write!(out, "{index}"),
-        Kind::Node | Kind::Group => out.write_str(name),
+        ElementKind::Import => write!(out, "{index}"),
+        ElementKind::Node | ElementKind::Group => out.write_str(name),
         _ => {
             out.write_str(name)?;
             write!(out, "@{index}")
@@ -470,12 +471,12 @@ fn own(out: &mut dyn fmt::Write, kind: Kind, name: &str, index: u32) -> fmt::Res
     }
 }
 
-fn display(out: &mut dyn fmt::Write, kind: Kind, name: &str, index: u32) -> fmt::Result {
+fn display(out: &mut dyn fmt::Write, kind: ElementKind, name: &str, index: u32) -> fmt::Result {
     out.write_str(kind.as_str())?;
     out.write_str(" \"")?;
     out.write_str(name)?;
     match kind {
-        Kind::Import | Kind::Node | Kind::Group => out.write_str("\""),
+        ElementKind::Import | ElementKind::Node | ElementKind::Group => out.write_str("\""),
         _ => write!(out, "@{index}\""),
     }
 }

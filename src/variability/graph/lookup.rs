@@ -4,7 +4,7 @@ use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
 use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, Scalar};
-use crate::variability::options::Kind;
+use crate::variability::element::ElementKind;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// Of the whole template.
-    Root(Kind),
+    Root(ElementKind),
     /// Of a container.
-    In(ElementId, Kind),
+    In(ElementId, ElementKind),
 }
 
 /// Elements by container, kind and name: the first of the name, and another one if there is any.
 pub(super) type NamesByContainer<'a> =
-    FxHashMap<(Option<ElementId>, Kind, &'a str), (ElementId, Option<ElementId>)>;
+    FxHashMap<(Option<ElementId>, ElementKind, &'a str), (ElementId, Option<ElementId>)>;
 
 impl<'a> Graph<'a> {
     /// The id of the node of this name.
@@ -45,11 +45,13 @@ impl<'a> Graph<'a> {
         let name = operand.text().unwrap_or_default();
         // Nodes and groups have unique names and no positions, imports have positions and no names.
         let known = match step {
-            Step::Root(Kind::Node) => Some(self.node_named(name).map(|node| node.id)),
-            Step::Root(Kind::Group) => {
+            Step::Root(ElementKind::Node) => Some(self.node_named(name).map(|node| node.id)),
+            Step::Root(ElementKind::Group) => {
                 Some(self.group_names.get(name).map(|group| self.groups[group].id))
             }
-            Step::Root(Kind::Import) if !matches!(operand.scalar(), Some(Scalar::Int(_))) => {
+            Step::Root(ElementKind::Import)
+                if !matches!(operand.scalar(), Some(Scalar::Int(_))) =>
+            {
                 Some(None)
             }
             _ => None,
@@ -78,7 +80,7 @@ impl<'a> Graph<'a> {
             Step::In(container, kind) => (Some(container), kind),
         };
         // Technologies are named in lower case whatever their author typed.
-        let lower = if kind == Kind::Technology {
+        let lower = if kind == ElementKind::Technology {
             Cow::Owned(name.to_lowercase())
         } else {
             Cow::Borrowed(name)
@@ -115,10 +117,10 @@ impl<'a> Graph<'a> {
 
     fn at(&self, step: Step, index: usize) -> Option<ElementId> {
         match step {
-            Step::Root(Kind::Input) => self.inputs.get(index).map(|input| input.id),
-            Step::Root(Kind::Output) => self.outputs.get(index).map(|output| output.id),
-            Step::Root(Kind::Policy) => self.policies.get(index).map(|policy| policy.id),
-            Step::Root(Kind::Import) => self.imports.get(index).map(|import| import.id),
+            Step::Root(ElementKind::Input) => self.inputs.get(index).map(|input| input.id),
+            Step::Root(ElementKind::Output) => self.outputs.get(index).map(|output| output.id),
+            Step::Root(ElementKind::Policy) => self.policies.get(index).map(|policy| policy.id),
+            Step::Root(ElementKind::Import) => self.imports.get(index).map(|import| import.id),
             _ => self.collection(step).get(index).copied(),
         }
     }
@@ -126,25 +128,26 @@ impl<'a> Graph<'a> {
     fn collection(&self, step: Step) -> Vec<ElementId> {
         match step {
             Step::Root(kind) => match kind {
-                Kind::Input => self.inputs.iter().map(|input| input.id).collect(),
-                Kind::Output => self.outputs.iter().map(|output| output.id).collect(),
-                Kind::Node => self.nodes.iter().map(|node| node.id).collect(),
-                Kind::Group => self.groups.iter().map(|group| group.id).collect(),
-                Kind::Policy => self.policies.iter().map(|policy| policy.id).collect(),
-                Kind::Import => self.imports.iter().map(|import| import.id).collect(),
+                ElementKind::Input => self.inputs.iter().map(|input| input.id).collect(),
+                ElementKind::Output => self.outputs.iter().map(|output| output.id).collect(),
+                ElementKind::Node => self.nodes.iter().map(|node| node.id).collect(),
+                ElementKind::Group => self.groups.iter().map(|group| group.id).collect(),
+                ElementKind::Policy => self.policies.iter().map(|policy| policy.id).collect(),
+                ElementKind::Import => self.imports.iter().map(|import| import.id).collect(),
                 _ => Vec::new(),
             },
             Step::In(container, kind) => {
                 let element = self.element(container);
-                let node = (element.kind == Kind::Node).then(|| &self.nodes[element.slot as usize]);
+                let node =
+                    (element.kind == ElementKind::Node).then(|| &self.nodes[element.slot as usize]);
                 match (kind, node) {
-                    (Kind::Type, _) => self.types_of(container).to_vec(),
-                    (Kind::Property, _) => self.properties_of(container).to_vec(),
-                    (Kind::Relation, Some(node)) => {
+                    (ElementKind::Type, _) => self.types_of(container).to_vec(),
+                    (ElementKind::Property, _) => self.properties_of(container).to_vec(),
+                    (ElementKind::Relation, Some(node)) => {
                         node.relations.iter().map(|&id| self.relation(id).id).collect()
                     }
-                    (Kind::Artifact, Some(node)) => node.artifacts.to_vec(),
-                    (Kind::Technology, Some(node)) => node.technologies.to_vec(),
+                    (ElementKind::Artifact, Some(node)) => node.artifacts.to_vec(),
+                    (ElementKind::Technology, Some(node)) => node.technologies.to_vec(),
                     _ => Vec::new(),
                 }
             }
@@ -180,7 +183,7 @@ impl<'a> Graph<'a> {
         node: &NodeElement<'a>,
         operand: Node<'_>,
     ) -> Result<RelationId, Diagnostic> {
-        self.find(Step::In(node.id, Kind::Relation), operand)
+        self.find(Step::In(node.id, ElementKind::Relation), operand)
             .map(|id| RelationId(self.element(id).slot))
     }
 
@@ -195,10 +198,10 @@ impl<'a> Graph<'a> {
     /// The element of an identifier, such as `property.port@0.node.shop`.
     pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
         let (kind, rest) = identifier.split_once('.')?;
-        if kind == Kind::Node.as_str() {
+        if kind == ElementKind::Node.as_str() {
             return self.node_named(rest).map(|node| node.id);
         }
-        Kind::ALL.iter().find(|candidate| candidate.as_str() == kind)?;
+        ElementKind::ALL.iter().find(|candidate| candidate.as_str() == kind)?;
         let all = self
             .identifiers
             .get_or_init(|| self.ids().map(|id| (self.identifier(id).to_string(), id)).collect());

@@ -9,7 +9,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::function::Function;
-use crate::variability::options::Kind;
+use crate::variability::element::ElementKind;
 use crate::variability::template::{
     NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS,
 };
@@ -47,13 +47,13 @@ pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
         let (kind, slot) = (from.kind, from.slot as usize);
         for &target in &reference.targets {
             match kind {
-                Kind::Property => push_new(&mut graph.properties[slot].consumed, target),
-                Kind::Output => push_new(&mut graph.outputs[slot].producers, target),
+                ElementKind::Property => push_new(&mut graph.properties[slot].consumed, target),
+                ElementKind::Output => push_new(&mut graph.outputs[slot].producers, target),
                 _ => {}
             }
             let target = graph.element(target);
             let (kind, slot) = (target.kind, target.slot as usize);
-            if kind == Kind::Input {
+            if kind == ElementKind::Input {
                 push_new(&mut graph.inputs[slot].consumers, reference.from);
             }
         }
@@ -236,10 +236,11 @@ impl<'a> Finder<'_, 'a> {
                 let mut around = around.map(|id| self.graph.element(id));
                 match entity {
                     "SELF" => around
-                        .find(|element| element.kind == Kind::Node)
+                        .find(|element| element.kind == ElementKind::Node)
                         .map(|element| NodeId(element.slot)),
                     _ => {
-                        let relation = around.find(|element| element.kind == Kind::Relation)?;
+                        let relation =
+                            around.find(|element| element.kind == ElementKind::Relation)?;
                         let relation = &self.graph.relations[relation.slot as usize];
                         if entity == "SOURCE" { Some(relation.source) } else { relation.target }
                     }

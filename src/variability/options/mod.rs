@@ -12,13 +12,14 @@ mod table;
 mod tests;
 
 pub use names::{
-    Aspect, AssignPattern, Kind, ModePart, Optimization, TechnologiesMode, TopologyMode, parse_mode,
+    Aspect, AssignPattern, ModePart, Optimization, TechnologiesMode, TopologyMode, parse_mode,
 };
 pub use table::{Check, Constraint, Flag};
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{SourceMap, Span};
 use crate::text::yaml::Node;
+use crate::variability::element::ElementKind;
 use settings::{OptionSettings, Setting};
 use std::array::from_fn;
 use std::borrow::Cow;
@@ -78,7 +79,7 @@ struct Decided {
 }
 
 /// What both aspects are, for each kind.
-type Switches = [[Decided; Aspect::COUNT]; Kind::COUNT];
+type Switches = [[Decided; Aspect::COUNT]; ElementKind::COUNT];
 
 /// All options, resolved: every question is answered by one look into an array.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ pub struct Options {
     settings: OptionSettings,
     default_condition: Switches,
     pruning: Switches,
-    modes: [Vec<ModePart>; Kind::COUNT],
+    modes: [Vec<ModePart>; ElementKind::COUNT],
     checks: [bool; Check::ALL.len()],
     constraints: [Decided; Constraint::ALL.len()],
     flags: [bool; Flag::ALL.len()],
@@ -117,11 +118,12 @@ pub struct OptionEntry {
 /// their values read as YAML scalars.
 ///
 /// ```
-/// use cuvee::options::{Kind, OptionOrigin, resolve};
+/// use cuvee::ElementKind;
+/// use cuvee::options::{OptionOrigin, resolve};
 /// let asked = [("node_pruning".to_owned(), "true".to_owned())];
 /// let options = resolve("tosca_variability_1_0", None, &asked)?;
-/// assert!(options.pruning_enabled(Kind::Node));
-/// assert!(!options.pruning_enabled(Kind::Relation));
+/// assert!(options.pruning_enabled(ElementKind::Node));
+/// assert!(!options.pruning_enabled(ElementKind::Relation));
 /// # Ok::<(), cuvee::diagnostic::Diagnostics>(())
 /// ```
 ///
@@ -173,8 +175,11 @@ impl Options {
         let switches = |family| {
             from_fn(|kind| {
                 from_fn(|aspect| {
-                    let (on, origin) =
-                        settings.decide_aspect(family, Some(Kind::ALL[kind]), Aspect::ALL[aspect]);
+                    let (on, origin) = settings.decide_aspect(
+                        family,
+                        Some(ElementKind::ALL[kind]),
+                        Aspect::ALL[aspect],
+                    );
                     Decided { on, origin }
                 })
             })
@@ -182,7 +187,7 @@ impl Options {
         Self {
             default_condition: switches(SwitchFamily::DefaultCondition),
             pruning: switches(SwitchFamily::Pruning),
-            modes: from_fn(|kind| mode_of(&settings, Kind::ALL[kind])),
+            modes: from_fn(|kind| mode_of(&settings, ElementKind::ALL[kind])),
             checks: from_fn(|check| decide(OptionKey::Check(Check::ALL[check])).is_on()),
             constraints: from_fn(|constraint| {
                 let set = decide(OptionKey::Constraint(Constraint::ALL[constraint]));
@@ -206,38 +211,38 @@ impl Options {
 
     /// Whether elements of this kind without conditions get at least one aspect of their default
     /// condition.
-    pub fn default_condition_enabled(&self, kind: Kind) -> bool {
+    pub fn default_condition_enabled(&self, kind: ElementKind) -> bool {
         Aspect::ALL.iter().any(|&aspect| self.default_condition_aspect(kind, aspect))
     }
 
     /// Whether elements of this kind without conditions get this aspect of their default condition.
-    pub fn default_condition_aspect(&self, kind: Kind, aspect: Aspect) -> bool {
+    pub fn default_condition_aspect(&self, kind: ElementKind, aspect: Aspect) -> bool {
         self.default_condition[kind as usize][aspect as usize].on
     }
 
     /// What decided [`Options::default_condition_aspect`].
-    pub fn default_condition_origin(&self, kind: Kind, aspect: Aspect) -> OptionOrigin {
+    pub fn default_condition_origin(&self, kind: ElementKind, aspect: Aspect) -> OptionOrigin {
         self.default_condition[kind as usize][aspect as usize].origin
     }
 
     /// Whether at least one aspect of pruning is on for this kind.
-    pub fn pruning_enabled(&self, kind: Kind) -> bool {
+    pub fn pruning_enabled(&self, kind: ElementKind) -> bool {
         Aspect::ALL.iter().any(|&aspect| self.pruning_aspect(kind, aspect))
     }
 
     /// Whether this aspect of pruning is on for this kind.
-    pub fn pruning_aspect(&self, kind: Kind, aspect: Aspect) -> bool {
+    pub fn pruning_aspect(&self, kind: ElementKind, aspect: Aspect) -> bool {
         self.pruning[kind as usize][aspect as usize].on
     }
 
     /// What decided [`Options::pruning_aspect`].
-    pub fn pruning_origin(&self, kind: Kind, aspect: Aspect) -> OptionOrigin {
+    pub fn pruning_origin(&self, kind: ElementKind, aspect: Aspect) -> OptionOrigin {
         self.pruning[kind as usize][aspect as usize].origin
     }
 
     /// The parts of the default condition of this kind; none for a kind that has but one default
     /// condition.
-    pub fn mode(&self, kind: Kind) -> &[ModePart] {
+    pub fn mode(&self, kind: ElementKind) -> &[ModePart] {
         &self.modes[kind as usize]
     }
 
@@ -300,7 +305,7 @@ impl Options {
     }
 }
 
-fn mode_of(settings: &OptionSettings, kind: Kind) -> Vec<ModePart> {
+fn mode_of(settings: &OptionSettings, kind: ElementKind) -> Vec<ModePart> {
     match kind.parts() {
         [] => Vec::new(),
         _ => parse_mode(kind, &settings.decide(OptionKey::ConditionMode(kind)).text)

@@ -1,77 +1,8 @@
-//! The closed vocabularies of options: kinds, aspects, parts and the words that options take.
+//! The closed vocabularies of options: aspects, parts and the words that options take.
 
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-
-/// Declares an enum whose variants have names.
-macro_rules! named {
-    ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$about:meta])* $variant:ident $word:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        $visibility enum $name {
-            $($(#[$about])* $variant,)*
-        }
-
-        impl $name {
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// All of them, in the order of their numbers.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The names of all of them, in the same order.
-            pub const NAMES: &'static [&'static str] = &[$($word,)*];
-
-            /// Its name.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = ();
-
-            fn from_str(name: &str) -> Result<Self, ()> {
-                Self::ALL.iter().copied().find(|one| one.as_str() == name).ok_or(())
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-named! {
-    /// The kinds of conditional elements.
-    pub enum Kind {
-        /// A topology template input.
-        Input "input",
-        /// A topology template output.
-        Output "output",
-        /// A node template.
-        Node "node",
-        /// A requirement assignment.
-        Relation "relation",
-        /// A property assignment.
-        Property "property",
-        /// An artifact.
-        Artifact "artifact",
-        /// A type assignment.
-        Type "type",
-        /// A deployment technology.
-        Technology "technology",
-        /// A group.
-        Group "group",
-        /// A policy.
-        Policy "policy",
-        /// An import.
-        Import "import",
-    }
-}
+use crate::variability::element::ElementKind;
+use crate::variability::words::named;
 
 named! {
     /// The aspects of default conditions and pruning.
@@ -147,24 +78,7 @@ named! {
     }
 }
 
-impl Kind {
-    /// Its name for more than one.
-    pub const fn plural(self) -> &'static str {
-        match self {
-            Self::Input => "inputs",
-            Self::Output => "outputs",
-            Self::Node => "nodes",
-            Self::Relation => "relations",
-            Self::Property => "properties",
-            Self::Artifact => "artifacts",
-            Self::Type => "types",
-            Self::Technology => "technologies",
-            Self::Group => "groups",
-            Self::Policy => "policies",
-            Self::Import => "imports",
-        }
-    }
-
+impl ElementKind {
     /// The parts that its default condition mode is made of; none for a kind that has but one
     /// default condition.
     pub const fn parts(self) -> &'static [ModePart] {
@@ -210,15 +124,17 @@ impl Kind {
 /// parts in any order, none twice.
 ///
 /// ```
-/// use cuvee::options::{Kind, ModePart, parse_mode};
-/// assert_eq!(parse_mode(Kind::Node, "host-incoming")?, [ModePart::Host, ModePart::Incoming]);
-/// assert!(parse_mode(Kind::Relation, "host").is_err());
+/// use cuvee::ElementKind;
+/// use cuvee::options::{ModePart, parse_mode};
+/// let parts = parse_mode(ElementKind::Node, "host-incoming")?;
+/// assert_eq!(parts, [ModePart::Host, ModePart::Incoming]);
+/// assert!(parse_mode(ElementKind::Relation, "host").is_err());
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
 ///
 /// # Errors
 /// `invalid-option` without a place, with the parts that the kind takes.
-pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<ModePart>, Diagnostic> {
+pub fn parse_mode(kind: ElementKind, text: &str) -> Result<Vec<ModePart>, Diagnostic> {
     let known = kind.parts();
     let error =
         |message: String| Diagnostic::error(Code::InvalidOption, message).help(mode_help(kind));
@@ -243,7 +159,7 @@ pub fn parse_mode(kind: Kind, text: &str) -> Result<Vec<ModePart>, Diagnostic> {
     Ok(parts)
 }
 
-fn mode_help(kind: Kind) -> String {
+fn mode_help(kind: ElementKind) -> String {
     match kind.parts() {
         [] => "remove it".to_owned(),
         parts => format!(

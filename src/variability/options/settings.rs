@@ -1,12 +1,13 @@
 //! One layer of settings, and what the layers together decide.
 
 use super::OptionOrigin;
-use super::names::{Aspect, Kind, parse_mode};
+use super::names::{Aspect, parse_mode};
 use super::presets::ModeTable;
 use super::table::{OptionKey, SwitchFamily, TABLE, Takes, Unset};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Limits, Node, NodeKind, Scalar, parse};
+use crate::variability::element::ElementKind;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -74,7 +75,7 @@ impl OptionSettings {
     pub(super) fn decide_aspect(
         &self,
         family: SwitchFamily,
-        kind: Option<Kind>,
+        kind: Option<ElementKind>,
         aspect: Aspect,
     ) -> (bool, OptionOrigin) {
         let own = OptionKey::Switch(family, kind, Some(aspect));
@@ -87,7 +88,7 @@ impl OptionSettings {
     fn decide_aspect_by_wider(
         &self,
         family: SwitchFamily,
-        kind: Option<Kind>,
+        kind: Option<ElementKind>,
         aspect: Aspect,
     ) -> (bool, OptionOrigin) {
         let both = OptionKey::Switch(family, kind, None);
@@ -99,7 +100,7 @@ impl OptionSettings {
     }
 
     /// A switch of both aspects as those aspects take it that have no setting of their own.
-    fn decide_both(&self, family: SwitchFamily, kind: Option<Kind>) -> Setting {
+    fn decide_both(&self, family: SwitchFamily, kind: Option<ElementKind>) -> Setting {
         let (consistency, first) = self.decide_aspect_by_wider(family, kind, Aspect::Consistency);
         let (semantic, second) = self.decide_aspect_by_wider(family, kind, Aspect::Semantic);
         let text = match (consistency, semantic) {

@@ -1,9 +1,8 @@
 //! Every option, declared once: its name, what it takes, what it is where nobody sets it, and what
 //! it does.
 
-use super::names::{
-    Aspect, AssignPattern, Kind, Optimization, TechnologiesMode, TopologyMode, quoted,
-};
+use super::names::{Aspect, AssignPattern, Optimization, TechnologiesMode, TopologyMode, quoted};
+use crate::variability::element::ElementKind;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -25,7 +24,7 @@ pub(super) enum Takes {
     /// One of these words, or `true`, which is short for the one named last.
     WordsOrTrue(&'static [&'static str], &'static str),
     /// A default condition mode of this kind.
-    Parts(Kind),
+    Parts(ElementKind),
     /// The name of a pruning mode; which there are says the release.
     PruningMode,
 }
@@ -64,8 +63,8 @@ pub(super) enum SwitchFamily {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OptionKey {
     /// Of a kind or of all, one aspect or both.
-    Switch(SwitchFamily, Option<Kind>, Option<Aspect>),
-    ConditionMode(Kind),
+    Switch(SwitchFamily, Option<ElementKind>, Option<Aspect>),
+    ConditionMode(ElementKind),
     Wide(Wide),
     Check(Check),
     Constraint(Constraint),
@@ -248,7 +247,7 @@ impl OptionKey {
         keys.extend(Wide::ALL.iter().copied().map(Self::Wide));
         keys.extend(
             std::iter::once(None)
-                .chain(Kind::ALL.iter().copied().map(Some))
+                .chain(ElementKind::ALL.iter().copied().map(Some))
                 .flat_map(Self::of_kind),
         );
         keys.extend(Check::ALL.iter().copied().map(Self::Check));
@@ -257,7 +256,7 @@ impl OptionKey {
         keys
     }
 
-    fn of_kind(kind: Option<Kind>) -> impl Iterator<Item = Self> {
+    fn of_kind(kind: Option<ElementKind>) -> impl Iterator<Item = Self> {
         let aspects = [None, Some(Aspect::Consistency), Some(Aspect::Semantic)];
         let switches =
             move |family| aspects.into_iter().map(move |aspect| Self::Switch(family, kind, aspect));
@@ -268,7 +267,7 @@ impl OptionKey {
 
 impl SwitchFamily {
     /// `node_default_consistency_condition`, or without the kind, or without the aspect.
-    fn declaration(self, kind: Option<Kind>, aspect: Option<Aspect>) -> OptionDeclaration {
+    fn declaration(self, kind: Option<ElementKind>, aspect: Option<Aspect>) -> OptionDeclaration {
         let (section, effect) = match self {
             Self::DefaultCondition => {
                 (Section::DefaultConditions, "that have no condition get their default condition")
@@ -284,7 +283,7 @@ impl SwitchFamily {
             Self::DefaultCondition => format!("{of_kind}default_{of_aspect}condition"),
             Self::Pruning => format!("{of_kind}{of_aspect}pruning"),
         };
-        let what = kind.map_or("elements", Kind::plural);
+        let what = kind.map_or("elements", ElementKind::plural);
         let purpose = match aspect {
             None => "",
             Some(Aspect::Consistency) => ", as far as it keeps the result well-formed",
@@ -299,7 +298,7 @@ impl SwitchFamily {
         }
     }
 
-    fn unset(self, kind: Option<Kind>, aspect: Option<Aspect>) -> Unset {
+    fn unset(self, kind: Option<ElementKind>, aspect: Option<Aspect>) -> Unset {
         match (kind, aspect) {
             (None, None) => Is("false"),
             (_, Some(_)) => Follows(OptionKey::Switch(self, kind, None)),
@@ -308,17 +307,17 @@ impl SwitchFamily {
     }
 }
 
-fn default_mode(kind: Kind) -> &'static str {
+fn default_mode(kind: ElementKind) -> &'static str {
     match kind {
-        Kind::Node => "incoming-artifact",
-        Kind::Relation => "source-target",
-        Kind::Property => "container-consuming",
-        Kind::Technology => "container-other",
+        ElementKind::Node => "incoming-artifact",
+        ElementKind::Relation => "source-target",
+        ElementKind::Property => "container-consuming",
+        ElementKind::Technology => "container-other",
         _ => "container",
     }
 }
 
-fn condition_mode(kind: Kind) -> OptionDeclaration {
+fn condition_mode(kind: ElementKind) -> OptionDeclaration {
     OptionDeclaration {
         name: Cow::Owned(format!("{kind}_default_condition_mode")),
         alias: None,

@@ -228,7 +228,7 @@ const MODES: [(&str, [bool; 4]); 9] = [
     ("loose", [false, false, true, true]),
 ];
 
-fn aspects(options: &Options, kind: Kind) -> [bool; 4] {
+fn aspects(options: &Options, kind: ElementKind) -> [bool; 4] {
     let [consistency, semantic] = [Aspect::Consistency, Aspect::Semantic];
     [
         options.default_condition_aspect(kind, consistency),
@@ -243,9 +243,9 @@ fn modes_turn_on_what_the_specification_says() {
     for version in VERSIONS {
         for (mode, on) in MODES {
             let options = try_resolve(version, &format!("mode: {mode}"), &[]).unwrap();
-            for &kind in Kind::ALL {
-                let covered =
-                    version.ends_with("rc_3") || !matches!(kind, Kind::Input | Kind::Output);
+            for &kind in ElementKind::ALL {
+                let covered = version.ends_with("rc_3")
+                    || !matches!(kind, ElementKind::Input | ElementKind::Output);
                 let expected = if covered { on } else { [false; 4] };
                 assert_eq!(aspects(&options, kind), expected, "{version} {mode} {kind}");
                 assert_eq!(options.default_condition_enabled(kind), expected[0] || expected[1]);
@@ -262,8 +262,12 @@ fn a_switch_of_a_kind_replaces_what_the_mode_says_about_it() {
             for (text, expected) in [("true", [true; 2]), ("false", [false; 2])] {
                 let template = format!("{{mode: {mode}, node_pruning: {text}}}");
                 let options = try_resolve(version, &template, &[]).unwrap();
-                assert_eq!(aspects(&options, Kind::Node)[2..], expected, "{version} {template}");
-                assert_eq!(aspects(&options, Kind::Relation), on, "{version} {template}");
+                assert_eq!(
+                    aspects(&options, ElementKind::Node)[2..],
+                    expected,
+                    "{version} {template}"
+                );
+                assert_eq!(aspects(&options, ElementKind::Relation), on, "{version} {template}");
             }
         }
     }
@@ -272,8 +276,12 @@ fn a_switch_of_a_kind_replaces_what_the_mode_says_about_it() {
 #[test]
 fn a_wide_switch_reaches_what_the_mode_leaves_open() {
     let options = options("{mode: consistent-loose, pruning: true}");
-    assert_eq!(aspects(&options, Kind::Input), [false, false, true, true]);
-    assert_eq!(aspects(&options, Kind::Node), [false, false, true, false], "the mode names nodes");
+    assert_eq!(aspects(&options, ElementKind::Input), [false, false, true, true]);
+    assert_eq!(
+        aspects(&options, ElementKind::Node),
+        [false, false, true, false],
+        "the mode names nodes"
+    );
 }
 
 #[test]
@@ -281,11 +289,11 @@ fn the_mode_lies_below_the_template_and_above_the_release() {
     let version = "tosca_variability_1_0_rc_2";
     let released = try_resolve(version, "{}", &[]).unwrap();
     assert_eq!(
-        released.pruning_origin(Kind::Node, Aspect::Semantic),
+        released.pruning_origin(ElementKind::Node, Aspect::Semantic),
         OptionOrigin::Mode("semantic-loose")
     );
     let asked = try_resolve(version, "mode: semantic-loose", &[("mode", "default")]).unwrap();
-    assert_eq!(aspects(&asked, Kind::Node), [true, true, false, false]);
+    assert_eq!(aspects(&asked, ElementKind::Node), [true, true, false, false]);
     assert_eq!(entry(&asked, "mode").origin, OptionOrigin::CommandLine);
 }
 
@@ -380,9 +388,9 @@ fn choices_are_answered() {
 fn a_switch_of_both_aspects_takes_one_of_them() {
     let options =
         options("{pruning: semantic, node_pruning: consistency, input_semantic_pruning: false}");
-    assert_eq!(aspects(&options, Kind::Group)[2..], [false, true]);
-    assert_eq!(aspects(&options, Kind::Node)[2..], [true, false]);
-    assert_eq!(aspects(&options, Kind::Input)[2..], [false, false]);
+    assert_eq!(aspects(&options, ElementKind::Group)[2..], [false, true]);
+    assert_eq!(aspects(&options, ElementKind::Node)[2..], [true, false]);
+    assert_eq!(aspects(&options, ElementKind::Input)[2..], [false, false]);
     assert_eq!(value(&options, "group_pruning"), "semantic");
     assert_eq!(value(&options, "group_semantic_pruning"), "true");
 }
@@ -390,9 +398,11 @@ fn a_switch_of_both_aspects_takes_one_of_them() {
 #[test]
 fn one_aspect_needs_no_wider_switch() {
     let options = options("{node_consistency_pruning: true, default_semantic_condition: true}");
-    assert!(options.pruning_enabled(Kind::Node) && !options.pruning_enabled(Kind::Group));
-    assert_eq!(aspects(&options, Kind::Node), [false, true, true, false]);
-    assert_eq!(aspects(&options, Kind::Group), [false, true, false, false]);
+    assert!(
+        options.pruning_enabled(ElementKind::Node) && !options.pruning_enabled(ElementKind::Group)
+    );
+    assert_eq!(aspects(&options, ElementKind::Node), [false, true, true, false]);
+    assert_eq!(aspects(&options, ElementKind::Group), [false, true, false, false]);
 }
 
 #[test]
@@ -471,16 +481,17 @@ fn an_option_has_two_names() {
 #[test]
 fn default_condition_modes_are_read() {
     use ModePart::*;
-    assert_eq!(options("{}").mode(Kind::Node), [Incoming, Artifact]);
+    assert_eq!(options("{}").mode(ElementKind::Node), [Incoming, Artifact]);
     assert_eq!(
-        options("node_default_condition_mode: host-relation").mode(Kind::Node),
+        options("node_default_condition_mode: host-relation").mode(ElementKind::Node),
         [Host, Incoming]
     );
     assert_eq!(
-        options("artifact_default_condition_mode: technology-container").mode(Kind::Artifact),
+        options("artifact_default_condition_mode: technology-container")
+            .mode(ElementKind::Artifact),
         [Managed, Container]
     );
-    assert_eq!(options("{}").mode(Kind::Input), []);
+    assert_eq!(options("{}").mode(ElementKind::Input), []);
     assert_eq!(
         value(
             &options("artifact_default_condition_mode: technology"),
@@ -494,17 +505,20 @@ fn default_condition_modes_are_read() {
 fn default_condition_modes_are_refused() {
     let message = |kind, text| parse_mode(kind, text).unwrap_err().message;
     assert_eq!(
-        message(Kind::Node, "incoming-target"),
+        message(ElementKind::Node, "incoming-target"),
         "`target` is no part of a default condition mode of nodes"
     );
-    assert_eq!(message(Kind::Node, ""), "`` is no part of a default condition mode of nodes");
     assert_eq!(
-        message(Kind::Node, "relation-incoming"),
+        message(ElementKind::Node, ""),
+        "`` is no part of a default condition mode of nodes"
+    );
+    assert_eq!(
+        message(ElementKind::Node, "relation-incoming"),
         "the default condition mode `relation-incoming` has the part `incoming` twice"
     );
-    assert_eq!(message(Kind::Group, "container"), "groups have no default condition mode");
+    assert_eq!(message(ElementKind::Group, "container"), "groups have no default condition mode");
     assert!(
-        parse_mode(Kind::Node, "incomin")
+        parse_mode(ElementKind::Node, "incomin")
             .unwrap_err()
             .help
             .unwrap()
@@ -514,10 +528,19 @@ fn default_condition_modes_are_refused() {
     assert_eq!(pointed(template, &error(template)), "hots");
 }
 
+/// The kinds whose default condition mode has parts.
+const MODE_KINDS: &[ElementKind] = &[
+    ElementKind::Node,
+    ElementKind::Relation,
+    ElementKind::Property,
+    ElementKind::Artifact,
+    ElementKind::Technology,
+];
+
 proptest! {
     #[test]
     fn default_condition_modes_take_parts_in_any_order(
-        (kind, parts) in prop::sample::select(&[Kind::Node, Kind::Relation, Kind::Property, Kind::Artifact, Kind::Technology][..])
+        (kind, parts) in prop::sample::select(MODE_KINDS)
             .prop_flat_map(|kind| (Just(kind), prop::sample::subsequence(kind.parts(), 1..=kind.parts().len()).prop_shuffle()))
     ) {
         let text = parts.iter().map(|part| part.as_str()).collect::<Vec<_>>().join("-");
@@ -528,7 +551,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(name in ".{0,12}", text in ".{0,12}") {
-        _ = parse_mode(Kind::Node, &text);
+        _ = parse_mode(ElementKind::Node, &text);
         _ = try_resolve("tosca_variability_1_0", "{}", &[(&name, &text), ("mode", &text), ("pruning", &text)]);
     }
 }
@@ -629,14 +652,17 @@ fn origins_name_what_decided() {
         panic!()
     };
     assert_eq!(&template[span.start as usize - 13..span.end as usize], "constraints: true");
-    assert_eq!(options.pruning_origin(Kind::Node, Aspect::Consistency), OptionOrigin::BuiltIn);
+    assert_eq!(
+        options.pruning_origin(ElementKind::Node, Aspect::Consistency),
+        OptionOrigin::BuiltIn
+    );
     assert!(matches!(
-        options.pruning_origin(Kind::Node, Aspect::Semantic),
+        options.pruning_origin(ElementKind::Node, Aspect::Semantic),
         OptionOrigin::Template(_)
     ));
     assert!(matches!(entry(&options, "node_pruning").origin, OptionOrigin::Template(_)));
     assert_eq!(
-        options.default_condition_origin(Kind::Node, Aspect::Semantic),
+        options.default_condition_origin(ElementKind::Node, Aspect::Semantic),
         OptionOrigin::BuiltIn
     );
     let sources = SourceMap::default();
@@ -673,7 +699,7 @@ proptest! {
         merged.extend(template);
         merged.extend(asked);
         let expected = NODE_NAMES.iter().find_map(|name| merged.get(name)).copied().unwrap_or(false);
-        prop_assert_eq!(options.pruning_aspect(Kind::Node, Aspect::Semantic), expected);
+        prop_assert_eq!(options.pruning_aspect(ElementKind::Node, Aspect::Semantic), expected);
         prop_assert_eq!(value(&options, "node_semantic_pruning"), expected.to_string());
     }
 

@@ -1,6 +1,6 @@
 //! The presence operators ("Presence Operators") and what they ask.
 
-use crate::variability::options::Kind;
+use crate::variability::element::ElementKind;
 
 /// What is asked of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,56 +48,64 @@ pub struct PresenceOperator(u8);
 /// A line of the table of presence operators.
 struct PresenceQuestion {
     keyword: &'static str,
-    path: &'static [Kind],
+    path: &'static [ElementKind],
     of: Of,
 }
 
-const fn operator(keyword: &'static str, path: &'static [Kind], of: Of) -> PresenceQuestion {
+const fn operator(keyword: &'static str, path: &'static [ElementKind], of: Of) -> PresenceQuestion {
     PresenceQuestion { keyword, path, of }
 }
 
 const OPERATORS: &[PresenceQuestion] = &[
-    operator("node_presence", &[Kind::Node], Of::Itself),
-    operator("host_presence", &[Kind::Node], Of::Hosts),
-    operator("has_source", &[Kind::Node], Of::Sources),
-    operator("has_incoming_relation", &[Kind::Node], Of::Incoming),
-    operator("has_incoming_relation_naive", &[Kind::Node], Of::IncomingNaive),
-    operator("has_outgoing_relation", &[Kind::Node], Of::Outgoing),
-    operator("has_outgoing_relation_naive", &[Kind::Node], Of::OutgoingNaive),
-    operator("has_artifact", &[Kind::Node], Of::Artifacts),
-    operator("has_artifact_naive", &[Kind::Node], Of::ArtifactsNaive),
-    operator("relation_presence", &[Kind::Node, Kind::Relation], Of::Itself),
-    operator("artifact_presence", &[Kind::Node, Kind::Artifact], Of::Itself),
-    operator("is_managed", &[Kind::Node, Kind::Artifact], Of::Managed),
-    operator("technology_presence", &[Kind::Node, Kind::Technology], Of::Itself),
-    operator("policy_presence", &[Kind::Policy], Of::Itself),
-    operator("group_presence", &[Kind::Group], Of::Itself),
-    operator("input_presence", &[Kind::Input], Of::Itself),
-    operator("is_consumed", &[Kind::Input], Of::Consumers),
-    operator("output_presence", &[Kind::Output], Of::Itself),
-    operator("is_produced", &[Kind::Output], Of::Producers),
-    operator("import_presence", &[Kind::Import], Of::Itself),
-    operator("source_presence", &[Kind::Node, Kind::Relation], Of::Source),
-    operator("target_presence", &[Kind::Node, Kind::Relation], Of::Target),
-    operator("has_present_target", &[Kind::Policy], Of::Targets),
-    operator("has_present_member", &[Kind::Group], Of::Members),
+    operator("node_presence", &[ElementKind::Node], Of::Itself),
+    operator("host_presence", &[ElementKind::Node], Of::Hosts),
+    operator("has_source", &[ElementKind::Node], Of::Sources),
+    operator("has_incoming_relation", &[ElementKind::Node], Of::Incoming),
+    operator("has_incoming_relation_naive", &[ElementKind::Node], Of::IncomingNaive),
+    operator("has_outgoing_relation", &[ElementKind::Node], Of::Outgoing),
+    operator("has_outgoing_relation_naive", &[ElementKind::Node], Of::OutgoingNaive),
+    operator("has_artifact", &[ElementKind::Node], Of::Artifacts),
+    operator("has_artifact_naive", &[ElementKind::Node], Of::ArtifactsNaive),
+    operator("relation_presence", &[ElementKind::Node, ElementKind::Relation], Of::Itself),
+    operator("artifact_presence", &[ElementKind::Node, ElementKind::Artifact], Of::Itself),
+    operator("is_managed", &[ElementKind::Node, ElementKind::Artifact], Of::Managed),
+    operator("technology_presence", &[ElementKind::Node, ElementKind::Technology], Of::Itself),
+    operator("policy_presence", &[ElementKind::Policy], Of::Itself),
+    operator("group_presence", &[ElementKind::Group], Of::Itself),
+    operator("input_presence", &[ElementKind::Input], Of::Itself),
+    operator("is_consumed", &[ElementKind::Input], Of::Consumers),
+    operator("output_presence", &[ElementKind::Output], Of::Itself),
+    operator("is_produced", &[ElementKind::Output], Of::Producers),
+    operator("import_presence", &[ElementKind::Import], Of::Itself),
+    operator("source_presence", &[ElementKind::Node, ElementKind::Relation], Of::Source),
+    operator("target_presence", &[ElementKind::Node, ElementKind::Relation], Of::Target),
+    operator("has_present_target", &[ElementKind::Policy], Of::Targets),
+    operator("has_present_member", &[ElementKind::Group], Of::Members),
     operator("container_presence", &[], Of::Container),
-    operator("node_type_presence", &[Kind::Node, Kind::Type], Of::Itself),
-    operator("relation_type_presence", &[Kind::Node, Kind::Relation, Kind::Type], Of::Itself),
-    operator("group_type_presence", &[Kind::Group, Kind::Type], Of::Itself),
-    operator("policy_type_presence", &[Kind::Policy, Kind::Type], Of::Itself),
-    operator("artifact_type_presence", &[Kind::Node, Kind::Artifact, Kind::Type], Of::Itself),
-    operator("node_property_presence", &[Kind::Node, Kind::Property], Of::Itself),
+    operator("node_type_presence", &[ElementKind::Node, ElementKind::Type], Of::Itself),
     operator(
-        "relation_property_presence",
-        &[Kind::Node, Kind::Relation, Kind::Property],
+        "relation_type_presence",
+        &[ElementKind::Node, ElementKind::Relation, ElementKind::Type],
         Of::Itself,
     ),
-    operator("group_property_presence", &[Kind::Group, Kind::Property], Of::Itself),
-    operator("policy_property_presence", &[Kind::Policy, Kind::Property], Of::Itself),
+    operator("group_type_presence", &[ElementKind::Group, ElementKind::Type], Of::Itself),
+    operator("policy_type_presence", &[ElementKind::Policy, ElementKind::Type], Of::Itself),
+    operator(
+        "artifact_type_presence",
+        &[ElementKind::Node, ElementKind::Artifact, ElementKind::Type],
+        Of::Itself,
+    ),
+    operator("node_property_presence", &[ElementKind::Node, ElementKind::Property], Of::Itself),
+    operator(
+        "relation_property_presence",
+        &[ElementKind::Node, ElementKind::Relation, ElementKind::Property],
+        Of::Itself,
+    ),
+    operator("group_property_presence", &[ElementKind::Group, ElementKind::Property], Of::Itself),
+    operator("policy_property_presence", &[ElementKind::Policy, ElementKind::Property], Of::Itself),
     operator(
         "artifact_property_presence",
-        &[Kind::Node, Kind::Artifact, Kind::Property],
+        &[ElementKind::Node, ElementKind::Artifact, ElementKind::Property],
         Of::Itself,
     ),
 ];
@@ -124,7 +132,7 @@ impl PresenceOperator {
     }
 
     /// The kinds of its operands, one inside of the other.
-    pub fn path(self) -> &'static [Kind] {
+    pub fn path(self) -> &'static [ElementKind] {
         self.question().path
     }
 

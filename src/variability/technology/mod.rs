@@ -9,12 +9,13 @@ mod hosting;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::types::{Family, Meaning, TypeHierarchy};
+use crate::variability::element::ElementKind;
 use crate::variability::expression::has_artifact_type;
 use crate::variability::graph::{
     Element, ElementId, Graph, Implementation, NodeElement, NodeId, RelationId, Requires,
     TechnologyElement,
 };
-use crate::variability::options::{AssignPattern, Check, Flag, Kind, Options};
+use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
 use rustc_hash::FxHashMap;
 
@@ -73,7 +74,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
     let container = graph.node(node).id;
     for (index, candidate) in candidates.into_iter().enumerate() {
         let id = graph.push(Element {
-            kind: Kind::Technology,
+            kind: ElementKind::Technology,
             name: &candidate.rule.technology,
             index: index as u32,
             container: Some(container),

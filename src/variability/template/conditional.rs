@@ -5,7 +5,8 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::{Named, PropertyDefinition};
-use crate::variability::options::{Kind, ModePart, parse_mode};
+use crate::variability::element::ElementKind;
+use crate::variability::options::{ModePart, parse_mode};
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl<'a> Conditional<'a> {
     /// Takes a keyword that every element has; false when it is not one.
     pub(super) fn take(
         &mut self,
-        kind: Kind,
+        kind: ElementKind,
         keyword: Node<'a>,
         value: Node<'a>,
         diagnostics: &mut Diagnostics,
@@ -147,8 +148,8 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
 
 /// The specification lists the keyword for inputs and outputs too, whose default conditions have no
 /// parts to choose from.
-fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic> {
-    if matches!(kind, Kind::Input | Kind::Output) {
+fn mode(kind: ElementKind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic> {
+    if matches!(kind, ElementKind::Input | ElementKind::Output) {
         return Ok(None);
     }
     parse_mode(kind, value.text().unwrap_or_default())
@@ -156,13 +157,13 @@ fn mode(kind: Kind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic
         .map_err(|error| error.at(value.span()))
 }
 
-fn implied(kind: Kind, value: Node<'_>) -> Result<Implied, Diagnostic> {
+fn implied(kind: ElementKind, value: Node<'_>) -> Result<Implied, Diagnostic> {
     match (value.as_bool(), value.as_str()) {
         (Some(true), _) | (_, Some("CONTAINER")) => Ok(Implied::Container),
         (Some(false), _) => Ok(Implied::No),
-        (_, Some("SOURCE")) if kind == Kind::Relation => Ok(Implied::Container),
-        (_, Some("TARGET")) if kind == Kind::Relation => Ok(Implied::Target),
-        _ if kind == Kind::Relation => {
+        (_, Some("SOURCE")) if kind == ElementKind::Relation => Ok(Implied::Container),
+        (_, Some("TARGET")) if kind == ElementKind::Relation => Ok(Implied::Target),
+        _ if kind == ElementKind::Relation => {
             Err(invalid(value, "`implied` is `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`"))
         }
         _ => Err(invalid(

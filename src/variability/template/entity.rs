@@ -7,7 +7,7 @@ use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::shape::{Reading, Vocabulary};
-use crate::variability::options::Kind;
+use crate::variability::element::ElementKind;
 
 /// A node template ("Node Template").
 #[derive(Clone, Debug)]
@@ -328,7 +328,7 @@ pub(super) fn node_template<'a>(
             }
             "managed" => node.managed = diagnostics.ok(boolean(key, value)),
             "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
-            _ if conditional.take(Kind::Node, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Node, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
         }
     }
@@ -364,7 +364,7 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
     let assignment = |entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics| {
         let mut conditional = Conditional::default();
         for (key, value) in entry.body("type assignment", diagnostics) {
-            if !conditional.take(Kind::Type, key, value, diagnostics) {
+            if !conditional.take(ElementKind::Type, key, value, diagnostics) {
                 diagnostics.0.extend(shape::TYPE.unknown(key, Reading::Strict));
             }
         }
@@ -428,7 +428,7 @@ fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Pr
     let mut conditional = Conditional::default();
     for (key, item) in body.entries() {
         let known = matches!(key.text(), Some("value" | "expression"));
-        if !known && !conditional.take(Kind::Property, key, item, diagnostics) {
+        if !known && !conditional.take(ElementKind::Property, key, item, diagnostics) {
             diagnostics.0.extend(shape::PROPERTY.unknown(key, Reading::Strict));
         }
     }
@@ -478,7 +478,7 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
                 diagnostics.push(invalid(value, "`relationship` is a name or a map"));
             }
             "relationship" => requirement.relationship = Some(value),
-            _ if conditional.take(Kind::Relation, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Relation, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::REQUIREMENT.unknown(key, Reading::Lenient)),
         }
     }
@@ -551,7 +551,7 @@ fn artifact<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Ar
         match key.text().unwrap_or_default() {
             "type" => artifact.types = types(value, diagnostics),
             "properties" => artifact.properties = properties(value, diagnostics),
-            _ if conditional.take(Kind::Artifact, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Artifact, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::ARTIFACT.unknown(key, Reading::Lenient)),
         }
     }
@@ -579,7 +579,7 @@ fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> 
             "weight" => technology.weight = diagnostics.ok(weight(value)),
             "assign" => technology.assign = diagnostics.ok(string(value, "`assign`")),
             "artifact" => technology.artifact = diagnostics.ok(string(value, "`artifact`")),
-            _ if conditional.take(Kind::Technology, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Technology, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::TECHNOLOGY.unknown(key, Reading::Strict)),
         }
     }
@@ -604,7 +604,7 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
                 group.members =
                     value.items().filter_map(|item| diagnostics.ok(member(item))).collect()
             }
-            _ if conditional.take(Kind::Group, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Group, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::GROUP.unknown(key, Reading::Lenient)),
         }
     }
@@ -642,7 +642,7 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
             "targets" => {
                 diagnostics.push(invalid(value, "`targets` is a list of names of nodes and groups"))
             }
-            _ if conditional.take(Kind::Policy, key, value, diagnostics) => {}
+            _ if conditional.take(ElementKind::Policy, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::POLICY.unknown(key, Reading::Lenient)),
         }
     }
@@ -652,7 +652,7 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
 }
 
 pub(super) fn parameter<'a>(
-    kind: Kind,
+    kind: ElementKind,
     entry: CollectionEntry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> Parameter<'a> {

@@ -2,7 +2,7 @@
 //! Template" to "Import Definition").
 
 use crate::tosca::shape::{self, Vocabulary};
-use crate::variability::options::Kind;
+use crate::variability::element::ElementKind;
 
 type Words = &'static [&'static str];
 
@@ -113,17 +113,17 @@ pub(super) static TECHNOLOGY_RULE: Vocabulary = own(
 );
 
 /// What an element of this kind may say.
-pub(super) fn of_kind(kind: Kind) -> &'static Vocabulary {
+pub(super) fn of_kind(kind: ElementKind) -> &'static Vocabulary {
     match kind {
-        Kind::Input | Kind::Output => &PARAMETER,
-        Kind::Node => &NODE,
-        Kind::Relation => &REQUIREMENT,
-        Kind::Property => &PROPERTY,
-        Kind::Artifact => &ARTIFACT,
-        Kind::Type => &TYPE,
-        Kind::Group => &GROUP,
-        Kind::Policy => &POLICY,
-        Kind::Technology => &TECHNOLOGY,
-        Kind::Import => &IMPORT,
+        ElementKind::Input | ElementKind::Output => &PARAMETER,
+        ElementKind::Node => &NODE,
+        ElementKind::Relation => &REQUIREMENT,
+        ElementKind::Property => &PROPERTY,
+        ElementKind::Artifact => &ARTIFACT,
+        ElementKind::Type => &TYPE,
+        ElementKind::Group => &GROUP,
+        ElementKind::Policy => &POLICY,
+        ElementKind::Technology => &TECHNOLOGY,
+        ElementKind::Import => &IMPORT,
     }
 }

@@ -13,7 +13,8 @@ use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::profile;
 use crate::tosca::shape::Reading;
-use crate::variability::options::{self, Kind};
+use crate::variability::element::ElementKind;
+use crate::variability::options;
 
 /// A variable service template ("Service Template").
 #[derive(Clone, Debug)]
@@ -91,12 +92,12 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
             "variability" => template.variability = variability::parse(value, diagnostics),
             "inputs" => {
                 template.inputs = collection(value, keyword, diagnostics, |e, d| {
-                    entity::parameter(Kind::Input, e, d)
+                    entity::parameter(ElementKind::Input, e, d)
                 })
             }
             "outputs" => {
                 template.outputs = collection(value, keyword, diagnostics, |e, d| {
-                    entity::parameter(Kind::Output, e, d)
+                    entity::parameter(ElementKind::Output, e, d)
                 })
             }
             "node_templates" => {
@@ -211,7 +212,7 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
     };
     let mut conditional = Conditional::default();
     for (key, value) in definition.body.entries() {
-        if !conditional.take(Kind::Import, key, value, diagnostics) {
+        if !conditional.take(ElementKind::Import, key, value, diagnostics) {
             diagnostics.0.extend(shape::IMPORT.unknown(key, Reading::Strict));
         }
     }
