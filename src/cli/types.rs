@@ -4,7 +4,7 @@ use super::args::TypesArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::diagnostic::Severity;
-use cuvee::tosca::{Family, Origin, PropertyReport, TypeReport, TypesReport};
+use cuvee::tosca::{Family, PartOrigin, PropertyReport, TypeReport, TypesReport};
 use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -184,7 +184,7 @@ fn operations(
 }
 
 /// Who says it where, and what that refines.
-fn origin(origin: &Origin) -> String {
+fn origin(origin: &PartOrigin) -> String {
     let refined: Vec<_> =
         origin.refines.iter().map(|said| format!("{} {}", said.kind, said.place)).collect();
     let refines = if refined.is_empty() {

@@ -38,7 +38,7 @@ pub use types::profile;
 pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport,
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
-    Occurrences, OperationDefinition, OperationReport, Origin, Part, Parts, PropertyReport,
+    Occurrences, OperationDefinition, OperationReport, Part, PartOrigin, Parts, PropertyReport,
     RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
     TypeReport, Types, TypesReport,
 };

@@ -9,7 +9,7 @@ use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{
-    ElementId, GroupElement, NodeElement, RelationElement, Step, Target,
+    ElementId, GroupElement, LookupStep, NodeElement, RelationElement, Target,
 };
 
 /// Something that attributes are asserted of, or operations are called on.
@@ -141,8 +141,9 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The node or the group of a name.
     pub(super) fn target(&self, name: Node<'_>) -> Option<Target> {
-        let node = self.graph.find(Step::Root(ElementKind::Node), name);
-        let found = node.or_else(|_| self.graph.find(Step::Root(ElementKind::Group), name)).ok()?;
+        let node = self.graph.find(LookupStep::Root(ElementKind::Node), name);
+        let found =
+            node.or_else(|_| self.graph.find(LookupStep::Root(ElementKind::Group), name)).ok()?;
         let element = self.graph.element(found);
         Some(match element.kind {
             ElementKind::Node => Target::Node(crate::variability::graph::NodeId(element.slot)),

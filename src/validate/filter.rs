@@ -8,8 +8,8 @@ use crate::text::yaml::Node;
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{
-    PropertyDefinition, Reason, Schema, Undecided, check_constraint_definition, check_value,
-    function,
+    PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
+    check_value, function,
 };
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
@@ -279,7 +279,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.report_when(choice.when, choice.unless, error);
         }
         let named = |undecided: &Undecided<'_>| match undecided.reason {
-            Reason::Function(name) => Some(name.to_owned()),
+            UndecidedReason::Function(name) => Some(name.to_owned()),
             _ => None,
         };
         let of_filter =

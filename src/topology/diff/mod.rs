@@ -242,7 +242,13 @@ impl Walk {
         true
     }
 
-    fn parts(&mut self, part: &str, shape: &'static Shape, from: &[Part<'_>], to: &[Part<'_>]) {
+    fn parts(
+        &mut self,
+        part: &str,
+        shape: &'static Shape,
+        from: &[DiffPart<'_>],
+        to: &[DiffPart<'_>],
+    ) {
         let repeated = repeated(from).chain(repeated(to)).collect();
         let (from, to) = (keyed(from, &repeated), keyed(to, &repeated));
         for (key, from, to) in union(&from, &to) {
@@ -268,7 +274,7 @@ impl Walk {
         }
     }
 
-    fn set(&mut self, from: &Index<Member<'_>, &Value>, to: &Index<Member<'_>, &Value>) {
+    fn set(&mut self, from: &Index<SetMember<'_>, &Value>, to: &Index<SetMember<'_>, &Value>) {
         for (_, from, to) in union(from, to) {
             self.sides(from, to, |_, _, _| {});
         }
@@ -332,7 +338,7 @@ fn union<'v, K: Clone + Eq + Hash>(
 }
 
 /// A part as it stands on one side.
-struct Part<'v> {
+struct DiffPart<'v> {
     name: &'v str,
     /// What tells it from others of its name.
     gist: Option<&'v str>,
@@ -340,8 +346,8 @@ struct Part<'v> {
 }
 
 /// Values by name, in a map or in a list of maps that hold one each.
-fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<Part<'v>>> {
-    let part = |(name, value)| Part { name, gist: gist(shape, value), value };
+fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<DiffPart<'v>>> {
+    let part = |(name, value)| DiffPart { name, gist: gist(shape, value), value };
     match value.unwrap_or(&Value::Null) {
         Value::List(items) => items.iter().map(|item| named(item).map(part)).collect(),
         value => Some(entries(value)?.iter().map(|(name, value)| part((name, value))).collect()),
@@ -349,8 +355,8 @@ fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<Part<'v>>> {
 }
 
 /// Values in a list, by their gist or else by their name.
-fn listed<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<Part<'v>>> {
-    let part = |(name, value)| Part { name, gist: None, value };
+fn listed<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<DiffPart<'v>>> {
+    let part = |(name, value)| DiffPart { name, gist: None, value };
     match value.unwrap_or(&Value::Null) {
         Value::Null => Some(Vec::new()),
         Value::List(items) => items
@@ -373,14 +379,14 @@ fn named(item: &Value) -> Option<(&str, &Value)> {
     }
 }
 
-fn repeated<'v>(parts: &[Part<'v>]) -> impl Iterator<Item = &'v str> {
+fn repeated<'v>(parts: &[DiffPart<'v>]) -> impl Iterator<Item = &'v str> {
     let mut seen = FxHashSet::default();
     parts.iter().map(|part| part.name).filter(move |name| !seen.insert(*name))
 }
 
-fn keyed<'v>(parts: &[Part<'v>], repeated: &FxHashSet<&str>) -> Index<Key<'v>, &'v Value> {
+fn keyed<'v>(parts: &[DiffPart<'v>], repeated: &FxHashSet<&str>) -> Index<Key<'v>, &'v Value> {
     let mut counts: FxHashMap<_, usize> = FxHashMap::default();
-    let key = |&Part { name, gist, value }: &Part<'v>| {
+    let key = |&DiffPart { name, gist, value }: &DiffPart<'v>| {
         let target = gist.filter(|_| repeated.contains(name));
         let count = counts.entry((name, target)).or_default();
         *count += 1;
@@ -405,16 +411,16 @@ fn targets<'v>(
 
 /// By which members of sets are the same.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Member<'v> {
+enum SetMember<'v> {
     Name(&'v str),
     /// As text in which maps are sorted and numbers are plain.
     Other(Arc<str>),
 }
 
-fn members<'v>(value: Option<&'v Value>) -> Option<Index<Member<'v>, &'v Value>> {
+fn members<'v>(value: Option<&'v Value>) -> Option<Index<SetMember<'v>, &'v Value>> {
     let member = |item: &'v Value| match item {
-        Value::String(name) => (Member::Name(name), item),
-        _ => (Member::Other(write_flow(&normal(item)).into()), item),
+        Value::String(name) => (SetMember::Name(name), item),
+        _ => (SetMember::Other(write_flow(&normal(item)).into()), item),
     };
     match value.unwrap_or(&Value::Null) {
         Value::Null => Some(Index::default()),

@@ -14,24 +14,24 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use crate::tosca::family::Family;
 use crate::tosca::value::{
-    Findings, PropertyDefinition, Reason, Schema, Undecided, check_constraint_definition,
+    Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
     check_definition, check_schema,
 };
 
 /// All that is wrong with constraints, schemas, defaults and fixed values in types.
 pub(super) fn definitions(types: &Types<'_>) -> Vec<Diagnostic> {
-    let mut check = Check { types, schemas: Schemas::new(types), found: Vec::new() };
+    let mut check = DefinitionCheck { types, schemas: Schemas::new(types), found: Vec::new() };
     types.ids().for_each(|id| check.of_type(id, types.effective(id)));
     check.found
 }
 
-struct Check<'t, 'a> {
+struct DefinitionCheck<'t, 'a> {
     types: &'t Types<'a>,
     schemas: Schemas<'t, 'a>,
     found: Vec<Diagnostic>,
 }
 
-impl<'a> Check<'_, 'a> {
+impl<'a> DefinitionCheck<'_, 'a> {
     fn of_type(&mut self, id: TypeId, effective: &EffectiveType<'a>) {
         if self.types.definition(id).family == Family::Data {
             self.data_type(id);
@@ -146,7 +146,9 @@ fn all(findings: Findings<'_>) -> Vec<Diagnostic> {
     let is_news = |undecided: &&Undecided<'_>| {
         !matches!(
             undecided.reason,
-            Reason::Function(_) | Reason::UnknownType(_) | Reason::Definition
+            UndecidedReason::Function(_)
+                | UndecidedReason::UnknownType(_)
+                | UndecidedReason::Definition
         )
     };
     let notes = findings.undecided.iter().filter(is_news).map(Undecided::diagnostic);

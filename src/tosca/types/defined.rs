@@ -4,7 +4,7 @@ use super::check;
 use super::definition::TypeDefinition;
 use super::effective::{self, EffectiveType};
 use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
-use super::outline::Outline;
+use super::outline::TypeOutline;
 use super::scope::Links;
 use super::{grammar, profile};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
@@ -141,7 +141,7 @@ impl<'a> Types<'a> {
     fn written(&self, index: usize) -> &(TypeDefinition<'a>, Diagnostics) {
         self.definitions[index].get_or_init(|| {
             let mut diagnostics = Diagnostics::default();
-            let Outline { family, key, body, .. } = self.hierarchy.outlines[index];
+            let TypeOutline { family, key, body, .. } = self.hierarchy.outlines[index];
             let definition =
                 grammar::definition((family, Named::new((key, body))), &mut diagnostics);
             Box::new((definition, diagnostics))

@@ -2,7 +2,7 @@
 
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, own};
 use super::normative;
-use super::outline::Outline;
+use super::outline::TypeOutline;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
@@ -13,7 +13,10 @@ const LEVELS: usize = 256;
 
 impl<'a> TypeHierarchy<'a> {
     /// Finds the parent of each type; of one that nobody defines, `unknown` says what it is.
-    pub(super) fn find_parents(&mut self, mut unknown: impl FnMut(&Self, &Outline<'a>) -> Parent) {
+    pub(super) fn find_parents(
+        &mut self,
+        mut unknown: impl FnMut(&Self, &TypeOutline<'a>) -> Parent,
+    ) {
         self.parents.reserve(self.outlines.len());
         for index in 0..self.outlines.len() {
             let outline = self.outlines[index];

@@ -100,9 +100,9 @@ pub(super) fn effective<'a>(
     let mut effective = parent.cloned().unwrap_or_default();
     let definition = types.definition(id);
     effective.properties =
-        refining.properties(&effective.properties, &definition.properties, Kind::Property);
+        refining.properties(&effective.properties, &definition.properties, PropertyKind::Property);
     effective.attributes =
-        refining.properties(&effective.attributes, &definition.attributes, Kind::Attribute);
+        refining.properties(&effective.attributes, &definition.attributes, PropertyKind::Attribute);
     effective.capabilities =
         refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
     effective.requirements =
@@ -138,14 +138,14 @@ named! { PropertyDefinition CapabilityDefinition RequirementDefinition Interface
 
 /// Which kind of property.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PropertyKind {
     Property,
     Attribute,
     /// An input, which needs no type.
     Parameter,
 }
 
-impl Kind {
+impl PropertyKind {
     fn noun(self) -> &'static str {
         match self {
             Self::Property => "property",
@@ -199,7 +199,7 @@ impl<'a> Refining<'_, 'a> {
         &mut self,
         inherited: &Parts<'a, PropertyDefinition<'a>>,
         own: &[PropertyDefinition<'a>],
-        kind: Kind,
+        kind: PropertyKind,
     ) -> Parts<'a, PropertyDefinition<'a>> {
         self.parts(inherited, own, |refining, own, refined| refining.property(own, refined, kind))
     }
@@ -208,14 +208,14 @@ impl<'a> Refining<'_, 'a> {
         &mut self,
         own: &PropertyDefinition<'a>,
         refined: Option<&Part<'a, PropertyDefinition<'a>>>,
-        kind: Kind,
+        kind: PropertyKind,
     ) -> PropertyDefinition<'a> {
         let (noun, name) = (kind.noun(), own.named.name);
         self.schema_references(&own.schema);
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
-            if untyped && kind != Kind::Parameter && is_read {
+            if untyped && kind != PropertyKind::Parameter && is_read {
                 self.missing(
                     own.named,
                     &format!("the {noun} `{name}` has no `type`"),
@@ -384,8 +384,8 @@ impl<'a> Refining<'_, 'a> {
         EffectiveCapability {
             kind,
             description: own.description.or(before.and_then(|before| before.description)),
-            properties: self.properties(&properties, &own.properties, Kind::Property),
-            attributes: self.properties(&attributes, &own.attributes, Kind::Attribute),
+            properties: self.properties(&properties, &own.properties, PropertyKind::Property),
+            attributes: self.properties(&attributes, &own.attributes, PropertyKind::Attribute),
             valid_source_types: self.listed(
                 own.valid_source_types.as_deref(),
                 sources,
@@ -516,7 +516,7 @@ impl<'a> Refining<'_, 'a> {
     ) -> EffectiveInterface<'a> {
         EffectiveInterface {
             kind: before.kind,
-            inputs: self.properties(&before.inputs, &own.inputs, Kind::Parameter),
+            inputs: self.properties(&before.inputs, &own.inputs, PropertyKind::Parameter),
             operations: self.parts(&before.operations, &own.operations, Self::operation),
             notifications: self.parts(&before.notifications, &own.notifications, Self::operation),
         }
@@ -540,8 +540,10 @@ impl<'a> Refining<'_, 'a> {
                 refines: None,
                 definition,
             });
-            inputs
-                .insert(input.named.name, self.property(input, refined.as_ref(), Kind::Parameter));
+            inputs.insert(
+                input.named.name,
+                self.property(input, refined.as_ref(), PropertyKind::Parameter),
+            );
         }
         OperationDefinition {
             named: own.named,

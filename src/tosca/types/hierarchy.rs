@@ -7,7 +7,7 @@
 //! everything, [`TypeHierarchy::judged`] reports it.
 
 use super::normative;
-use super::outline::Outline;
+use super::outline::TypeOutline;
 use super::profile;
 use super::scope::{Links, Scopes};
 use crate::text::diagnostic::Diagnostics;
@@ -54,7 +54,7 @@ pub(super) enum Parent {
     Unknown,
 }
 
-/// The types of one family and name, as a list through [`Outline::next`].
+/// The types of one family and name, as a list through [`TypeOutline::next`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Namesakes {
     pub first: TypeId,
@@ -65,7 +65,7 @@ pub(super) struct Namesakes {
 #[derive(Debug, Default)]
 pub(crate) struct TypeHierarchy<'a> {
     /// The types of documents.
-    pub(super) outlines: Vec<Outline<'a>>,
+    pub(super) outlines: Vec<TypeOutline<'a>>,
     /// What those derive from.
     pub(super) parents: Vec<Parent>,
     /// By which names those are defined.
@@ -156,7 +156,7 @@ impl<'a> TypeHierarchy<'a> {
                 let family = key.text().and_then(Family::of_keyword);
                 let Some(family) = family.filter(|family| is_wanted(*family)) else { continue };
                 for entry in definitions.entries() {
-                    let id = self.define(Outline::new(family, files.len(), entry));
+                    let id = self.define(TypeOutline::new(family, files.len(), entry));
                     if profile::is_built_in(document.file()) {
                         for name in profile::other_names(entry.1) {
                             self.other_names[family as usize].entry(name).or_insert(id);
@@ -169,7 +169,7 @@ impl<'a> TypeHierarchy<'a> {
         files
     }
 
-    fn define(&mut self, outline: Outline<'a>) -> TypeId {
+    fn define(&mut self, outline: TypeOutline<'a>) -> TypeId {
         let id = TypeId::new(normative::count() + self.outlines.len());
         let mut before = None;
         self.names[outline.family as usize]
@@ -190,7 +190,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// How a type is written; nothing for a normative type, which is an entry of the index.
-    pub(super) fn outline(&self, id: TypeId) -> Option<&Outline<'a>> {
+    pub(super) fn outline(&self, id: TypeId) -> Option<&TypeOutline<'a>> {
         self.outlines.get(own(id)?)
     }
 

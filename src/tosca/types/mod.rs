@@ -35,7 +35,7 @@ pub use hierarchy::{TypeId, TypeRef};
 pub(crate) use meaning::Meaning;
 pub(crate) use outline::is_needed;
 pub use report::{
-    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, Origin, PropertyReport,
+    ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, PartOrigin, PropertyReport,
     RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
 };
 

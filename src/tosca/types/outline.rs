@@ -9,7 +9,7 @@ pub(super) const ABSTRACT: &str = "vintner_abstract";
 
 /// A type definition, of which nothing is read but its name and the name of its parent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outline<'a> {
+pub(super) struct TypeOutline<'a> {
     /// Its family.
     pub family: Family,
     /// Its name.
@@ -26,7 +26,7 @@ pub(super) struct Outline<'a> {
     pub next: Option<TypeId>,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> TypeOutline<'a> {
     pub fn new(family: Family, file: usize, (key, body): (Node<'a>, Node<'a>)) -> Self {
         let parent = body
             .get("derived_from")

@@ -47,7 +47,7 @@ pub struct Said {
 
 /// Where a part comes from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Origin {
+pub struct PartOrigin {
     /// Who says it, or said it last.
     #[serde(flatten)]
     pub said: Said,
@@ -106,7 +106,7 @@ pub struct PropertyReport {
     /// Its constraints, also those that are inherited.
     pub constraints: Vec<String>,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 /// A capability.
@@ -126,7 +126,7 @@ pub struct CapabilityReport {
     /// Its attributes.
     pub attributes: Vec<PropertyReport>,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 /// A requirement.
@@ -143,7 +143,7 @@ pub struct RequirementReport {
     /// How often it occurs.
     pub occurrences: String,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 /// An interface.
@@ -161,7 +161,7 @@ pub struct InterfaceReport {
     /// Its notifications.
     pub notifications: Vec<OperationReport>,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 /// An operation or a notification.
@@ -174,7 +174,7 @@ pub struct OperationReport {
     /// The names of its inputs.
     pub inputs: Vec<String>,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 /// An artifact.
@@ -188,7 +188,7 @@ pub struct ArtifactReport {
     /// Its file.
     pub file: Option<String>,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: PartOrigin,
 }
 
 impl TypesReport {
@@ -298,9 +298,9 @@ impl<'a> Reporting<'_, 'a> {
         }
     }
 
-    fn origin<T>(&self, part: &Part<'a, T>) -> Origin {
+    fn origin<T>(&self, part: &Part<'a, T>) -> PartOrigin {
         let refined = std::iter::successors(part.refines.as_ref(), |part| part.refines.as_ref());
-        Origin {
+        PartOrigin {
             said: self.said(part),
             refines: refined.map(|part: &Arc<_>| self.said(part)).collect(),
         }

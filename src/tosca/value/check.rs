@@ -7,8 +7,8 @@ use super::datum::Datum;
 use super::literal::{Literal, range};
 use super::truth::Truth;
 use super::{
-    Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Reason, Schema,
-    Undecided, function, function_not_map,
+    Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Schema, Undecided,
+    UndecidedReason, function, function_not_map,
 };
 use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::text::source::Span;
@@ -16,14 +16,14 @@ use crate::text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Collects what it finds.
-pub(super) struct Checker<'t, 'a> {
+pub(super) struct ValueChecker<'t, 'a> {
     pub(super) types: &'t dyn DataTypes<'a>,
     pub(super) findings: Findings<'t>,
 }
 
 /// A schema with its type looked up.
 #[derive(Clone, Copy)]
-pub(super) struct Kind<'t> {
+pub(super) struct TypedSchema<'t> {
     /// The primitive type that it is or derives from.
     pub(super) base: Option<Primitive>,
     /// The data type that it is.
@@ -31,7 +31,7 @@ pub(super) struct Kind<'t> {
     pub(super) schema: &'t Schema<'t>,
 }
 
-impl<'t> Kind<'t> {
+impl<'t> TypedSchema<'t> {
     pub(super) fn key_schema(&self) -> Option<&'t Schema<'t>> {
         self.schema.key_schema.as_deref().or_else(|| self.data_type?.key_schema)
     }
@@ -88,19 +88,19 @@ impl<'t> Kind<'t> {
     }
 }
 
-impl<'t, 'a> Checker<'t, 'a> {
+impl<'t, 'a> ValueChecker<'t, 'a> {
     pub(super) fn new(types: &'t dyn DataTypes<'a>) -> Self {
         Self { types, findings: Findings::default() }
     }
 
-    pub(super) fn kind(&self, schema: &'t Schema<'t>) -> Kind<'t> {
+    pub(super) fn kind(&self, schema: &'t Schema<'t>) -> TypedSchema<'t> {
         let primitive = Primitive::from_name(schema.type_name);
         let data_type = if primitive.is_none() {
             self.types.data_type_in(schema.file(), schema.type_name)
         } else {
             None
         };
-        Kind { base: primitive.or_else(|| data_type?.base), data_type, schema }
+        TypedSchema { base: primitive.or_else(|| data_type?.base), data_type, schema }
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
@@ -120,7 +120,7 @@ impl<'t, 'a> Checker<'t, 'a> {
     pub(super) fn undecided(
         &mut self,
         datum: Datum<'t>,
-        reason: Reason<'t>,
+        reason: UndecidedReason<'t>,
         schema: Option<&'t Schema<'t>>,
     ) {
         let undecided = datum.node().map(|node| Undecided { node, reason, schema });
@@ -137,13 +137,17 @@ impl<'t, 'a> Checker<'t, 'a> {
     }
 
     /// A value of a type, its own constraints aside; whether it is there to be looked at further.
-    pub(super) fn typed(&mut self, datum: Datum<'t>, kind: &Kind<'t>) -> bool {
+    pub(super) fn typed(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
         if let Some(name) = kind.function(datum) {
-            self.undecided(datum, Reason::Function(name), Some(kind.schema));
+            self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
             return false;
         }
         if kind.is_unknown() {
-            self.undecided(datum, Reason::UnknownType(kind.schema.type_name), Some(kind.schema));
+            self.undecided(
+                datum,
+                UndecidedReason::UnknownType(kind.schema.type_name),
+                Some(kind.schema),
+            );
             return false;
         }
         if !kind.schema.is_typed() {
@@ -182,7 +186,7 @@ impl<'t, 'a> Checker<'t, 'a> {
         true
     }
 
-    fn invalid(&mut self, datum: Datum<'t>, kind: &Kind<'t>) {
+    fn invalid(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
         let message = format!("expected {}, got {}", kind.describe(), datum.described());
         let section = kind.base.map_or("3.7.6", Primitive::section);
         let help = kind.base.and_then(|base| base.advice(datum));
@@ -202,13 +206,13 @@ impl<'t, 'a> Checker<'t, 'a> {
         );
     }
 
-    fn key(&mut self, key: Datum<'t>, kind: &Kind<'t>) {
+    fn key(&mut self, key: Datum<'t>, kind: &TypedSchema<'t>) {
         if let Some(schema) = kind.key_schema() {
             self.value(key, schema);
         }
     }
 
-    fn entries(&mut self, entries: impl Iterator<Item = Datum<'t>>, kind: &Kind<'t>) {
+    fn entries(&mut self, entries: impl Iterator<Item = Datum<'t>>, kind: &TypedSchema<'t>) {
         let schema = kind.entry_schema();
         for entry in entries {
             match schema {
@@ -221,20 +225,20 @@ impl<'t, 'a> Checker<'t, 'a> {
     /// A value of which nothing is expected; functions in it are functions all the same.
     fn untyped(&mut self, datum: Datum<'t>) {
         if let Some(name) = datum.node().and_then(function_not_map) {
-            return self.undecided(datum, Reason::Function(name), None);
+            return self.undecided(datum, UndecidedReason::Function(name), None);
         }
         let parts = datum.items().chain(datum.entries().map(|(_, entry)| entry));
         parts.for_each(|part| self.untyped(part));
     }
 
     /// A range, whose bounds may be functions.
-    fn range(&mut self, datum: Datum<'t>, kind: &Kind<'t>) -> bool {
+    fn range(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
         let calls: Vec<_> =
             datum.items().filter_map(|bound| Some((bound, function(bound.node()?)?))).collect();
         if datum.size() == 2 && !calls.is_empty() {
-            calls
-                .into_iter()
-                .for_each(|(bound, name)| self.undecided(bound, Reason::Function(name), None));
+            calls.into_iter().for_each(|(bound, name)| {
+                self.undecided(bound, UndecidedReason::Function(name), None)
+            });
             return false;
         }
         let is_range = range(datum).is_some();
@@ -331,7 +335,7 @@ impl<'t, 'a> Checker<'t, 'a> {
         );
     }
 
-    fn constraint(&mut self, datum: Datum<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+    fn constraint(&mut self, datum: Datum<'t>, clause: &'t Clause<'t>, kind: &TypedSchema<'t>) {
         match self.fulfils(datum, clause, kind) {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(datum, reason, Some(kind.schema)),

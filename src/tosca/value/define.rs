@@ -1,11 +1,11 @@
 //! Whether definitions make sense: constraints for their types (section 3.6.3.3), and defaults for
 //! their definitions (3.6.10.5, 3.6.14.3).
 
-use super::check::{Checker, Kind};
+use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::truth::is_unsupported;
-use super::{Clause, Operator, Primitive, PropertyDefinition, Reason, Schema, function};
+use super::{Clause, Operator, Primitive, PropertyDefinition, Schema, UndecidedReason, function};
 use crate::text::diagnostic::{Code, Diagnostic, Rule, Specification};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
@@ -20,7 +20,7 @@ static INTEGER: Schema<'static> = Schema {
     entry_schema: None,
 };
 
-impl<'t> Checker<'t, '_> {
+impl<'t> ValueChecker<'t, '_> {
     /// A definition, with the default and the value that it has.
     pub(super) fn definition(&mut self, definition: &'t PropertyDefinition<'t>) {
         let Some(schema) = definition.expected() else { return };
@@ -57,7 +57,7 @@ impl<'t> Checker<'t, '_> {
         if kind.is_unknown() {
             return self.undecided(
                 clause.operand.into(),
-                Reason::UnknownType(schema.type_name),
+                UndecidedReason::UnknownType(schema.type_name),
                 None,
             );
         }
@@ -73,7 +73,7 @@ impl<'t> Checker<'t, '_> {
         }
         let whole = matches!(clause.operator, Operator::ValidValues | Operator::InRange);
         if let Some(name) = function(clause.operand).filter(|_| whole) {
-            return self.undecided(clause.operand.into(), Reason::Function(name), None);
+            return self.undecided(clause.operand.into(), UndecidedReason::Function(name), None);
         }
         match clause.operator {
             Operator::ValidValues if clause.operand.kind() == NodeKind::Sequence => {
@@ -90,7 +90,7 @@ impl<'t> Checker<'t, '_> {
     }
 
     /// A value that others are above or below: also where no type is declared, it has an order.
-    fn bound(&mut self, operand: Node<'t>, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+    fn bound(&mut self, operand: Node<'t>, clause: &'t Clause<'t>, kind: &TypedSchema<'t>) {
         let untyped = !kind.schema.is_typed() && function(operand).is_none();
         if untyped && !Primitive::of(operand.into()).is_comparable() {
             return self.wrong(clause, "needs a value that has an order");
@@ -99,7 +99,7 @@ impl<'t> Checker<'t, '_> {
     }
 
     /// A value that values are compared with: it is of their type.
-    fn operand(&mut self, operand: Node<'t>, clause: &Clause<'_>, kind: &Kind<'t>) {
+    fn operand(&mut self, operand: Node<'t>, clause: &Clause<'_>, kind: &TypedSchema<'t>) {
         let before = self.findings.diagnostics.len();
         self.typed(operand.into(), kind);
         for found in self.errors_since(before) {
@@ -112,7 +112,7 @@ impl<'t> Checker<'t, '_> {
         }
     }
 
-    fn bounds(&mut self, clause: &'t Clause<'t>, kind: &Kind<'t>) {
+    fn bounds(&mut self, clause: &'t Clause<'t>, kind: &TypedSchema<'t>) {
         let mut bounds = clause.operand.items();
         let (Some(low), Some(high), None) = (bounds.next(), bounds.next(), bounds.next()) else {
             return self.wrong(clause, "needs a list of a lower and an upper bound");
@@ -154,12 +154,12 @@ impl<'t> Checker<'t, '_> {
 
     fn text(&mut self, clause: &'t Clause<'t>, need: &str) {
         if let Some(name) = function(clause.operand) {
-            return self.undecided(clause.operand.into(), Reason::Function(name), None);
+            return self.undecided(clause.operand.into(), UndecidedReason::Function(name), None);
         }
         match clause.pattern() {
             _ if clause.operand.as_str().is_none() => self.wrong(clause, need),
             Some(Err(error)) if is_unsupported(error) => {
-                self.undecided(clause.operand.into(), Reason::Pattern, None)
+                self.undecided(clause.operand.into(), UndecidedReason::Pattern, None)
             }
             Some(Err(error)) => {
                 let message = format!(

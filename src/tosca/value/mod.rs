@@ -54,7 +54,7 @@ pub(crate) use version::{Version, is_version};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
-use check::Checker;
+use check::ValueChecker;
 use truth::Truth;
 
 /// All that was found out.
@@ -72,14 +72,14 @@ pub struct Undecided<'t> {
     /// The place.
     pub node: Node<'t>,
     /// Why.
-    pub reason: Reason<'t>,
+    pub reason: UndecidedReason<'t>,
     /// What is expected there, where anything in particular is.
     pub schema: Option<&'t Schema<'t>>,
 }
 
 /// Why something cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason<'t> {
+pub enum UndecidedReason<'t> {
     /// The value, or something that it is compared with, is that of this function.
     Function(&'t str),
     /// The type of this name is not defined, which is reported where it is named.
@@ -99,19 +99,23 @@ impl Undecided<'_> {
     /// A note that says so.
     pub fn diagnostic(&self) -> Diagnostic {
         let (because, section) = match self.reason {
-            Reason::Function(name) => (format!("the result of `{name}` is not known here"), "4.1"),
-            Reason::UnknownType(name) => (format!("the type `{name}` is not defined"), "3.7.6"),
-            Reason::VersionBranches => {
+            UndecidedReason::Function(name) => {
+                (format!("the result of `{name}` is not known here"), "4.1")
+            }
+            UndecidedReason::UnknownType(name) => {
+                (format!("the type `{name}` is not defined"), "3.7.6")
+            }
+            UndecidedReason::VersionBranches => {
                 ("versions with different qualifiers have no order".to_owned(), "3.3.2.2")
             }
-            Reason::ExternalSchema => {
+            UndecidedReason::ExternalSchema => {
                 ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2")
             }
-            Reason::Pattern => (
+            UndecidedReason::Pattern => (
                 "look-around and back references are not supported in patterns".to_owned(),
                 "3.6.3.3",
             ),
-            Reason::Definition => {
+            UndecidedReason::Definition => {
                 ("what it is compared with is not valid itself".to_owned(), "3.6.3")
             }
         };
@@ -126,7 +130,7 @@ pub fn check_value<'t, 'a>(
     schema: &'t Schema<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.value(value.into(), schema);
     checker.findings
 }
@@ -138,7 +142,7 @@ pub fn check_assignment<'t, 'a>(
     definition: &'t PropertyDefinition<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.assignment(value.into(), definition);
     checker.findings
 }
@@ -152,7 +156,7 @@ pub fn check_assignments<'t, 'a>(
     at: Span,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.assignments(values.map(Datum::Node), definitions, owner, Some(at), "3.6.11");
     checker.findings
 }
@@ -163,7 +167,7 @@ pub fn check_definition<'t, 'a>(
     definition: &'t PropertyDefinition<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.definition(definition);
     checker.findings
 }
@@ -171,7 +175,7 @@ pub fn check_definition<'t, 'a>(
 /// Checks a schema: whether its constraints, and those of the schemas in it, make sense for their
 /// types.
 pub fn check_schema<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.schema(schema);
     checker.findings
 }
@@ -185,7 +189,7 @@ pub fn check_constraint_definition<'t, 'a>(
     schema: &'t Schema<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
-    let mut checker = Checker::new(types);
+    let mut checker = ValueChecker::new(types);
     checker.clause_definition(clause, schema);
     checker.findings
 }
@@ -197,5 +201,5 @@ pub fn same<'t, 'a>(
     schema: &'t Schema<'t>,
     types: &'t dyn DataTypes<'a>,
 ) -> bool {
-    Checker::new(types).same(a.into(), b.into(), Some(schema)) == Truth::Yes
+    ValueChecker::new(types).same(a.into(), b.into(), Some(schema)) == Truth::Yes
 }

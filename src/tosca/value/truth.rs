@@ -1,10 +1,10 @@
 //! Whether values are equal and fulfil clauses, where that can be told.
 
-use super::check::{Checker, Kind};
+use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::version::is_version;
-use super::{Clause, Operator, Primitive, Reason, Schema, function, function_not_map};
+use super::{Clause, Operator, Primitive, Schema, UndecidedReason, function, function_not_map};
 use crate::text::yaml::NodeKind;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub(super) enum Truth<'t> {
     Yes,
     No,
-    Unknown(Reason<'t>),
+    Unknown(UndecidedReason<'t>),
 }
 
 impl From<bool> for Truth<'_> {
@@ -56,18 +56,18 @@ impl std::ops::Not for Truth<'_> {
     }
 }
 
-impl<'t> Checker<'t, '_> {
+impl<'t> ValueChecker<'t, '_> {
     /// Whether a value of the type fulfils a clause.
     pub(super) fn fulfils(
         &self,
         datum: Datum<'t>,
         clause: &'t Clause<'t>,
-        kind: &Kind<'t>,
+        kind: &TypedSchema<'t>,
     ) -> Truth<'t> {
         let (operator, operand) = (clause.operator, Datum::from(clause.operand));
         let base = if kind.schema.is_typed() { kind.base } else { Some(Primitive::of(datum)) };
         if !operator.applies_to(base) {
-            return kind.unless_typed(Reason::Definition);
+            return kind.unless_typed(UndecidedReason::Definition);
         }
         match operator {
             Operator::Equal => self.same(datum, operand, Some(kind.schema)),
@@ -80,11 +80,15 @@ impl<'t> Checker<'t, '_> {
             }
             Operator::Pattern => match (datum.as_str(), clause.pattern()) {
                 (Some(text), Some(Ok(pattern))) => pattern.is_match(text).into(),
-                (_, Some(Err(error))) if is_unsupported(error) => Truth::Unknown(Reason::Pattern),
-                _ => Truth::Unknown(call(operand).map_or(Reason::Definition, Reason::Function)),
+                (_, Some(Err(error))) if is_unsupported(error) => {
+                    Truth::Unknown(UndecidedReason::Pattern)
+                }
+                _ => Truth::Unknown(
+                    call(operand).map_or(UndecidedReason::Definition, UndecidedReason::Function),
+                ),
             },
-            Operator::Schema => Truth::Unknown(Reason::ExternalSchema),
-            _ => base.map_or(Truth::Unknown(Reason::Definition), |base| {
+            Operator::Schema => Truth::Unknown(UndecidedReason::ExternalSchema),
+            _ => base.map_or(Truth::Unknown(UndecidedReason::Definition), |base| {
                 ordered(datum, operand, base, kind, operator.test())
             }),
         }
@@ -103,7 +107,7 @@ impl<'t> Checker<'t, '_> {
             None => datum.node().and_then(function_not_map),
         };
         if let Some(name) = call(a).or_else(|| call(b)) {
-            return Truth::Unknown(Reason::Function(name));
+            return Truth::Unknown(UndecidedReason::Function(name));
         }
         match (kind.and_then(|kind| kind.base), a.kind(), b.kind()) {
             (_, NodeKind::Sequence, NodeKind::Sequence) => {
@@ -113,7 +117,7 @@ impl<'t> Checker<'t, '_> {
             (Some(base), NodeKind::Scalar, NodeKind::Scalar) => {
                 match (Literal::read(a, base), Literal::read(b, base)) {
                     (Some(a), Some(b)) => (a.compare(&b) == Some(Ordering::Equal)).into(),
-                    (Some(_), None) => Truth::Unknown(Reason::Definition),
+                    (Some(_), None) => Truth::Unknown(UndecidedReason::Definition),
                     _ => Truth::No,
                 }
             }
@@ -135,7 +139,12 @@ impl<'t> Checker<'t, '_> {
 
     /// Maps are equal when they have the same entries in any order; a property that is left out has
     /// its default.
-    fn same_entries(&self, a: Datum<'t>, b: Datum<'t>, kind: Option<&Kind<'t>>) -> Truth<'t> {
+    fn same_entries(
+        &self,
+        a: Datum<'t>,
+        b: Datum<'t>,
+        kind: Option<&TypedSchema<'t>>,
+    ) -> Truth<'t> {
         let [of_a, of_b] = [a, b].map(|node| {
             let entries = node.entries().filter_map(|(key, value)| Some((key.text()?, value)));
             entries.collect::<FxHashMap<_, _>>()
@@ -172,10 +181,10 @@ fn call(datum: Datum<'_>) -> Option<&str> {
     datum.node().and_then(function)
 }
 
-impl<'t> Kind<'t> {
+impl<'t> TypedSchema<'t> {
     /// What makes no sense for a type is reported with its definition; where no type is declared, a
     /// value for which it makes no sense does not fulfil it.
-    fn unless_typed(&self, reason: Reason<'t>) -> Truth<'t> {
+    fn unless_typed(&self, reason: UndecidedReason<'t>) -> Truth<'t> {
         if self.schema.is_typed() { Truth::Unknown(reason) } else { Truth::No }
     }
 }
@@ -186,22 +195,22 @@ fn ordered<'t>(
     datum: Datum<'t>,
     bound: Datum<'t>,
     base: Primitive,
-    kind: &Kind<'t>,
+    kind: &TypedSchema<'t>,
     test: fn(Ordering) -> bool,
 ) -> Truth<'t> {
     if let Some(name) = call(bound) {
-        return Truth::Unknown(Reason::Function(name));
+        return Truth::Unknown(UndecidedReason::Function(name));
     }
     let versions = |datum: Datum<'_>| datum.as_str().is_some_and(is_version);
     let versions = !kind.schema.is_typed() && versions(datum) && versions(bound);
     let base = if versions { Primitive::Version } else { base };
     let read = |datum| Literal::read(datum, base);
     let (Some(value), Some(bound)) = (read(datum), read(bound)) else {
-        return kind.unless_typed(Reason::Definition);
+        return kind.unless_typed(UndecidedReason::Definition);
     };
     match value.compare(&bound) {
         Some(order) => test(order).into(),
-        None if base == Primitive::Version => Truth::Unknown(Reason::VersionBranches),
+        None if base == Primitive::Version => Truth::Unknown(UndecidedReason::VersionBranches),
         // What is not a number is neither above nor below anything.
         None => Truth::No,
     }
@@ -212,12 +221,14 @@ fn in_range<'t>(
     datum: Datum<'t>,
     bounds: Datum<'t>,
     base: Option<Primitive>,
-    kind: &Kind<'t>,
+    kind: &TypedSchema<'t>,
 ) -> Truth<'t> {
     let mut ends = bounds.items();
     let (Some(low), Some(high), None, Some(base)) = (ends.next(), ends.next(), ends.next(), base)
     else {
-        return Truth::Unknown(call(bounds).map_or(Reason::Definition, Reason::Function));
+        return Truth::Unknown(
+            call(bounds).map_or(UndecidedReason::Definition, UndecidedReason::Function),
+        );
     };
     let above = |value, base| ordered(value, low, base, kind, Ordering::is_ge);
     let below = |value, base| {
@@ -232,7 +243,7 @@ fn in_range<'t>(
     }
     let mut parts = datum.items();
     let (Some(first), Some(last)) = (parts.next(), parts.next()) else {
-        return Truth::Unknown(Reason::Definition);
+        return Truth::Unknown(UndecidedReason::Definition);
     };
     let within = if last.is_unbounded() {
         high.is_unbounded().into()
@@ -245,10 +256,10 @@ fn in_range<'t>(
 /// Whether a text has so many characters, a list so many items, or a map so many entries.
 fn sized<'t>(datum: Datum<'t>, length: Datum<'t>, test: fn(Ordering) -> bool) -> Truth<'t> {
     if let Some(name) = call(length) {
-        return Truth::Unknown(Reason::Function(name));
+        return Truth::Unknown(UndecidedReason::Function(name));
     }
     match integer(length) {
         Some(length) => test(BigInt::from(datum.size()).cmp(&length)).into(),
-        None => Truth::Unknown(Reason::Definition),
+        None => Truth::Unknown(UndecidedReason::Definition),
     }
 }

@@ -14,7 +14,7 @@ use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::Family;
 use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::value::{Reason, Undecided, function, function_not_map};
+use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
@@ -52,7 +52,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Notes what is expected of a function; nothing is noted where it is something else that
     /// cannot be told.
     pub(super) fn expects(&self, when: &[ElementId], undecided: &Undecided<'_>) -> bool {
-        if !matches!(undecided.reason, Reason::Function(_)) || function(undecided.node).is_none() {
+        if !matches!(undecided.reason, UndecidedReason::Function(_))
+            || function(undecided.node).is_none()
+        {
             return false;
         }
         let kind = undecided.schema.and_then(|schema| self.declared_type(schema));

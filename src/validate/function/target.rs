@@ -8,7 +8,7 @@ use crate::text::yaml::Node;
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, NodeId, RelationElement, Step};
+use crate::variability::graph::{ElementId, LookupStep, NodeId, RelationElement};
 
 /// So many hosts above each other are looked at.
 const HOSTS: usize = 64;
@@ -86,7 +86,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         // The place of a name may be that of all arguments, so it is the text that is looked up.
         let node = graph.by_identifier(&format!("node.{}", name.text));
         let relation = || self.relationships().get(name.text).copied();
-        let group = || graph.find(Step::Root(ElementKind::Group), name.at).ok();
+        let group = || graph.find(LookupStep::Root(ElementKind::Group), name.at).ok();
         if let Some(id) = node.or_else(relation).or_else(group) {
             return Ok(ReferredEntity::Element(id));
         }

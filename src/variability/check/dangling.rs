@@ -6,7 +6,7 @@ use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::substitution::substitution;
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, Graph, Step};
+use crate::variability::graph::{ElementId, Graph, LookupStep};
 use crate::variability::presence::Presence;
 
 /// One place that refers to elements, which is there while `from` is.
@@ -68,7 +68,7 @@ fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<
 fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
     let target = [ElementKind::Node, ElementKind::Group]
         .into_iter()
-        .find_map(|kind| graph.find(Step::Root(kind), name).ok());
+        .find_map(|kind| graph.find(LookupStep::Root(kind), name).ok());
     if let Some(target) = target {
         found(Mention { from: None, targets: &[target], span: name.span() });
     }

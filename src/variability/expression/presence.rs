@@ -8,7 +8,7 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, Scalar};
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId, Step};
+use crate::variability::graph::{ElementId, LookupStep, NodeElement, RelationElement, RelationId};
 use crate::variability::syntax::{Expression, ExpressionId, Of, PresenceOperator};
 
 impl<'a> Evaluator<'_, 'a> {
@@ -63,13 +63,13 @@ impl<'a> Evaluator<'_, 'a> {
             }
             None => {
                 let (&kind, path) = operator.path().split_first().ok_or_else(wrong)?;
-                (graph.find(Step::Root(kind), first)?, path)
+                (graph.find(LookupStep::Root(kind), first)?, path)
             }
         };
         for operand in operands {
             let operand = operand.ok_or_else(wrong)?;
             let (&kind, rest) = path.split_first().ok_or_else(wrong)?;
-            element = graph.find(Step::In(element, kind), operand)?;
+            element = graph.find(LookupStep::In(element, kind), operand)?;
             path = rest;
         }
         if path.is_empty() { Ok(element) } else { Err(wrong()) }

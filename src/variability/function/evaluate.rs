@@ -12,7 +12,7 @@ use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::function_not_map;
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, Graph, NodeElement, RelationElement, Step};
+use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -478,7 +478,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
-        let find = |kind| self.graph.find(Step::Root(kind), entity.at).ok();
+        let find = |kind| self.graph.find(LookupStep::Root(kind), entity.at).ok();
         let relationship = || self.relationships.get(entity.text).copied();
         find(ElementKind::Node).or_else(relationship).or_else(|| find(ElementKind::Group))
     }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// What an expression looks for.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum LookupStep {
     /// Of the whole template.
     Root(ElementKind),
     /// Of a container.
@@ -41,15 +41,15 @@ impl<'a> Graph<'a> {
     ///
     /// # Errors
     /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
-    pub fn find(&self, step: Step, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
+    pub fn find(&self, step: LookupStep, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
         let name = operand.text().unwrap_or_default();
         // Nodes and groups have unique names and no positions, imports have positions and no names.
         let known = match step {
-            Step::Root(ElementKind::Node) => Some(self.node_named(name).map(|node| node.id)),
-            Step::Root(ElementKind::Group) => {
+            LookupStep::Root(ElementKind::Node) => Some(self.node_named(name).map(|node| node.id)),
+            LookupStep::Root(ElementKind::Group) => {
                 Some(self.group_names.get(name).map(|group| self.groups[group].id))
             }
-            Step::Root(ElementKind::Import)
+            LookupStep::Root(ElementKind::Import)
                 if !matches!(operand.scalar(), Some(Scalar::Int(_))) =>
             {
                 Some(None)
@@ -74,10 +74,15 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn by_name(&self, step: Step, operand: Node<'_>, name: &str) -> Result<ElementId, Diagnostic> {
+    fn by_name(
+        &self,
+        step: LookupStep,
+        operand: Node<'_>,
+        name: &str,
+    ) -> Result<ElementId, Diagnostic> {
         let (container, kind) = match step {
-            Step::Root(kind) => (None, kind),
-            Step::In(container, kind) => (Some(container), kind),
+            LookupStep::Root(kind) => (None, kind),
+            LookupStep::In(container, kind) => (Some(container), kind),
         };
         // Technologies are named in lower case whatever their author typed.
         let lower = if kind == ElementKind::Technology {
@@ -115,19 +120,25 @@ impl<'a> Graph<'a> {
         })
     }
 
-    fn at(&self, step: Step, index: usize) -> Option<ElementId> {
+    fn at(&self, step: LookupStep, index: usize) -> Option<ElementId> {
         match step {
-            Step::Root(ElementKind::Input) => self.inputs.get(index).map(|input| input.id),
-            Step::Root(ElementKind::Output) => self.outputs.get(index).map(|output| output.id),
-            Step::Root(ElementKind::Policy) => self.policies.get(index).map(|policy| policy.id),
-            Step::Root(ElementKind::Import) => self.imports.get(index).map(|import| import.id),
+            LookupStep::Root(ElementKind::Input) => self.inputs.get(index).map(|input| input.id),
+            LookupStep::Root(ElementKind::Output) => {
+                self.outputs.get(index).map(|output| output.id)
+            }
+            LookupStep::Root(ElementKind::Policy) => {
+                self.policies.get(index).map(|policy| policy.id)
+            }
+            LookupStep::Root(ElementKind::Import) => {
+                self.imports.get(index).map(|import| import.id)
+            }
             _ => self.collection(step).get(index).copied(),
         }
     }
 
-    fn collection(&self, step: Step) -> Vec<ElementId> {
+    fn collection(&self, step: LookupStep) -> Vec<ElementId> {
         match step {
-            Step::Root(kind) => match kind {
+            LookupStep::Root(kind) => match kind {
                 ElementKind::Input => self.inputs.iter().map(|input| input.id).collect(),
                 ElementKind::Output => self.outputs.iter().map(|output| output.id).collect(),
                 ElementKind::Node => self.nodes.iter().map(|node| node.id).collect(),
@@ -136,7 +147,7 @@ impl<'a> Graph<'a> {
                 ElementKind::Import => self.imports.iter().map(|import| import.id).collect(),
                 _ => Vec::new(),
             },
-            Step::In(container, kind) => {
+            LookupStep::In(container, kind) => {
                 let element = self.element(container);
                 let node =
                     (element.kind == ElementKind::Node).then(|| &self.nodes[element.slot as usize]);
@@ -154,11 +165,11 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn no_such(&self, step: Step, operand: Node<'_>) -> Diagnostic {
+    fn no_such(&self, step: LookupStep, operand: Node<'_>) -> Diagnostic {
         let name = operand.text().unwrap_or_default();
         let message = match step {
-            Step::Root(kind) => format!("there is no {} `{name}`", kind.as_str()),
-            Step::In(container, kind) => {
+            LookupStep::Root(kind) => format!("there is no {} `{name}`", kind.as_str()),
+            LookupStep::In(container, kind) => {
                 format!("{} has no {} `{name}`", self.display(container), kind.as_str())
             }
         };
@@ -183,7 +194,7 @@ impl<'a> Graph<'a> {
         node: &NodeElement<'a>,
         operand: Node<'_>,
     ) -> Result<RelationId, Diagnostic> {
-        self.find(Step::In(node.id, ElementKind::Relation), operand)
+        self.find(LookupStep::In(node.id, ElementKind::Relation), operand)
             .map(|id| RelationId(self.element(id).slot))
     }
 

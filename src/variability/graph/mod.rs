@@ -15,4 +15,4 @@ pub use element::{
     NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
     TechnologyElement, identifier,
 };
-pub use lookup::Step;
+pub use lookup::LookupStep;

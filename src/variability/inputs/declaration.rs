@@ -11,7 +11,8 @@ use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
-    Clause, DataTypeView, DataTypes, Primitive, Reason, Schema, check_schema, check_value, same,
+    Clause, DataTypeView, DataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value,
+    same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use rustc_hash::FxHashMap;
@@ -190,11 +191,11 @@ impl<'a> Declaration<'a> {
         let findings = check_schema(&self.schema, &NoDataTypes);
         for undecided in &findings.undecided {
             match undecided.reason {
-                Reason::Function(name) => found.push(Diagnostic::error(
+                UndecidedReason::Function(name) => found.push(Diagnostic::error(
                     Code::InvalidInput,
                     format!("a constraint of a variability input is a value, not the function `{name}`"),
                 ).at(undecided.node.span())),
-                Reason::UnknownType(_) => {}
+                UndecidedReason::UnknownType(_) => {}
                 _ => found.push(undecided.diagnostic()),
             }
         }

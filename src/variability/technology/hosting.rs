@@ -22,7 +22,7 @@ pub fn paths(
     node: &NodeElement<'_>,
     hosting: &[&str],
 ) -> Result<Vec<Vec<RelationId>>, Diagnostic> {
-    let mut search = Search { graph, types, path: Vec::new(), found: Vec::new(), steps: 0 };
+    let mut search = HostingSearch { graph, types, path: Vec::new(), found: Vec::new(), steps: 0 };
     search.from(node, hosting);
     if search.found.len() > MAX_PATHS || search.steps > 100 * MAX_PATHS {
         let message = format!(
@@ -36,7 +36,7 @@ pub fn paths(
     Ok(search.found)
 }
 
-struct Search<'s, 'a> {
+struct HostingSearch<'s, 'a> {
     graph: &'s Graph<'a>,
     types: &'s TypeHierarchy<'s>,
     path: Vec<RelationId>,
@@ -44,7 +44,7 @@ struct Search<'s, 'a> {
     steps: usize,
 }
 
-impl Search<'_, '_> {
+impl HostingSearch<'_, '_> {
     fn from(&mut self, node: &NodeElement<'_>, hosting: &[&str]) {
         self.steps += 1;
         if self.found.len() > MAX_PATHS
