@@ -48,7 +48,7 @@ const CIRCLES: [(&[&str], &str); 1] = [(
 )];
 
 /// So many names of types may be defined more than once.
-const REPEATED: usize = 15;
+const REPEATED: usize = 2;
 
 type Name = Vec<String>;
 

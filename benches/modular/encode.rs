@@ -5,7 +5,7 @@ use cuvee::formula::{Arena, Atom, Cnf, Encoder, Formula, OriginId};
 use cuvee::solve::Objective;
 
 /// A problem ready to be solved: atoms are the nodes, each followed by its relations.
-pub struct Encoded {
+pub(crate) struct Encoded {
     pub cnf: Cnf,
     pub objective: Objective,
     pub preference: Vec<Atom>,
@@ -13,7 +13,7 @@ pub struct Encoded {
 
 /// A relation is present where both of its ends are. A node is present only with a present incoming
 /// relation and a present host, and then exactly one of its hosting relations is.
-pub fn encode(template: &Template) -> Encoded {
+pub(crate) fn encode(template: &Template) -> Encoded {
     let mut arena = Arena::default();
     let mut next = 0;
     let mut atom = || {

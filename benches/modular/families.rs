@@ -8,7 +8,7 @@ use cuvee::solve::Objective;
 /// Components that each stand on exactly one of four hosts, which they share with their neighbours;
 /// hosts need one of two stacks. The weight of hosts and stacks is to be minimal: buying what many
 /// can use pays, so that no component can be looked at alone.
-pub fn shared(components: usize, seed: u64) -> Encoded {
+pub(crate) fn shared(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let (hosts, stacks) = (components, components / 4 + 2);
     let mut problem = Problem::new(hosts + stacks);
@@ -30,7 +30,7 @@ pub fn shared(components: usize, seed: u64) -> Encoded {
 
 /// Components that each are deployed by exactly one of four technologies, of which neighbours
 /// exclude some; how well the technologies suit, added up, is to be maximal.
-pub fn technologies(components: usize, seed: u64) -> Encoded {
+pub(crate) fn technologies(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let mut problem = Problem::new(4 * components);
     let atoms = problem.atoms.clone();
@@ -50,7 +50,7 @@ pub fn technologies(components: usize, seed: u64) -> Encoded {
 }
 
 /// So many alternatives, of which exactly one is to be taken, the heaviest if possible.
-pub fn alternatives(count: usize) -> Encoded {
+pub(crate) fn alternatives(count: usize) -> Encoded {
     let mut problem = Problem::new(count);
     let atoms = problem.atoms.clone();
     problem.clauses.push(atoms.clone());

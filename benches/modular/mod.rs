@@ -3,7 +3,7 @@
 //! on one of two platforms; some runtimes exclude each other, mostly inside a module. The sum of
 //! the weights of what is present is to be minimal.
 
-pub struct Node {
+pub(crate) struct Node {
     pub weight: u64,
     /// Positions of the nodes that can host it.
     pub hosts: Vec<usize>,
@@ -11,20 +11,20 @@ pub struct Node {
 }
 
 #[derive(Default)]
-pub struct Template {
+pub(crate) struct Template {
     pub nodes: Vec<Node>,
     pub excluded: Vec<(usize, usize)>,
 }
 
 /// Deterministic numbers that look random (SplitMix64).
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -39,7 +39,7 @@ const PLATFORMS: usize = 6;
 
 impl Template {
     /// `size / 4` services and what they stand on.
-    pub fn modular(size: usize, seed: u64) -> Self {
+    pub(crate) fn modular(size: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut template = Self::default();
         let platforms: Vec<_> =

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 /// What grows, and how a template of some size is made; all of them resolve with the input `mode`
 /// at 5.
-pub struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub make: fn(usize) -> String,
 }
 
-pub const CASES: [Case; 14] = [
+pub(crate) const CASES: [Case; 14] = [
     Case { name: "hosts, one on the other", make: hosts },
     Case { name: "relations of a node", make: relations },
     Case { name: "hosts to choose from", make: choice },

@@ -1,13 +1,13 @@
 //! Generated templates, the same on every machine.
 
-pub mod growth;
+pub(crate) mod growth;
 
 use crate::modular::Template;
 use std::fmt::Write;
 
 /// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half: the growth of the
 /// pipeline.
-pub fn chain(seed: usize) -> String {
+pub(crate) fn chain(seed: usize) -> String {
     let mut text = String::from(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n    variability:\n        inputs:\n            mode:\n                \
          type: string\n        options:\n            type_default_condition: true\n        expressions:\n",
@@ -53,7 +53,7 @@ fn relations(text: &mut String, i: usize, next: usize) {
 }
 
 /// An optimisation problem of the size of real systems, see [`Template`].
-pub fn modular(size: usize, seed: u64) -> String {
+pub(crate) fn modular(size: usize, seed: u64) -> String {
     let template = Template::modular(size, seed);
     let mut text = String::from(
         "tosca_definitions_version: tosca_variability_1_0_rc_3\ntopology_template:\n    variability:\n        options:\n            \
@@ -87,7 +87,7 @@ pub fn modular(size: usize, seed: u64) -> String {
 }
 
 /// A library of node types, about 1.3 KB each.
-pub fn library(types: usize) -> String {
+pub(crate) fn library(types: usize) -> String {
     let mut text = String::from("tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n");
     for i in 0..types {
         line(&mut text, 4, &format!("library.type_{types}_{i}:"));
@@ -116,7 +116,7 @@ pub fn library(types: usize) -> String {
 
 /// An industry-sized template: stations with a gateway that connects to the controllers and sensors
 /// of its line, each on one of two kinds of hosts.
-pub fn industry() -> String {
+pub(crate) fn industry() -> String {
     const STATIONS: usize = 10;
     const DEVICES: usize = 5;
     let mut text = String::from(
@@ -159,7 +159,7 @@ pub fn industry() -> String {
 }
 
 /// The ten lines that a first template has.
-pub fn small() -> String {
+pub(crate) fn small() -> String {
     "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {mode: {type: string}}\n    \
      options: {type_default_condition: true}\n  node_templates:\n    shop: {type: shop}\n    monitor:\n      type: monitor\n      \
      conditions: {equal: [{variability_input: mode}, prod]}\n"
@@ -167,7 +167,7 @@ pub fn small() -> String {
 }
 
 /// A shop of 25 nodes with a static and an elastic stack.
-pub fn shop() -> String {
+pub(crate) fn shop() -> String {
     let mut text = String::from(
         "tosca_definitions_version: tosca_variability_1_0\nimports: [lib/types.yaml]\ntopology_template:\n    variability:\n        inputs:\n            \
          env: {type: string}\n        options:\n            mode: semantic-loose\n            node_default_condition_mode: incomingnaive-host\n            \

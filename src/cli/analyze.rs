@@ -6,7 +6,7 @@ use super::{Outcome, answered, select};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
 
 /// Analyses all variants.
-pub fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
     answered(&select::resolver(&args.select)?.analyze()?, args.format, reporter, human)
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 #[command(
     after_help = "Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use."
 )]
-pub struct CommandLine {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub command: Command,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub struct CommandLine {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Resolve one variant of a template
     Resolve(ResolveArgs),
     /// Run variability tests
@@ -74,7 +74,7 @@ pub enum Command {
 /// How diagnostics are shown.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages")]
-pub struct Messages {
+pub(crate) struct Messages {
     /// How to write errors and warnings; json is one object a line
     #[arg(long, global = true, value_name = "FORMAT", default_value = "human")]
     pub message_format: MessageFormat,
@@ -87,14 +87,14 @@ pub struct Messages {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
+pub(crate) enum MessageFormat {
     Human,
     Json,
 }
 
 /// Which template, and what is chosen of it.
 #[derive(Debug, Args)]
-pub struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
     /// name, or `-` for standard input
     pub template: PathBuf,
@@ -104,7 +104,7 @@ pub struct SelectArgs {
 
 /// What is chosen of a template.
 #[derive(Debug, Args)]
-pub struct ChooseArgs {
+pub(crate) struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env:
     /// CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
@@ -133,7 +133,7 @@ pub struct ChooseArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ResolveArgs {
+pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Write the result to this file, all of it or nothing, instead of to standard output; as an
@@ -168,7 +168,7 @@ pub struct ResolveArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ResultFormat {
+pub(crate) enum ResultFormat {
     Yaml,
     Json,
 }
@@ -191,14 +191,14 @@ impl From<Solver> for SolverKind {
 }
 
 #[derive(Debug, Args)]
-pub struct TestArgs {
+pub(crate) struct TestArgs {
     /// A directory with a service template and `tests`, a tree of cases, or a single case
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct OptionsArgs {
+pub(crate) struct OptionsArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
     /// name, or `-` for standard input
     pub template: PathBuf,
@@ -214,13 +214,13 @@ pub struct OptionsArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
+pub(crate) enum ListFormat {
     Human,
     Json,
 }
 
 #[derive(Debug, Args)]
-pub struct InputsArgs {
+pub(crate) struct InputsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Format of the list
@@ -229,7 +229,7 @@ pub struct InputsArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
@@ -240,7 +240,7 @@ pub struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct AnalyzeArgs {
+pub(crate) struct AnalyzeArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Format of the analysis
@@ -249,7 +249,7 @@ pub struct AnalyzeArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct VariantsArgs {
+pub(crate) struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// List at most so many
@@ -327,14 +327,14 @@ impl From<GoalArg> for Goal {
 }
 
 #[derive(Debug, Args)]
-pub struct ExplainCodeArgs {
+pub(crate) struct ExplainCodeArgs {
     /// The code, as it stands in brackets behind `error` or `warning`
     #[arg(value_parser = code)]
     pub code: Option<Code>,
 }
 
 #[derive(Debug, Args)]
-pub struct GraphArgs {
+pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Show how the variant with these presets instead differs; repeat it or separate several by
@@ -353,7 +353,7 @@ pub struct GraphArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DrawingFormat {
+pub(crate) enum DrawingFormat {
     Mermaid,
     Dot,
     Svg,
@@ -361,7 +361,7 @@ pub enum DrawingFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Write the page to this file, all of it or nothing, instead of to standard output
@@ -370,7 +370,7 @@ pub struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct MatrixArgs {
+pub(crate) struct MatrixArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Which elements to show
@@ -382,13 +382,13 @@ pub struct MatrixArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Elements {
+pub(crate) enum Elements {
     Nodes,
     All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MatrixFormat {
+pub(crate) enum MatrixFormat {
     Human,
     Json,
     Csv,
@@ -402,7 +402,7 @@ pub enum MatrixFormat {
 // they are there.
 #[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false)))]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
     pub select: Option<SelectArgs>,
@@ -434,20 +434,20 @@ Examples:
   cuvee diff --from old.yaml --to new.yaml       two plain templates, as they are";
 
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// The command
     #[arg(value_parser = command_name)]
     pub command: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// What to write
@@ -459,7 +459,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// The conditions as DIMACS CNF, for SAT solvers and model counters
     Dimacs,
     /// The conditions and the optimisation as WCNF, for MaxSAT solvers
@@ -471,7 +471,7 @@ pub enum ExportFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
     pub model: PathBuf,
     /// Write to this file, all of it or nothing, instead of to standard output
@@ -480,7 +480,7 @@ pub struct ImportArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct TypesArgs {
+pub(crate) struct TypesArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// The name of a type, full, shorthand or qualified
@@ -494,7 +494,7 @@ pub struct TypesArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ValidateArgs {
+pub(crate) struct ValidateArgs {
     /// Service templates, archives (CSAR), directories that hold a template under its usual name,
     /// or `-` for standard input
     #[arg(required = true, value_name = "TEMPLATE")]
@@ -513,7 +513,7 @@ pub struct ValidateArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FindingsFormat {
+pub(crate) enum FindingsFormat {
     Human,
     Json,
     Sarif,
@@ -521,7 +521,7 @@ pub enum FindingsFormat {
 
 impl CommandLine {
     /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
-    pub fn from_command_line() -> Self {
+    pub(crate) fn from_command_line() -> Self {
         let words: Vec<OsString> = std::env::args_os().collect();
         Self::parse_words(&words).unwrap_or_else(|error| error.exit())
     }

@@ -35,7 +35,7 @@ struct DiffDocument<'a> {
 }
 
 /// Compares two variants, or two files.
-pub fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome {
     let names = [args.from.as_deref(), args.to.as_deref()];
     let found = match &args.select {
         Some(select) => variants(select, names, reporter)?,

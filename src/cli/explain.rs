@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// Explains an element, or the variant as a whole.
-pub fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     match &args.element {
         Some(element) => answered(&resolver.explain(element)?, args.format, reporter, human),

@@ -6,14 +6,14 @@ use cuvee::diagnostic::Code;
 use std::process::ExitCode;
 
 /// Explains one code, or lists all of them.
-pub fn run(args: &ExplainCodeArgs) -> Outcome {
+pub(crate) fn run(args: &ExplainCodeArgs) -> Outcome {
     let text = args.code.map_or_else(list, explanation);
     output::to_stdout(&text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The first sentence says what a code means, the rest what to do.
-pub fn parts(code: Code) -> (&'static str, &'static str) {
+pub(crate) fn parts(code: Code) -> (&'static str, &'static str) {
     let text = code.description();
     text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
 }

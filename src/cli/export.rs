@@ -6,7 +6,7 @@ use cuvee::diagnostic::Diagnostic;
 use std::process::ExitCode;
 
 /// Writes the formula or the feature model.
-pub fn run(args: &ExportArgs) -> Outcome {
+pub(crate) fn run(args: &ExportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let resolver = select::resolver(&args.select)?;
     let text = match args.format {

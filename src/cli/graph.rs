@@ -8,7 +8,7 @@ use cuvee::{Failure, Resolution, Resolver};
 use std::process::ExitCode;
 
 /// Draws the topology, and a variant or the difference between two over it.
-pub fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let resolver = select::resolver(&args.select)?;
     let outline = resolver.outline()?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Writes the inputs and constraints that a feature model stands for.
-pub fn run(args: &ImportArgs) -> Outcome {
+pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let text = if args.model == Path::new("-") {
         let files = MemoryFiles::from([("<stdin>", select::standard_input()?)]);

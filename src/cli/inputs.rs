@@ -12,7 +12,7 @@ use std::fmt::Write;
 const SHOWN: usize = 8;
 
 /// Lists inputs.
-pub fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
     answered(&select::resolver(&args.select)?.input_report()?, args.format, reporter, human)
 }
 

@@ -7,7 +7,7 @@ use cuvee::matrix::{Column, Matrix, Row};
 use std::process::ExitCode;
 
 /// Shows which elements are present with which preset.
-pub fn run(args: &MatrixArgs) -> Outcome {
+pub(crate) fn run(args: &MatrixArgs) -> Outcome {
     let mut matrix = select::resolver(&args.select)?.matrix()?;
     matrix.rows.retain(|row| args.elements == Elements::All || row.kind == ElementKind::Node);
     let text = match args.format {

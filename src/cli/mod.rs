@@ -1,29 +1,29 @@
 //! What only the binary does: arguments, environment, clock, terminal, files that are written.
 
-pub mod analyze;
-pub mod args;
-pub mod diff;
-pub mod explain;
-pub mod explain_code;
-pub mod export;
-pub mod graph;
-pub mod import;
-pub mod inputs;
-pub mod matrix;
-pub mod options;
+pub(crate) mod analyze;
+pub(crate) mod args;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod explain_code;
+pub(crate) mod export;
+pub(crate) mod graph;
+pub(crate) mod import;
+pub(crate) mod inputs;
+pub(crate) mod matrix;
+pub(crate) mod options;
 mod output;
-pub mod packaging;
+pub(crate) mod packaging;
 mod progress;
-pub mod report;
-pub mod reporter;
-pub mod resolve;
+pub(crate) mod report;
+pub(crate) mod reporter;
+pub(crate) mod resolve;
 mod sarif;
 mod select;
-pub mod test;
+pub(crate) mod test;
 mod timings;
-pub mod types;
-pub mod validate;
-pub mod variants;
+pub(crate) mod types;
+pub(crate) mod validate;
+pub(crate) mod variants;
 
 use self::args::ListFormat;
 use self::reporter::Reporter;
@@ -35,7 +35,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 /// What a command comes to: how to exit, or everything that is wrong.
-pub type Outcome = Result<ExitCode, Failure>;
+pub(crate) type Outcome = Result<ExitCode, Failure>;
 
 /// The version of every JSON document that a command writes; it grows when something is removed or
 /// means something else.

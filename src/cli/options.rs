@@ -19,7 +19,7 @@ struct OptionRow<'a> {
 }
 
 /// Lists the options in effect.
-pub fn run(args: &OptionsArgs) -> Outcome {
+pub(crate) fn run(args: &OptionsArgs) -> Outcome {
     let mut resolver = template(&args.template)?;
     for (name, value) in &args.options {
         resolver = resolver.option(name, value);

@@ -24,7 +24,7 @@ fn pending() -> MutexGuard<'static, Option<PathBuf>> {
 }
 
 /// From now on Ctrl-C removes what is half-written and exits.
-pub fn clean_up_on_interrupt() {
+pub(super) fn clean_up_on_interrupt() {
     // Without a handler an interrupt ends the process all the same.
     let _ = ctrlc::set_handler(|| {
         let mut pending = pending();
@@ -45,7 +45,7 @@ fn discard(pending: &mut Option<PathBuf>) {
 ///
 /// # Errors
 /// A `file` diagnostic for anything else that goes wrong.
-pub fn to_stdout(text: &str) -> Result<(), Diagnostic> {
+pub(super) fn to_stdout(text: &str) -> Result<(), Diagnostic> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -59,7 +59,7 @@ pub fn to_stdout(text: &str) -> Result<(), Diagnostic> {
 ///
 /// # Errors
 /// As [`to_stdout`].
-pub fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagnostic> {
+pub(super) fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagnostic> {
     match color(wish, &io::stdout()) {
         ColorChoice::Never => to_stdout(&strip_str(text).to_string()),
         _ => to_stdout(text),
@@ -67,7 +67,7 @@ pub fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagn
 }
 
 /// Whether to colour what is written to a stream.
-pub fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
+pub(super) fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
     match wish {
         clap::ColorChoice::Always => ColorChoice::Always,
         clap::ColorChoice::Never => ColorChoice::Never,
@@ -82,7 +82,7 @@ pub fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
 ///
 /// # Errors
 /// A `file` diagnostic; the old file is untouched then.
-pub fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
+pub(super) fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
     bytes_to_file(target, text.as_bytes())
 }
 
@@ -90,7 +90,7 @@ pub fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
 ///
 /// # Errors
 /// As [`to_file`].
-pub fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+pub(super) fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
         Ok(meta) if !meta.is_file() => {
             OpenOptions::new().write(true).open(&place)?.write_all(bytes)

@@ -8,14 +8,14 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use std::process::ExitCode;
 
 /// Prints the script that completes command lines.
-pub fn completions(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut CommandLine::command(), "cuvee", &mut script);
     print(&script)
 }
 
 /// Prints a page of the manual.
-pub fn man(args: &ManArgs) -> Outcome {
+pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut command = CommandLine::command().disable_help_subcommand(true);
     // Only now the commands know that they are `cuvee-resolve` and the like.
     command.build();

@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows the phase after a second, and vanishes when dropped.
-pub struct Spinner {
+pub(super) struct Spinner {
     bar: ProgressBar,
     phase: &'static str,
     /// Hanging up ends the wait for the second to pass.
@@ -20,7 +20,7 @@ pub struct Spinner {
 
 impl Spinner {
     /// One that is never seen unless it is `shown`.
-    pub fn new(shown: bool) -> Self {
+    pub(super) fn new(shown: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
             .with_style(ProgressStyle::default_spinner());
         Self { waiting: shown.then(|| appear_later(bar.clone())).flatten(), bar, phase: "" }

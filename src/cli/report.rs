@@ -5,7 +5,7 @@ use super::{Outcome, output, rejected, select};
 use std::process::ExitCode;
 
 /// Writes the page.
-pub fn run(args: &ReportArgs) -> Outcome {
+pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let page = select::resolver(&args.select)?.report(&command(&args.select))?;
     match &args.output {

@@ -10,10 +10,10 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// A diagnostic, and the files that it points into.
-pub type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
+pub(crate) type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
 
 /// Whoever is told what went wrong.
-pub struct Reporter {
+pub(crate) struct Reporter {
     format: MessageFormat,
     color: ColorChoice,
     quiet: bool,
@@ -21,35 +21,35 @@ pub struct Reporter {
 
 impl Reporter {
     /// As the flags wish.
-    pub fn new(messages: &Messages) -> Self {
+    pub(crate) fn new(messages: &Messages) -> Self {
         let color = super::output::color(messages.color, &io::stderr());
         Self { format: messages.message_format, color, quiet: messages.quiet }
     }
 
     /// Whether somebody sits there who would like to know that we are not stuck.
-    pub fn shows_progress(&self) -> bool {
+    pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
     }
 
     /// Reports what went wrong, and says how to exit.
-    pub fn failed(&self, failure: &Failure) -> ExitCode {
+    pub(crate) fn failed(&self, failure: &Failure) -> ExitCode {
         self.report(&failure.diagnostics, &failure.sources);
         ExitCode::FAILURE
     }
 
     /// Whether this is worth telling: somebody may want to hear of nothing but errors.
-    pub fn tells(&self, severity: Severity) -> bool {
+    pub(crate) fn tells(&self, severity: Severity) -> bool {
         !self.quiet || severity == Severity::Error
     }
 
     /// Reports all of them, except for warnings that nobody wants to hear.
-    pub fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+    pub(crate) fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         let told = diagnostics.iter().filter(|diagnostic| self.tells(diagnostic.severity));
         self.tell(&told.map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>());
     }
 
     /// Tells all of them.
-    pub fn tell(&self, found: &[LocatedDiagnostic<'_>]) {
+    pub(crate) fn tell(&self, found: &[LocatedDiagnostic<'_>]) {
         let found = found.iter().copied();
         let text = match self.format {
             MessageFormat::Human if self.color == ColorChoice::Never => render::plain(found),

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Resolves, writes the result, and says how long that took where somebody wants to know.
-pub fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
     let mut timings = Timings::start("starting");
     let outcome = resolve(args, reporter, &mut timings);
     timings.stop();

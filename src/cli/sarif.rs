@@ -137,7 +137,7 @@ struct Message<T> {
 
 /// The document of all that was found, each with the template in which it was: what has no place is
 /// wrong with that as a whole.
-pub fn document(found: &[(&Path, LocatedDiagnostic<'_>)]) -> String {
+pub(super) fn document(found: &[(&Path, LocatedDiagnostic<'_>)]) -> String {
     let codes: BTreeSet<Code> = found.iter().map(|(_, (diagnostic, _))| diagnostic.code).collect();
     let driver = Driver {
         name: env!("CARGO_PKG_NAME"),

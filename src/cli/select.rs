@@ -9,12 +9,12 @@ use std::io::Read;
 use std::path::Path;
 
 /// The resolver for what the arguments choose.
-pub fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
+pub(super) fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
     chosen(&args.template, &args.choose)
 }
 
 /// The resolver for what is chosen of the template of this name.
-pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
+pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
     let mut resolver = template(path)?
         .environment(environment()?)
         .solver(args.solver.map(Into::into).unwrap_or_default())
@@ -41,7 +41,7 @@ pub fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
 }
 
 /// For the template of this name, where `-` is what comes on standard input.
-pub fn template(path: &Path) -> Result<Resolver, Failure> {
+pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
     if path != Path::new("-") {
         return Ok(Resolver::new(path));
     }
@@ -49,7 +49,7 @@ pub fn template(path: &Path) -> Result<Resolver, Failure> {
 }
 
 /// What comes on standard input.
-pub fn standard_input() -> Result<String, Failure> {
+pub(super) fn standard_input() -> Result<String, Failure> {
     // One byte past the limit is enough for the parser to see that the limit is passed.
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);

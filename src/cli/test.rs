@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs the tests of all directories, and reports them as one; each directory must hold some.
-pub fn run(args: &TestArgs) -> Outcome {
+pub(crate) fn run(args: &TestArgs) -> Outcome {
     let mut report = Report::default();
     for dir in &args.dirs {
         let found = named(dir).map(|dir| run_tests(dir, &OsFiles));

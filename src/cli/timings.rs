@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Notes when each phase begins and what is counted meanwhile. Displays as a table.
-pub struct Timings {
+pub(super) struct Timings {
     /// The phases in the order of their beginning; each ends where the next one begins.
     phases: Vec<(&'static str, Instant)>,
     counts: Vec<(&'static str, usize)>,
@@ -14,13 +14,13 @@ pub struct Timings {
 
 impl Timings {
     /// Starts the clock with this phase.
-    pub fn start(phase: &'static str) -> Self {
+    pub(super) fn start(phase: &'static str) -> Self {
         let now = Instant::now();
         Self { phases: vec![(phase, now)], counts: Vec::new(), end: now }
     }
 
     /// Stops the clock.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.end = Instant::now();
     }
 

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right
 /// is shown all the same.
-pub fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
     let diagnostics = match &args.name {

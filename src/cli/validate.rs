@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Reports what is wrong with each template.
-pub fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     let validated: Vec<_> = args
         .templates
         .iter()

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Lists, counts, samples or covers variants.
-pub fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     let resolver = args
         .conditions
         .iter()

@@ -45,7 +45,7 @@ pub(super) struct Logic<'l, 'a> {
 }
 
 impl<'l, 'a> Logic<'l, 'a> {
-    pub fn new(
+    pub(super) fn new(
         declarations: &'l Declarations<'a>,
         domains: &'l [Domain],
         graph: &'l Graph<'a>,
@@ -60,7 +60,7 @@ impl<'l, 'a> Logic<'l, 'a> {
 
     /// A condition as a proposition; nothing where it is about more than features, or too large to
     /// be written out.
-    pub fn proposition(&mut self, condition: Node<'a>) -> Option<Proposition> {
+    pub(super) fn proposition(&mut self, condition: Node<'a>) -> Option<Proposition> {
         (self.budget, self.nested) = (MAX_SIZE, 0);
         self.condition(self.syntax.read(condition))
             .filter(|proposition| proposition.depth() <= MAX_DEPTH)

@@ -14,7 +14,11 @@ impl FeatureNames {
     ///
     /// # Errors
     /// `duplicate` where there is one of that name, `invalid-input` where it has none.
-    pub fn declare(&mut self, model: &FeatureModel, id: FeatureId) -> Result<(), Diagnostic> {
+    pub(super) fn declare(
+        &mut self,
+        model: &FeatureModel,
+        id: FeatureId,
+    ) -> Result<(), Diagnostic> {
         let Some(feature) = model.feature(id) else { return Ok(()) };
         if feature.name.trim().is_empty() {
             return Err(
@@ -34,7 +38,7 @@ impl FeatureNames {
     }
 
     /// Whether there is a feature of this name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
@@ -42,7 +46,7 @@ impl FeatureNames {
     ///
     /// # Errors
     /// `invalid-input` where there is no such feature.
-    pub fn find(
+    pub(super) fn find(
         &self,
         model: &FeatureModel,
         name: &str,

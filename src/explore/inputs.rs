@@ -181,7 +181,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub fn new(space: &Space<'_, '_>) -> Self {
+    pub(super) fn new(space: &Space<'_, '_>) -> Self {
         let mut models = space.best_models();
         let vars = space.determinised.vars;
         (0..vars).for_each(|_| {
@@ -211,7 +211,7 @@ impl Pairs {
     }
 
     /// The elements in which two variants may differ when only this input does.
-    pub fn influenced(&mut self, input: usize) -> Vec<ElementId> {
+    pub(super) fn influenced(&mut self, input: usize) -> Vec<ElementId> {
         let Self { models, vars, elements, same, differs } = self;
         let others =
             same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);

@@ -109,7 +109,7 @@ impl<'s, 'a> Opened<'s, 'a> {
     /// # Errors
     /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot
     /// stay open.
-    pub fn new(
+    pub(crate) fn new(
         prepared: &'s Prepared<'a>,
         features: bool,
         progress: &mut dyn Progress,
@@ -147,7 +147,7 @@ impl<'s, 'a> Opened<'s, 'a> {
     }
 
     /// When each case of each open input holds, and what it is for people.
-    pub fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
+    pub(crate) fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
         named(&self.open, &self.when, declarations)
     }
 }
@@ -180,7 +180,7 @@ impl<'s, 'a> Space<'s, 'a> {
     ///
     /// # Errors
     /// `open-input` where that depends on inputs in too many ways.
-    pub fn new(
+    pub(crate) fn new(
         prepared: &'s Prepared<'a>,
         opened: Opened<'s, 'a>,
         progress: &mut dyn Progress,

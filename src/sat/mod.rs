@@ -3,7 +3,7 @@
 //! Knows nothing of what the formulas are about.
 
 pub mod count;
-pub mod dimacs;
+pub(crate) mod dimacs;
 pub mod formula;
 pub mod progress;
 pub mod solve;

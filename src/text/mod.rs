@@ -3,8 +3,8 @@
 //!
 //! Knows nothing of TOSCA.
 
-pub mod answer;
-pub mod decimal;
+pub(crate) mod answer;
+pub(crate) mod decimal;
 pub mod diagnostic;
 pub(crate) mod files;
 #[cfg(feature = "render")]

@@ -34,7 +34,7 @@ pub(crate) struct CapabilityFilter<'n> {
 
 impl<'n> NodeFilter<'n> {
     /// Reads a node filter; what is wrong with its shape is reported and left out.
-    pub fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
         let mut filter = Self::default();
         for (key, value) in map(node, "a node filter", "3.6.5.3", diagnostics) {
             match key.text().unwrap_or_default() {
@@ -151,12 +151,12 @@ fn single(item: Node<'_>, bare: bool) -> Result<FilterEntry<'_>, Diagnostic> {
 
 impl<'n> PropertyFilter<'n> {
     /// The name of the property.
-    pub fn name(&self) -> &'n str {
+    pub(crate) fn name(&self) -> &'n str {
         self.key.text().unwrap_or_default()
     }
 
     /// How the property is defined, where it is among these.
-    pub fn definition<'d, 'c>(
+    pub(crate) fn definition<'d, 'c>(
         &self,
         definitions: &[&'d PropertyDefinition<'c>],
     ) -> Option<&'d PropertyDefinition<'c>> {

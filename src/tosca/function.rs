@@ -6,7 +6,7 @@ use crate::text::yaml::{Node, NodeKind, Scalar};
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
+pub(crate) enum Function {
     /// `concat`
     Concat,
     /// `join`
@@ -41,7 +41,7 @@ impl Function {
     ];
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Concat => "concat",
             Self::Join => "join",
@@ -56,12 +56,12 @@ impl Function {
     }
 
     /// The function of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.name() == name)
     }
 
     /// The section that defines it.
-    pub fn section(self) -> &'static str {
+    pub(crate) fn section(self) -> &'static str {
         match self {
             Self::Concat => "4.3.1",
             Self::Join => "4.3.2",
@@ -95,7 +95,7 @@ impl Function {
 
 /// A name among the arguments.
 #[derive(Clone, Copy, Debug)]
-pub struct Name<'a> {
+pub(crate) struct Name<'a> {
     /// The name.
     pub text: &'a str,
     /// Where it stands.
@@ -104,7 +104,7 @@ pub struct Name<'a> {
 
 /// What a function is called with.
 #[derive(Clone, Debug)]
-pub enum Arguments<'a> {
+pub(crate) enum Arguments<'a> {
     /// Of `concat`: scalars and calls.
     Parts(Vec<Node<'a>>),
     /// Of `join`: a list of scalars and calls or a call, and what goes between.
@@ -125,7 +125,7 @@ pub enum Arguments<'a> {
 
 /// A call of a function.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The whole call.
     pub node: Node<'a>,
     /// The function.
@@ -139,7 +139,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// `invalid-function` where the arguments are none that the function takes.
-    pub fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
+    pub(crate) fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
         let (function, operand) = called(node)?;
         let call = match arguments(function, operand) {
             Ok(arguments) => Ok(Self { node, function, arguments }),

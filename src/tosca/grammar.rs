@@ -35,31 +35,52 @@ pub(crate) struct Grammar<'d> {
 
 impl<'d> Grammar<'d> {
     /// Reads templates, and judges all that they say.
-    pub fn of_template(diagnostics: &'d mut Diagnostics) -> Self {
+    pub(crate) fn of_template(diagnostics: &'d mut Diagnostics) -> Self {
         Self { code: Code::InvalidTemplate, reading: Reading::Strict, diagnostics }
     }
 
     /// Reads templates, and leaves alone what may be somebody's own.
-    pub fn lenient(diagnostics: &'d mut Diagnostics) -> Self {
+    pub(crate) fn lenient(diagnostics: &'d mut Diagnostics) -> Self {
         Self { reading: Reading::Lenient, ..Self::of_template(diagnostics) }
     }
 
-    pub fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
+    pub(crate) fn invalid(
+        &mut self,
+        at: Node<'_>,
+        message: impl Into<String>,
+        section: &'static str,
+    ) {
         self.diagnostics.push(Diagnostic::error(self.code, message).at(at.span()).section(section));
     }
 
     /// Warns of what the next version will not have any more (section 1.6.1).
-    pub fn deprecated(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
+    pub(crate) fn deprecated(
+        &mut self,
+        at: Node<'_>,
+        message: impl Into<String>,
+        section: &'static str,
+    ) {
         self.diagnostics
             .push(Diagnostic::warning(Code::Deprecated, message).at(at.span()).section(section));
     }
 
-    pub fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
+    pub(crate) fn wrong(
+        &mut self,
+        at: Node<'_>,
+        what: &str,
+        expected: &str,
+        section: &'static str,
+    ) {
         self.invalid(at, format!("`{what}` is {expected}, not {}", at.describe()), section);
     }
 
     /// The entries of what has to be a map.
-    pub fn map<'a>(&mut self, node: Node<'a>, what: &str, section: &'static str) -> Vec<Named<'a>> {
+    pub(crate) fn map<'a>(
+        &mut self,
+        node: Node<'a>,
+        what: &str,
+        section: &'static str,
+    ) -> Vec<Named<'a>> {
         if node.kind() != NodeKind::Mapping && !node.is_null() {
             self.wrong(node, what, "a map", section);
         }
@@ -67,7 +88,12 @@ impl<'d> Grammar<'d> {
     }
 
     /// The entries of a map below this keyname, where it is there.
-    pub fn entries<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Named<'a>> {
+    pub(crate) fn entries<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Vec<Named<'a>> {
         // What may not be there is reported as that, and not read: a type of interfaces that has
         // interfaces could have itself.
         let value = node.get(keyname).filter(|_| shape.has(keyname));
@@ -75,7 +101,7 @@ impl<'d> Grammar<'d> {
     }
 
     /// Judges the keynames of what has to be a map.
-    pub fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
+    pub(crate) fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
         if node.kind() != NodeKind::Mapping {
             return self.invalid(
                 node,
@@ -88,7 +114,12 @@ impl<'d> Grammar<'d> {
         self.diagnostics.0.extend(node.entries().filter_map(unknown));
     }
 
-    pub fn string<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Option<Node<'a>> {
+    pub(crate) fn string<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Option<Node<'a>> {
         let value = node.get(keyname)?;
         if value.as_str().is_none() {
             self.wrong(value, keyname, "a string", shape.section);
@@ -98,7 +129,7 @@ impl<'d> Grammar<'d> {
     }
 
     /// The name of a type; the primitive type `null` needs no quotes.
-    pub fn type_name<'a>(
+    pub(crate) fn type_name<'a>(
         &mut self,
         node: Node<'a>,
         keyname: &str,
@@ -110,12 +141,12 @@ impl<'d> Grammar<'d> {
     }
 
     /// What is said for people; nothing where nothing stands behind the keyname.
-    pub fn description<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
+    pub(crate) fn description<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
         node.get("description").filter(|text| !text.is_null())?;
         self.string(node, "description", shape)
     }
 
-    pub fn strings<'a>(
+    pub(crate) fn strings<'a>(
         &mut self,
         node: Node<'a>,
         keyname: &str,

@@ -6,7 +6,7 @@ use crate::text::yaml::{Node, NodeKind};
 
 /// An import as it is written.
 #[derive(Clone, Copy, Debug)]
-pub struct ImportDefinition<'a> {
+pub(crate) struct ImportDefinition<'a> {
     /// The whole item.
     pub item: Node<'a>,
     /// Its name, where it has one.
@@ -26,7 +26,7 @@ pub struct ImportDefinition<'a> {
 impl<'a> ImportDefinition<'a> {
     /// Reads an import: `- file`, `- file: file`, or with a name, as in section 3.10.3.9.3, `-
     /// name: file` and `- name: {file: file}`.
-    pub fn read(item: Node<'a>) -> Option<Self> {
+    pub(crate) fn read(item: Node<'a>) -> Option<Self> {
         let named = named(item);
         let body = named.map_or(item, |(_, body)| body);
         let text = |keyname| body.get(keyname).and_then(Node::as_str);
@@ -42,7 +42,7 @@ impl<'a> ImportDefinition<'a> {
     }
 
     /// Those of a service template that can be read.
-    pub fn all(root: Node<'a>) -> impl Iterator<Item = Self> {
+    pub(crate) fn all(root: Node<'a>) -> impl Iterator<Item = Self> {
         root.get("imports").into_iter().flat_map(Node::items).filter_map(Self::read)
     }
 }
@@ -56,13 +56,13 @@ fn named(item: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
 }
 
 /// Whether this is a URL rather than a path.
-pub fn is_url(text: &str) -> bool {
+pub(crate) fn is_url(text: &str) -> bool {
     text.contains("://")
 }
 
 /// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types are there without an
 /// import.
-pub fn is_profile(name: &str) -> bool {
+pub(crate) fn is_profile(name: &str) -> bool {
     [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct SubstitutionMapping<'a> {
 
 impl<'a> Substitution<'a> {
     /// The names of the nodes to which something is mapped.
-    pub fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
         let parts = [&self.properties, &self.attributes, &self.capabilities, &self.requirements];
         let mapped = parts.into_iter().flatten().filter(|mapping| mapping.path.len() == 2);
         let operations = self.interfaces.iter().flat_map(|interface| interface.value.entries());

@@ -166,7 +166,7 @@ impl Grammar<'_> {
     }
 
     /// A trigger; nothing where it is no map.
-    pub fn trigger<'a>(&mut self, named: Named<'a>) -> Option<Trigger<'a>> {
+    pub(crate) fn trigger<'a>(&mut self, named: Named<'a>) -> Option<Trigger<'a>> {
         let node = named.value;
         self.keynames(node, &TRIGGER);
         if node.kind() != NodeKind::Mapping {

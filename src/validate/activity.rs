@@ -21,13 +21,13 @@ pub(super) struct Workflows<'a> {
 }
 
 impl<'a> Workflows<'a> {
-    pub fn new(all: Vec<Workflow<'a>>) -> Self {
+    pub(super) fn new(all: Vec<Workflow<'a>>) -> Self {
         let positions =
             all.iter().enumerate().map(|(index, workflow)| (workflow.named.name, index)).collect();
         Self { all, positions }
     }
 
-    pub fn position(&self, name: &str) -> Option<usize> {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 
@@ -36,12 +36,12 @@ impl<'a> Workflows<'a> {
     }
 
     /// Whether the template defines it, or every orchestrator has it.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.positions.contains_key(name) || NORMATIVE.contains(&name)
     }
 
     /// There is no workflow of that name.
-    pub fn unknown(&self, name: Node<'_>) -> Diagnostic {
+    pub(super) fn unknown(&self, name: Node<'_>) -> Diagnostic {
         let text = name.text().unwrap_or_default();
         let error =
             Diagnostic::error(Code::UnknownElement, format!("there is no workflow `{text}`"))

@@ -39,7 +39,7 @@ pub(super) struct Checker<'c, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    pub fn new(
+    pub(super) fn new(
         prepared: &'c Prepared<'a>,
         types: &'c Types<'c>,
         presence: Option<&'c Presence>,
@@ -66,7 +66,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks everything.
-    pub fn all(&self) {
+    pub(super) fn all(&self) {
         self.nodes();
         self.imported_types();
         self.groups();
@@ -81,12 +81,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Whether an element counts.
-    pub fn counts(&self, id: ElementId) -> bool {
+    pub(super) fn counts(&self, id: ElementId) -> bool {
         self.presence.is_none_or(|presence| presence.is(id))
     }
 
     /// Those of these that count.
-    pub fn counting<'i>(
+    pub(super) fn counting<'i>(
         &self,
         ids: &'i [ElementId],
     ) -> impl Iterator<Item = ElementId> + use<'i, 'c> {
@@ -95,12 +95,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Reports what is wrong wherever this element is present.
-    pub fn report(&self, id: ElementId, diagnostic: Diagnostic) {
+    pub(super) fn report(&self, id: ElementId, diagnostic: Diagnostic) {
         self.report_when(&[id], &[], diagnostic);
     }
 
     /// Reports what is wrong wherever all of `when` are present and none of `unless`.
-    pub fn report_when(&self, when: &[ElementId], unless: &[ElementId], diagnostic: Diagnostic) {
+    pub(super) fn report_when(
+        &self,
+        when: &[ElementId],
+        unless: &[ElementId],
+        diagnostic: Diagnostic,
+    ) {
         if let Some(presence) = self.presence {
             let happens =
                 when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none();
@@ -116,13 +121,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Reports all of these wherever all of `when` are present.
-    pub fn report_all(&self, when: &[ElementId], diagnostics: Diagnostics) {
+    pub(super) fn report_all(&self, when: &[ElementId], diagnostics: Diagnostics) {
         diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
     }
 
     /// Reports what was found out about values, with what cannot be told; functions are checked
     /// later.
-    pub fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
+    pub(super) fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
         let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
         let undecided = undecided.map(|undecided| undecided.diagnostic());
         for diagnostic in found.diagnostics.into_iter().chain(undecided) {
@@ -133,7 +138,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The types of an element that count and are defined, each with the elements on whose presence
     /// what it says depends: itself where it is one of several. Those that are not defined are
     /// reported. A copy without a type has those of the node that it copies.
-    pub fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
+    pub(super) fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
         let graph = self.graph;
         let node = (graph.element(id).kind == ElementKind::Node)
             .then(|| &graph.nodes[graph.element(id).slot as usize]);
@@ -159,7 +164,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The type of a name in a definition or an assignment; what is not defined is reported for the
     /// element that names it.
-    pub fn type_at(&self, id: ElementId, family: Family, name: Node<'_>) -> Option<TypeId> {
+    pub(super) fn type_at(&self, id: ElementId, family: Family, name: Node<'_>) -> Option<TypeId> {
         match self.types.named(family, name.text().unwrap_or_default(), name.span()) {
             Ok(found) => Some(found),
             Err(error) => {
@@ -171,13 +176,13 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The type that a name stands for in its file; where there is none, that is reported with what
     /// names it.
-    pub fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+    pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
         self.types.find_in(Some(name.span().file), family, name.text()?)
     }
 
     /// Whether a type is another, or derives from it.
-    pub fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
+    pub(super) fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
         self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Subject<'c, 'a> {
 
 impl<'c, 'a> Subject<'c, 'a> {
     /// This and another.
-    pub fn and(mut self, other: Self) -> Self {
+    pub(super) fn and(mut self, other: Self) -> Self {
         self.entities.extend(other.entities);
         self.groups.extend(other.groups);
         self.when.extend(other.when);
@@ -45,12 +45,12 @@ impl<'c, 'a> Subject<'c, 'a> {
     }
 
     /// Of these, whatever else there is to be said of it.
-    pub fn of(entities: impl Iterator<Item = AssertedEntity<'c, 'a>>) -> Self {
+    pub(super) fn of(entities: impl Iterator<Item = AssertedEntity<'c, 'a>>) -> Self {
         Self { entities: entities.collect(), ..Self::default() }
     }
 
     /// When something is said of one of its entities.
-    pub fn when(&self, entity: &AssertedEntity<'c, 'a>) -> Vec<ElementId> {
+    pub(super) fn when(&self, entity: &AssertedEntity<'c, 'a>) -> Vec<ElementId> {
         self.when.iter().chain(&entity.when).copied().collect()
     }
 }

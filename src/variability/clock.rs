@@ -14,12 +14,12 @@ pub(crate) struct Clock(Arc<LazyLock<Zoned, Box<dyn FnOnce() -> Zoned + Send>>>)
 
 impl Clock {
     /// A clock that says what this comes to.
-    pub fn new(now: impl FnOnce() -> Zoned + Send + 'static) -> Self {
+    pub(crate) fn new(now: impl FnOnce() -> Zoned + Send + 'static) -> Self {
         Self(Arc::new(LazyLock::new(Box::new(now))))
     }
 
     /// The time, in the zone that `weekday` means.
-    pub fn now(&self) -> &Zoned {
+    pub(crate) fn now(&self) -> &Zoned {
         &self.0
     }
 }

@@ -24,7 +24,7 @@ type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 /// # Errors
 /// Whatever is wrong with the value expressions of present properties, and with the functions where
 /// they are evaluated.
-pub fn emit<'a>(
+pub(crate) fn emit<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     presence: &Presence,
     functions: Option<Functions<'_, 'a>>,

@@ -15,7 +15,7 @@ use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
 
 /// The variant that was found.
-pub struct BestVariant {
+pub(crate) struct BestVariant {
     pub presence: Presence,
     /// What was optimised, in the order of its rank.
     pub optima: Vec<Optimum>,
@@ -62,7 +62,7 @@ impl Optimum {
 /// # Errors
 /// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`;
 /// `unproven` where no variant was found in time.
-pub fn find(
+pub(crate) fn find(
     evaluator: &Evaluator<'_, '_>,
     assertions: &Assertions,
     objectives: &[WeightedSum],
@@ -152,13 +152,13 @@ fn unproven(optima: &[Optimum]) -> Diagnostic {
 
 /// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more
 /// than fewer properties.
-pub fn preference(graph: &Graph<'_>) -> Vec<Atom> {
+pub(crate) fn preference(graph: &Graph<'_>) -> Vec<Atom> {
     let others = graph.ids().filter(|&id| graph.element(id).kind != ElementKind::Node);
     graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
 }
 
 /// The elements in which equally good variants must not differ, and what it is called if they do.
-pub fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<ElementId>)> {
+pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<ElementId>)> {
     let mut found = Vec::new();
     if options.flag(Flag::OptimizationTopologyUnique) {
         found.push((Code::AmbiguousTopology, graph.nodes.iter().map(|node| node.id).collect()));
@@ -171,14 +171,17 @@ pub fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<Elemen
 }
 
 /// An encoder that has what is asserted.
-pub fn encoder<'f>(evaluator: &'f Evaluator<'_, '_>, assertions: &Assertions) -> Encoder<'f> {
+pub(crate) fn encoder<'f>(
+    evaluator: &'f Evaluator<'_, '_>,
+    assertions: &Assertions,
+) -> Encoder<'f> {
     let mut encoder = Encoder::new(&evaluator.arena, evaluator.atoms());
     assertions.iter().for_each(|(clause, origin)| encoder.assert(clause, origin));
     encoder
 }
 
 /// A weighted sum of formulas as one of literals.
-pub fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::Objective {
+pub(crate) fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::Objective {
     solve::Objective {
         terms: sum
             .terms
@@ -189,7 +192,7 @@ pub fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::Objecti
 }
 
 /// Names every reason of a minimal conflict at its place.
-pub fn unsatisfiable(
+pub(crate) fn unsatisfiable(
     graph: &Graph<'_>,
     assertions: &Assertions,
     options: &Options,

@@ -1,25 +1,25 @@
 //! Variability4TOSCA: from a template with conditions and a choice of inputs to the variant of that
 //! choice.
 
-pub mod check;
-pub mod choice;
+pub(crate) mod check;
+pub(crate) mod choice;
 pub mod clock;
-pub mod element;
-pub mod emit;
-pub mod enrich;
-pub mod expression;
-pub mod find;
-pub mod function;
-pub mod graph;
-pub mod inputs;
-pub mod objectives;
-pub mod operators;
+pub(crate) mod element;
+pub(crate) mod emit;
+pub(crate) mod enrich;
+pub(crate) mod expression;
+pub(crate) mod find;
+pub(crate) mod function;
+pub(crate) mod graph;
+pub(crate) mod inputs;
+pub(crate) mod objectives;
+pub(crate) mod operators;
 pub mod options;
-pub mod prepared;
-pub mod presence;
-pub mod resolution;
-pub mod resolve;
-pub mod syntax;
-pub mod technology;
-pub mod template;
+pub(crate) mod prepared;
+pub(crate) mod presence;
+pub(crate) mod resolution;
+pub(crate) mod resolve;
+pub(crate) mod syntax;
+pub(crate) mod technology;
+pub(crate) mod template;
 mod words;

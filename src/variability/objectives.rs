@@ -9,7 +9,7 @@ use crate::variability::options::{Optimization, Options, TechnologiesMode, Topol
 
 /// A weighted sum of formulas, to minimise.
 #[derive(Default)]
-pub struct WeightedSum {
+pub(crate) struct WeightedSum {
     /// What each costs.
     pub terms: Vec<(Formula, u64)>,
     /// What the sum means.
@@ -18,7 +18,7 @@ pub struct WeightedSum {
 
 /// What a sum means to whoever asked for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ObjectiveMeasure {
+pub(crate) struct ObjectiveMeasure {
     /// What is summed up.
     pub what: &'static str,
     /// Weights are counted in units of `10^-scale`.
@@ -30,12 +30,12 @@ pub struct ObjectiveMeasure {
 
 impl ObjectiveMeasure {
     /// What a cost stands for.
-    pub fn of(self, cost: u64) -> Decimal {
+    pub(crate) fn of(self, cost: u64) -> Decimal {
         Decimal::of_units(self.total.map_or(cost, |total| total.saturating_sub(cost)), self.scale)
     }
 
     /// Whether as much as possible is wanted.
-    pub fn is_maximized(self) -> bool {
+    pub(crate) fn is_maximized(self) -> bool {
         self.total.is_some()
     }
 }
@@ -44,7 +44,7 @@ impl ObjectiveMeasure {
 ///
 /// # Errors
 /// `invalid-template` where weights have so many digits that they cannot be added exactly.
-pub fn objectives(
+pub(crate) fn objectives(
     evaluator: &mut Evaluator<'_, '_>,
     options: &Options,
 ) -> Result<Vec<WeightedSum>, Diagnostic> {
@@ -84,7 +84,7 @@ pub fn objectives(
 ///
 /// # Errors
 /// As [`objectives`].
-pub fn topology(
+pub(crate) fn topology(
     evaluator: &mut Evaluator<'_, '_>,
     mode: TopologyMode,
     direction: Optimization,
@@ -136,7 +136,7 @@ fn too_precise(graph: &Graph<'_>, id: ElementId) -> Diagnostic {
 }
 
 /// The number of different technologies in use.
-pub fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> WeightedSum {
+pub(crate) fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) -> WeightedSum {
     let graph = evaluator.graph;
     let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> =
         indexmap::IndexMap::default();

@@ -9,7 +9,7 @@ use cuvee::{Failure, Resolver};
 use std::path::Path;
 
 /// The YAML layer: what is read and written is read as the same again.
-pub fn yaml(data: &[u8]) {
+pub(crate) fn yaml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default());
     let Ok(document) = read(text) else { return };
@@ -24,7 +24,7 @@ pub fn yaml(data: &[u8]) {
 }
 
 /// The template parser, and everything behind it: resolving and validating.
-pub fn template(data: &[u8]) {
+pub(crate) fn template(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     whole(
         Resolver::from_text("fuzz.yaml", text)
@@ -39,7 +39,7 @@ node_types:
 ";
 
 /// Expressions: as a condition, as the value of a property, and as what variants are asked for.
-pub fn expression(data: &[u8]) {
+pub(crate) fn expression(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let files = MemoryFiles::from([("lib/types.yaml", TYPES)]);
     let indented = text.replace('\n', "\n          ");
@@ -85,7 +85,7 @@ topology_template:
 ";
 
 /// The archive reader: every entry is unpacked, and what may be a template is resolved.
-pub fn csar(data: &[u8]) {
+pub(crate) fn csar(data: &[u8]) {
     // Small limits, so that time goes into variety rather than into unpacking.
     let limits =
         ArchiveLimits { archive: 1 << 20, entries: 64, entry: 1 << 18, total: 1 << 20, ratio: 50 };

@@ -304,7 +304,7 @@ const NODE_MODES: &[&str] = &[
 ];
 
 /// Any small template.
-pub fn template() -> impl Strategy<Value = Template> {
+pub(crate) fn template() -> impl Strategy<Value = Template> {
     let settings = (any::<bool>(), vec(option(), 0..5), vec(option(), 0..2));
     let inputs = (
         any::<bool>(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::template::Id;
 
 #[derive(Clone, Debug)]
-pub enum Logic {
+pub(crate) enum Logic {
     Constant(bool),
     Present(Id),
     /// The conditions that the author gave an element hold.
@@ -19,27 +19,27 @@ pub enum Logic {
 }
 
 impl Logic {
-    pub fn not(self) -> Self {
+    pub(crate) fn not(self) -> Self {
         Self::Not(Box::new(self))
     }
 
-    pub fn implies(self, then: Self) -> Self {
+    pub(crate) fn implies(self, then: Self) -> Self {
         Self::Or(vec![self.not(), then])
     }
 
-    pub fn iff(self, other: Self) -> Self {
+    pub(crate) fn iff(self, other: Self) -> Self {
         Self::Odd(vec![self, other]).not()
     }
 
-    pub fn any(ids: impl IntoIterator<Item = Id>) -> Self {
+    pub(crate) fn any(ids: impl IntoIterator<Item = Id>) -> Self {
         Self::Or(ids.into_iter().map(Self::Present).collect())
     }
 
-    pub fn at_most_one(ids: impl IntoIterator<Item = Id>) -> Self {
+    pub(crate) fn at_most_one(ids: impl IntoIterator<Item = Id>) -> Self {
         Self::AtMostOne(ids.into_iter().map(Self::Present).collect())
     }
 
-    pub fn exactly_one(ids: impl IntoIterator<Item = Id>) -> Self {
+    pub(crate) fn exactly_one(ids: impl IntoIterator<Item = Id>) -> Self {
         Self::ExactlyOne(ids.into_iter().map(Self::Present).collect())
     }
 
@@ -56,7 +56,7 @@ impl Logic {
     }
 
     /// Collects the elements of whose manual conditions this speaks.
-    pub fn manuals(&self, into: &mut BTreeSet<Id>) {
+    pub(crate) fn manuals(&self, into: &mut BTreeSet<Id>) {
         if let Self::Manual(id) = self {
             into.insert(*id);
         }
@@ -99,7 +99,7 @@ impl Logic {
     }
 
     /// Its truth, element by element.
-    pub fn holds(&self, present: &[bool]) -> Option<bool> {
+    pub(crate) fn holds(&self, present: &[bool]) -> Option<bool> {
         self.truth(&|atom| if let Self::Present(id) = atom { Some(present[*id]) } else { None })
     }
 
@@ -113,7 +113,7 @@ impl Logic {
 }
 
 /// A search through all assignments, that turns back where something is settled to be false.
-pub struct Models<'f> {
+pub(crate) struct Models<'f> {
     formulas: &'f [Logic],
     /// The formulas that speak of each atom: elements, and behind them their manual conditions.
     about: Vec<Vec<usize>>,
@@ -130,12 +130,16 @@ pub struct Models<'f> {
 impl<'f> Models<'f> {
     /// The presence of all elements in each model; the first of `order` absent in the first models.
     /// Nothing where there are too many.
-    pub fn of(formulas: &'f [Logic], order: &[Id], elements: usize) -> Option<Vec<Vec<bool>>> {
+    pub(crate) fn of(
+        formulas: &'f [Logic],
+        order: &[Id],
+        elements: usize,
+    ) -> Option<Vec<Vec<bool>>> {
         Self::find(formulas, order, elements, false)
     }
 
     /// Whether there is a model at all.
-    pub fn exists(formulas: &'f [Logic], order: &[Id], elements: usize) -> Option<bool> {
+    pub(crate) fn exists(formulas: &'f [Logic], order: &[Id], elements: usize) -> Option<bool> {
         Self::find(formulas, order, elements, true).map(|models| !models.is_empty())
     }
 

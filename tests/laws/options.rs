@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::template::{Kind, Template};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
+pub(crate) enum Half {
     Consistency,
     Semantic,
 }
 
 impl Half {
-    pub const ALL: [Self; 2] = [Self::Consistency, Self::Semantic];
+    pub(crate) const ALL: [Self; 2] = [Self::Consistency, Self::Semantic];
 
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Consistency => "consistency",
             Self::Semantic => "semantic",
@@ -22,7 +22,7 @@ impl Half {
 }
 
 /// What is set, by name: of several layers the latest.
-pub struct Options {
+pub(crate) struct Options {
     set: BTreeMap<String, String>,
 }
 
@@ -61,7 +61,7 @@ const MODES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 impl Options {
-    pub fn of(template: &Template) -> Self {
+    pub(crate) fn of(template: &Template) -> Self {
         let complete = template.version == "tosca_variability_1_0_rc_3";
         let release = if complete { RC_3 } else { EARLY };
         let mut set: BTreeMap<String, String> =
@@ -86,7 +86,7 @@ impl Options {
         Self { set }
     }
 
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.set.get(name).map_or("", String::as_str)
     }
 
@@ -95,11 +95,11 @@ impl Options {
         chain.iter().find_map(|name| self.set.get(*name)).is_some_and(|value| value == "true")
     }
 
-    pub fn flag(&self, name: &str, otherwise: bool) -> bool {
+    pub(crate) fn flag(&self, name: &str, otherwise: bool) -> bool {
         self.set.get(name).map_or(otherwise, |value| value == "true")
     }
 
-    pub fn constraint(&self, name: &str) -> bool {
+    pub(crate) fn constraint(&self, name: &str) -> bool {
         let family = match name {
             "required_hosting_constraint" | "single_hosting_constraint" => {
                 "hosting_stack_constraint"
@@ -128,16 +128,16 @@ impl Options {
         value.is_some_and(|value| value == "true" || value == word)
     }
 
-    pub fn pruning(&self, kind: Kind, half: Half) -> bool {
+    pub(crate) fn pruning(&self, kind: Kind, half: Half) -> bool {
         self.half(["", "_pruning", "pruning"], kind, half)
     }
 
-    pub fn default_condition(&self, kind: Kind, half: Half) -> bool {
+    pub(crate) fn default_condition(&self, kind: Kind, half: Half) -> bool {
         self.half(["default_", "_condition", "default_condition"], kind, half)
     }
 
     /// The parts of the default condition of a kind.
-    pub fn mode(&self, kind: Kind) -> &str {
+    pub(crate) fn mode(&self, kind: Kind) -> &str {
         let otherwise = match kind {
             Kind::Relation => "source-target",
             Kind::Property => "container-consuming",

@@ -9,7 +9,7 @@ use super::template::{Condition, Element, Id, Kind, Of, Operator, Template, Valu
 
 /// Something that has to hold, and how messages name it.
 #[derive(Clone, Debug)]
-pub struct Requirement {
+pub(crate) struct Requirement {
     /// What the message begins with.
     pub message: String,
     /// The text of the expression at its place, where it stands at an expression.
@@ -19,25 +19,25 @@ pub struct Requirement {
 
 /// What the resolver has to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// This variant, element by element.
     Variant(Vec<bool>),
     /// An error of one of these codes, and no other.
     Rejected(BTreeSet<&'static str>),
 }
 
-pub struct Oracle<'t> {
+pub(crate) struct Oracle<'t> {
     pub template: &'t Template,
     options: Options,
 }
 
 impl<'t> Oracle<'t> {
-    pub fn new(template: &'t Template) -> Self {
+    pub(crate) fn new(template: &'t Template) -> Self {
         Self { template, options: Options::of(template) }
     }
 
     /// Nothing where there are too many assignments to look at.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
         let rejected =
             |codes: &[&'static str]| Some(Outcome::Rejected(codes.iter().copied().collect()));
         let requirements = self.requirements();
@@ -72,7 +72,7 @@ impl<'t> Oracle<'t> {
     }
 
     /// Elements in the order in which they are rather absent: nodes before all others.
-    pub fn preference(&self) -> Vec<Id> {
+    pub(crate) fn preference(&self) -> Vec<Id> {
         let others =
             self.template.ids().filter(|&id| self.template.elements[id].kind != Kind::Node);
         self.template.of_kind(Kind::Node).into_iter().chain(others).collect()
@@ -125,7 +125,7 @@ impl<'t> Oracle<'t> {
     }
 
     /// Everything that has to hold of a variant.
-    pub fn requirements(&self) -> Vec<Requirement> {
+    pub(crate) fn requirements(&self) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         for id in self.template.ids() {
             let (manual, generated) = (self.manual(id), self.generated(id));
@@ -530,7 +530,7 @@ impl<'t> Oracle<'t> {
     }
 
     /// The value of a condition as logic.
-    pub fn condition(&self, condition: &Condition) -> Logic {
+    pub(crate) fn condition(&self, condition: &Condition) -> Logic {
         match condition {
             Condition::Constant(value) => Logic::Constant(*value),
             Condition::Input("count") => Logic::Constant(self.template.count > 0),
@@ -659,5 +659,5 @@ impl<'t> Oracle<'t> {
     }
 }
 
-pub const HOSTED_ON: &str = "tosca.relationships.HostedOn";
-pub const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";
+pub(crate) const HOSTED_ON: &str = "tosca.relationships.HostedOn";
+pub(crate) const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

@@ -11,7 +11,7 @@ struct Writer<'t> {
 }
 
 /// What the result has to be, given what is present.
-pub fn expected(template: &Template, present: &[bool]) -> Yaml {
+pub(crate) fn expected(template: &Template, present: &[bool]) -> Yaml {
     let writer = Writer { template, present };
     let mut topology = Mapping::new();
     let mut put = |keyword: &str, entries: Mapping| insert_some(&mut topology, keyword, entries);

@@ -6,10 +6,10 @@
 use std::fmt::Write;
 
 /// A position in [`Template::elements`].
-pub type Id = usize;
+pub(crate) type Id = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     Import,
     Input,
     Node,
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Import,
         Self::Input,
         Self::Node,
@@ -38,7 +38,7 @@ impl Kind {
         Self::Output,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Import => "import",
             Self::Input => "input",
@@ -57,7 +57,7 @@ impl Kind {
 
 /// What a presence operator asks of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub(crate) enum Of {
     Itself,
     Container,
     Hosts,
@@ -78,7 +78,7 @@ pub enum Of {
 }
 
 #[derive(Clone, Debug)]
-pub enum Condition {
+pub(crate) enum Condition {
     Constant(bool),
     /// A variability input read as logic.
     Input(&'static str),
@@ -95,7 +95,7 @@ pub enum Condition {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub(crate) enum Operator {
     And,
     Or,
     Xor,
@@ -105,7 +105,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::And => "and",
             Self::Or => "or",
@@ -119,7 +119,7 @@ impl Operator {
 
 /// What a property assigns or an output returns.
 #[derive(Clone, Debug, Default)]
-pub enum Value {
+pub(crate) enum Value {
     #[default]
     Plain,
     /// `get_input`, by name or by position.
@@ -133,7 +133,7 @@ pub enum Value {
 }
 
 #[derive(Clone, Debug)]
-pub struct Element {
+pub(crate) struct Element {
     pub kind: Kind,
     pub name: String,
     pub index: usize,
@@ -158,7 +158,7 @@ pub struct Element {
 
 /// What an element says about itself besides its conditions.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub default_alternative: Option<bool>,
     pub implied: Option<&'static str>,
     pub implies: Vec<(Condition, Option<Condition>)>,
@@ -172,7 +172,7 @@ pub struct Settings {
 
 /// A default condition of all elements of one type, or of one property of them.
 #[derive(Clone, Debug)]
-pub struct TypeSpecific {
+pub(crate) struct TypeSpecific {
     pub type_name: String,
     pub property: Option<String>,
     pub condition: Condition,
@@ -181,7 +181,7 @@ pub struct TypeSpecific {
 }
 
 #[derive(Clone, Debug)]
-pub struct Template {
+pub(crate) struct Template {
     pub version: &'static str,
     /// In the template, in order.
     pub options: Vec<(String, String)>,
@@ -200,7 +200,7 @@ pub struct Template {
 
 /// The families of types that can have default conditions of their own, by the first letter of our
 /// type names.
-pub const FAMILIES: [(&str, &str); 5] = [
+pub(crate) const FAMILIES: [(&str, &str); 5] = [
     ("N", "node_types"),
     ("R", "relationship_types"),
     ("A", "artifact_types"),
@@ -208,18 +208,18 @@ pub const FAMILIES: [(&str, &str); 5] = [
     ("P", "policy_types"),
 ];
 
-pub const VARIABILITY_GROUP: &str = "variability.groups.ConditionalMembers";
+pub(crate) const VARIABILITY_GROUP: &str = "variability.groups.ConditionalMembers";
 
 impl Template {
-    pub fn ids(&self) -> impl Iterator<Item = Id> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Id> + use<> {
         0..self.elements.len()
     }
 
-    pub fn of_kind(&self, kind: Kind) -> Vec<Id> {
+    pub(crate) fn of_kind(&self, kind: Kind) -> Vec<Id> {
         self.ids().filter(|&id| self.elements[id].kind == kind).collect()
     }
 
-    pub fn children(&self, container: Id, kind: Kind) -> Vec<Id> {
+    pub(crate) fn children(&self, container: Id, kind: Kind) -> Vec<Id> {
         self.of_kind(kind)
             .into_iter()
             .filter(|&id| self.elements[id].container == Some(container))
@@ -227,7 +227,7 @@ impl Template {
     }
 
     /// `kind.name[@index][.container]`
-    pub fn identifier(&self, id: Id) -> String {
+    pub(crate) fn identifier(&self, id: Id) -> String {
         let Element { kind, name, index, container, .. } = &self.elements[id];
         let own = match kind {
             Kind::Import => format!("import.{index}"),
@@ -238,7 +238,7 @@ impl Template {
     }
 
     /// How messages name it.
-    pub fn display(&self, id: Id) -> String {
+    pub(crate) fn display(&self, id: Id) -> String {
         let Element { kind, name, index, container, .. } = &self.elements[id];
         let own = match kind {
             Kind::Import | Kind::Node | Kind::Group => format!("{} \"{name}\"", kind.word()),
@@ -247,12 +247,12 @@ impl Template {
         container.map_or(own.clone(), |container| format!("{own} of {}", self.display(container)))
     }
 
-    pub fn relationship_name(&self, relation: Id) -> String {
+    pub(crate) fn relationship_name(&self, relation: Id) -> String {
         format!("relationship_{relation}")
     }
 
     /// The keyword of a presence operator.
-    pub fn keyword(&self, of: Of, id: Id) -> String {
+    pub(crate) fn keyword(&self, of: Of, id: Id) -> String {
         let element = &self.elements[id];
         match of {
             Of::Itself if matches!(element.kind, Kind::Type | Kind::Property) => {
@@ -281,7 +281,7 @@ impl Template {
     }
 
     /// A condition as it is written.
-    pub fn condition(&self, condition: &Condition) -> String {
+    pub(crate) fn condition(&self, condition: &Condition) -> String {
         match condition {
             Condition::Constant(value) => value.to_string(),
             Condition::Input(name) => format!("{{variability_input: {name}}}"),
@@ -345,7 +345,7 @@ impl Template {
     }
 
     /// The template as text.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let mut text = format!("tosca_definitions_version: {}\n", self.version);
         self.section(&mut text, "", "imports", Kind::Import, |this, id| {
             let element = &this.elements[id];

@@ -20,7 +20,7 @@ fn hosting(topology: &Topology, head: &RelationHead<'_>) -> bool {
 }
 
 /// Asserts that a topology is that of a resolved template.
-pub fn is_that_of(topology: &Topology, resolution: &Resolution) {
+pub(crate) fn is_that_of(topology: &Topology, resolution: &Resolution) {
     let text = resolution.to_yaml();
     let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
     let again = Topology::read(&Out::Source(document.root()), &|head| hosting(topology, head));

@@ -6,14 +6,14 @@
 use varisat::{ExtendFormula, Lit, Solver};
 
 /// What must hold, and sums of what true literals cost: the first above all, then the second, ...
-pub struct Problem {
+pub(super) struct Problem {
     pub clauses: Vec<Vec<i32>>,
     pub objectives: Vec<Vec<(u64, i32)>>,
 }
 
 impl Problem {
     /// Whether these costs can be reached, and no lower ones.
-    pub fn confirms(&self, costs: &[u64]) -> bool {
+    pub(super) fn confirms(&self, costs: &[u64]) -> bool {
         let reached: Vec<_> = self.objectives.iter().zip(costs.iter().copied()).collect();
         let lower = |position: usize| {
             let below = reached[position].1.checked_sub(1).map(|cost| (reached[position].0, cost));
@@ -42,7 +42,7 @@ impl Problem {
     }
 
     /// The least costs, by looking at all models; nothing where there is none.
-    pub fn brute_force(&self, vars: u32) -> Option<Vec<u64>> {
+    pub(super) fn brute_force(&self, vars: u32) -> Option<Vec<u64>> {
         let is_true = |model: u64, literal: i32| {
             (model >> (literal.unsigned_abs() - 1) & 1 == 1) == (literal > 0)
         };

@@ -1,7 +1,7 @@
 //! Splits a command line as a shell does, as far as the tests need it.
 
 /// The words of a line: separated by blanks, where no quotes keep them together.
-pub fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

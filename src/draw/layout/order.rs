@@ -48,7 +48,7 @@ const EFFORT: usize = 400_000;
 
 impl Layered {
     /// Takes apart the edges into pieces, and orders the layers.
-    pub fn new(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
+    pub(super) fn new(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
         let mut layered = Self::unordered(ranks, edges);
         layered.start();
         layered.improve();
@@ -198,7 +198,7 @@ impl Layered {
     }
 
     /// How many pairs of lines cross.
-    pub fn crossings(&self) -> usize {
+    pub(super) fn crossings(&self) -> usize {
         let between = |pair: &[Vec<usize>]| {
             let [upper, lower] = pair else { return 0 };
             let mut seen = Counts::new(lower.len());

@@ -10,21 +10,21 @@ pub(super) struct ClauseList {
 }
 
 impl ClauseList {
-    pub fn push(&mut self, clause: &[Lit]) {
+    pub(super) fn push(&mut self, clause: &[Lit]) {
         self.literals.extend_from_slice(clause);
         self.ends.push(self.literals.len() as u32);
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub fn get(&self, index: usize) -> &[Lit] {
+    pub(super) fn get(&self, index: usize) -> &[Lit] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.literals[start as usize..self.ends[index] as usize]
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &[Lit]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[Lit]> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
@@ -37,7 +37,7 @@ pub(super) struct LiteralOccurrences {
 }
 
 impl LiteralOccurrences {
-    pub fn of(clauses: &ClauseList, vars: usize) -> Self {
+    pub(super) fn of(clauses: &ClauseList, vars: usize) -> Self {
         let mut starts = vec![0; 2 * vars + 1];
         for literal in &clauses.literals {
             starts[literal.index() + 1] += 1;
@@ -58,17 +58,17 @@ impl LiteralOccurrences {
     }
 
     /// Where the clauses of a literal are.
-    pub fn of_literal(&self, literal: Lit) -> std::ops::Range<usize> {
+    pub(super) fn of_literal(&self, literal: Lit) -> std::ops::Range<usize> {
         self.starts[literal.index()] as usize..self.starts[literal.index() + 1] as usize
     }
 
     /// Where the clauses of a variable are.
-    pub fn of_var(&self, var: u32) -> std::ops::Range<usize> {
+    pub(super) fn of_var(&self, var: u32) -> std::ops::Range<usize> {
         self.starts[2 * var as usize] as usize..self.starts[2 * var as usize + 2] as usize
     }
 
     /// The clause that is somewhere.
-    pub fn at(&self, position: usize) -> usize {
+    pub(super) fn at(&self, position: usize) -> usize {
         self.clauses[position] as usize
     }
 }

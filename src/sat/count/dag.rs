@@ -33,7 +33,7 @@ pub(super) enum Factor {
 }
 
 impl Factor {
-    pub const fn to_word(self) -> u32 {
+    pub(super) const fn to_word(self) -> u32 {
         match self {
             Self::Literal(literal) => literal.0 << 1,
             Self::Free(var) => var.0 << 2 | 1,
@@ -56,7 +56,7 @@ impl Factor {
 
 impl Dag {
     /// Adds a product to the next node; `None` where there are too many.
-    pub fn add_product(&mut self, factors: &[u32], children: &[u32]) -> Option<()> {
+    pub(super) fn add_product(&mut self, factors: &[u32], children: &[u32]) -> Option<()> {
         self.factors.extend_from_slice(factors);
         self.children.extend_from_slice(children);
         self.products.push((
@@ -67,41 +67,41 @@ impl Dag {
     }
 
     /// Makes a node of the products since the last one.
-    pub fn add_node(&mut self) -> u32 {
+    pub(super) fn add_node(&mut self) -> u32 {
         self.nodes.push(self.products.len() as u32);
         self.nodes.len() as u32 - 1
     }
 
-    pub fn nodes(&self) -> usize {
+    pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    pub fn products_of(&self, node: u32) -> std::ops::Range<usize> {
+    pub(super) fn products_of(&self, node: u32) -> std::ops::Range<usize> {
         let start = if node == 0 { 0 } else { self.nodes[node as usize - 1] };
         start as usize..self.nodes[node as usize] as usize
     }
 
-    pub fn factors_of(&self, product: usize) -> impl Iterator<Item = Factor> {
+    pub(super) fn factors_of(&self, product: usize) -> impl Iterator<Item = Factor> {
         let start = if product == 0 { 0 } else { self.products[product - 1].0 };
         self.factors[start as usize..self.products[product].0 as usize]
             .iter()
             .map(|&word| Factor::of_word(word))
     }
 
-    pub fn children_of(&self, product: usize) -> &[u32] {
+    pub(super) fn children_of(&self, product: usize) -> &[u32] {
         let start = if product == 0 { 0 } else { self.products[product - 1].1 };
         &self.children[start as usize..self.products[product].1 as usize]
     }
 
     /// Gives the variables other numbers.
-    pub fn rename(&mut self, name: impl Fn(Var) -> Var) {
+    pub(super) fn rename(&mut self, name: impl Fn(Var) -> Var) {
         self.factors
             .iter_mut()
             .for_each(|word| *word = Factor::of_word(*word).rename(&name).to_word());
     }
 
     /// How many models each product has in which variables have the values that are given.
-    pub fn counts(&self, given: impl Fn(Var) -> Option<bool>) -> Vec<BigUint> {
+    pub(super) fn counts(&self, given: impl Fn(Var) -> Option<bool>) -> Vec<BigUint> {
         let mut products = Vec::with_capacity(self.products.len());
         let mut nodes: Vec<BigUint> = Vec::with_capacity(self.nodes.len());
         for node in 0..self.nodes.len() as u32 {

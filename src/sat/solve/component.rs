@@ -23,7 +23,7 @@ pub(super) struct ComponentSolver {
 
 impl ComponentSolver {
     /// A first model, if there is one.
-    pub fn start(
+    pub(super) fn start(
         cnf: &Cnf,
         components: &Components,
         fixed: &Propagation,
@@ -54,28 +54,28 @@ impl ComponentSolver {
     }
 
     /// Whether its model is proven to be the best, and is the preferred one of those that are.
-    pub fn is_finished(&self) -> bool {
+    pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
 
     /// Whether a literal is true in the model so far.
-    pub fn is_true(&self, literal: Lit) -> bool {
+    pub(super) fn is_true(&self, literal: Lit) -> bool {
         self.model[literal.var().index()] != literal.is_negative()
     }
 
     /// Whether a literal is true in the model that [`Self::differs`] found.
-    pub fn is_true_in_last(&self, literal: Lit) -> bool {
+    pub(super) fn is_true_in_last(&self, literal: Lit) -> bool {
         self.solver.is_true(literal)
     }
 
     /// What the model so far costs.
-    pub fn cost(&self, terms: &[(Lit, u128)]) -> u128 {
+    pub(super) fn cost(&self, terms: &[(Lit, u128)]) -> u128 {
         terms.iter().filter(|(literal, _)| self.is_true(*literal)).map(|(_, weight)| weight).sum()
     }
 
     /// Minimises a sum, and admits only models of the least cost from now on: bounds of that cost,
     /// which meet unless the limit was reached.
-    pub fn minimize(
+    pub(super) fn minimize(
         &mut self,
         terms: &[(Lit, u128)],
         bounds: &mut dyn FnMut(u128, u128),
@@ -117,7 +117,7 @@ impl ComponentSolver {
     }
 
     /// Takes the model in which these literals are lexicographically least.
-    pub fn prefer(&mut self, preference: &[Lit]) {
+    pub(super) fn prefer(&mut self, preference: &[Lit]) {
         self.finished = self.finished && lexicographic_minimum(preference, &mut self.solver);
         if self.finished {
             self.model = model(&self.solver, self.model.len());
@@ -125,7 +125,7 @@ impl ComponentSolver {
     }
 
     /// Whether there is another model as good in which at least one of these literals differs.
-    pub fn differs(&mut self, literals: &[Lit]) -> Result<bool, Interrupted> {
+    pub(super) fn differs(&mut self, literals: &[Lit]) -> Result<bool, Interrupted> {
         let asked = self.solver.new_var().positive();
         let mut clause = vec![!asked];
         clause.extend(literals.iter().map(|&literal| literal.negate_if(self.is_true(literal))));

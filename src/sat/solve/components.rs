@@ -37,7 +37,7 @@ pub(super) struct Components {
 const SMALL: usize = if cfg!(test) { 3 } else { 64 };
 
 impl Components {
-    pub fn of(cnf: &Cnf, fixed: &Propagation, techniques: Techniques) -> Self {
+    pub(super) fn of(cnf: &Cnf, fixed: &Propagation, techniques: Techniques) -> Self {
         let mut sets = UnionFind::<u32>::new(cnf.vars());
         let mut mentioned = vec![false; cnf.vars()];
         let mut residual = Vec::new();
@@ -117,7 +117,7 @@ impl Components {
     }
 
     /// A literal of a component as it is there.
-    pub fn inner(&self, literal: Lit) -> Option<Lit> {
+    pub(super) fn inner(&self, literal: Lit) -> Option<Lit> {
         match self.places[literal.var().index()] {
             VarPlace::Component(_, inner) => Some(inner.negate_if(literal.is_negative())),
             VarPlace::Fixed | VarPlace::Free => None,

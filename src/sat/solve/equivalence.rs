@@ -24,7 +24,7 @@ pub(super) struct Equivalences {
 impl Equivalences {
     /// Literals that imply each other through clauses of two literals; each for itself where nobody
     /// `searches`.
-    pub fn of(cnf: &Cnf, fixed: &Propagation, searches: bool) -> Self {
+    pub(super) fn of(cnf: &Cnf, fixed: &Propagation, searches: bool) -> Self {
         let mut found =
             Self { same: (0..cnf.vars() as u32).map(|var| Var(var).positive()).collect() };
         let implications = if searches { implications(cnf, fixed) } else { Vec::new() };
@@ -57,7 +57,7 @@ impl Equivalences {
     }
 
     /// The literal that a variable is equal to: the one of the first variable of its kind.
-    pub fn of_var(&self, var: Var) -> Lit {
+    pub(super) fn of_var(&self, var: Var) -> Lit {
         self.same[var.index()]
     }
 }

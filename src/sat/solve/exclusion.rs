@@ -24,7 +24,7 @@ pub(super) struct Exclusions {
 }
 
 impl Exclusions {
-    pub fn new(solver: &Recorded) -> Self {
+    pub(super) fn new(solver: &Recorded) -> Self {
         Self { propagator: Propagator::new(solver), effort: 0 }
     }
 
@@ -48,7 +48,7 @@ impl Exclusions {
     }
 
     /// Whether propagation sees that at most one of these is true.
-    pub fn are_exclusive(&mut self, literals: &[Lit]) -> bool {
+    pub(super) fn are_exclusive(&mut self, literals: &[Lit]) -> bool {
         literals.iter().enumerate().all(|(position, &literal)| {
             let others = &literals[position + 1..];
             let implied: FxHashSet<_> = if others.is_empty() {
@@ -62,7 +62,7 @@ impl Exclusions {
 
     /// Groups of at least two of these, without common literals, of which propagation sees that at
     /// most one is false in any model.
-    pub fn groups(&mut self, literals: &[Lit]) -> Vec<Vec<Lit>> {
+    pub(super) fn groups(&mut self, literals: &[Lit]) -> Vec<Vec<Lit>> {
         let positions: FxHashMap<Lit, usize> = literals.iter().copied().zip(0..).collect();
         // With how many literals of the group that is being gathered each one is in conflict.
         let mut conflicts = vec![0_usize; literals.len()];

@@ -19,12 +19,12 @@ pub(super) struct Propagation {
 
 impl Propagation {
     /// Nothing is found out.
-    pub fn none(cnf: &Cnf) -> Self {
+    pub(super) fn none(cnf: &Cnf) -> Self {
         let conflict = cnf.clauses().position(|clause| clause.literals.is_empty());
         Self { values: vec![None; cnf.vars()], reasons: vec![usize::MAX; cnf.vars()], conflict }
     }
 
-    pub fn of(cnf: &Cnf) -> Self {
+    pub(super) fn of(cnf: &Cnf) -> Self {
         let occurrences = ClauseLists::of(cnf);
         let mut left: Vec<u32> = cnf.clauses().map(|clause| clause.literals.len() as u32).collect();
         let mut found = Self::none(cnf);
@@ -61,7 +61,7 @@ impl Propagation {
     }
 
     /// The value of a literal, where it is fixed.
-    pub fn value(&self, literal: Lit) -> Option<bool> {
+    pub(super) fn value(&self, literal: Lit) -> Option<bool> {
         self.values[literal.var().index()].map(|value| value != literal.is_negative())
     }
 
@@ -72,18 +72,21 @@ impl Propagation {
     }
 
     /// The values as they are known; the rest is free to be decided.
-    pub fn into_values(self) -> Vec<Option<bool>> {
+    pub(super) fn into_values(self) -> Vec<Option<bool>> {
         self.values
     }
 
     /// The literals of a clause that are left; `None` where it holds already.
-    pub fn residue<'a>(&'a self, literals: &'a [Lit]) -> Option<impl Iterator<Item = Lit> + 'a> {
+    pub(super) fn residue<'a>(
+        &'a self,
+        literals: &'a [Lit],
+    ) -> Option<impl Iterator<Item = Lit> + 'a> {
         let holds = literals.iter().any(|&literal| self.value(literal) == Some(true));
         (!holds).then(|| literals.iter().copied().filter(|&literal| self.value(literal).is_none()))
     }
 
     /// These clauses and all that made their literals false, in ascending order.
-    pub fn cone(&self, cnf: &Cnf, clauses: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    pub(super) fn cone(&self, cnf: &Cnf, clauses: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let mut cone: Vec<usize> = clauses.into_iter().collect();
         let mut met = vec![false; cnf.len()];
         cone.iter().for_each(|&clause| met[clause] = true);

@@ -31,7 +31,7 @@ struct Watched {
 }
 
 impl Propagator {
-    pub fn new(solver: &Recorded) -> Self {
+    pub(super) fn new(solver: &Recorded) -> Self {
         let vars = solver.vars();
         let mut propagator = Self {
             literals: Vec::new(),
@@ -51,17 +51,17 @@ impl Propagator {
         propagator
     }
 
-    pub fn vars(&self) -> usize {
+    pub(super) fn vars(&self) -> usize {
         self.values.len()
     }
 
-    pub fn value(&self, literal: Lit) -> Option<bool> {
+    pub(super) fn value(&self, literal: Lit) -> Option<bool> {
         self.values[literal.var().index()].map(|value| value != literal.is_negative())
     }
 
     /// Adds a clause. Its first literals are those that become unknown first when assumptions are
     /// undone.
-    pub fn add(&mut self, clause: &[Lit]) {
+    pub(super) fn add(&mut self, clause: &[Lit]) {
         match *clause {
             [] => {}
             [literal] => {
@@ -82,7 +82,7 @@ impl Propagator {
 
     /// Makes a literal true that has no value, and what follows; whether that works. If not, it is
     /// to be undone.
-    pub fn assume(&mut self, literal: Lit) -> bool {
+    pub(super) fn assume(&mut self, literal: Lit) -> bool {
         let mut next = self.trail.len();
         self.set(literal);
         while let Some(&literal) = self.trail.get(next) {
@@ -136,12 +136,12 @@ impl Propagator {
     }
 
     /// What is true, in the order in which it became known.
-    pub fn trail(&self) -> &[Lit] {
+    pub(super) fn trail(&self) -> &[Lit] {
         &self.trail
     }
 
     /// Forgets all but the first so many literals.
-    pub fn undo(&mut self, known: usize) {
+    pub(super) fn undo(&mut self, known: usize) {
         for literal in self.trail.drain(known..) {
             self.values[literal.var().index()] = None;
         }

@@ -69,15 +69,15 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub fn new(solver: Box<dyn SatSolver>) -> Self {
+    pub(super) fn new(solver: Box<dyn SatSolver>) -> Self {
         Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new() }
     }
 
-    pub fn vars(&self) -> usize {
+    pub(super) fn vars(&self) -> usize {
         self.vars
     }
 
-    pub fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
+    pub(super) fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.literals[start..end])
     }

@@ -29,7 +29,7 @@ struct TotalizerNode {
 
 impl Totalizer {
     /// The sum of at least one literal.
-    pub fn new(literals: &[Lit]) -> Self {
+    pub(super) fn new(literals: &[Lit]) -> Self {
         let mut nodes: Vec<_> = literals
             .iter()
             .map(|&literal| TotalizerNode { size: 1, children: None, outputs: vec![literal] })
@@ -51,7 +51,7 @@ impl Totalizer {
 
     /// A literal that is true where at least `count` literals are, for a count from one to the
     /// number of literals.
-    pub fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
+    pub(super) fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
         let root = self.nodes.len().checked_sub(1)?;
         self.extend(root, count, solver);
         self.nodes[root].outputs.get(count.checked_sub(1)?).copied()

@@ -26,7 +26,7 @@ pub(crate) struct OutEntry<'o, 'a> {
 
 impl<'o, 'a> OutNode<'o, 'a> {
     /// The root of a tree.
-    pub fn root(out: &'o Out<'a>) -> Self {
+    pub(crate) fn root(out: &'o Out<'a>) -> Self {
         Self::new(out.into(), Span::DETACHED)
     }
 
@@ -36,17 +36,17 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// Where it stands in the source.
-    pub fn span(self) -> Span {
+    pub(crate) fn span(self) -> Span {
         self.span
     }
 
     /// What it is.
-    pub fn kind(self) -> NodeKind {
+    pub(crate) fn kind(self) -> NodeKind {
         self.item.kind()
     }
 
     /// The entries of a map; nothing for what is not one.
-    pub fn entries(self) -> Vec<OutEntry<'o, 'a>> {
+    pub(crate) fn entries(self) -> Vec<OutEntry<'o, 'a>> {
         let mut entries = Vec::new();
         self.item.each_entry(|key, value, lifted| {
             let (name, span) = match key {
@@ -61,7 +61,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
 
     /// The items of a list, each with its position in the list of the source; nothing for what is
     /// not a list.
-    pub fn items(self) -> Vec<(usize, Self)> {
+    pub(crate) fn items(self) -> Vec<(usize, Self)> {
         let source = self.item.like().map(Node::items);
         let mut rest = source.into_iter().flatten().enumerate();
         let mut items = Vec::new();
@@ -78,7 +78,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The value of this key.
-    pub fn get(self, key: &str) -> Option<Self> {
+    pub(crate) fn get(self, key: &str) -> Option<Self> {
         match self.item {
             Item::Source(node) => {
                 node.get(key).map(|node| Self::new(Item::Source(node), self.span))
@@ -90,7 +90,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The content of a scalar of whatever type but null.
-    pub fn text(self) -> Option<Cow<'o, str>> {
+    pub(crate) fn text(self) -> Option<Cow<'o, str>> {
         match self.item {
             Item::Source(node) => node.text().filter(|_| !node.is_null()).map(Cow::Borrowed),
             Item::Out(Out::String(text)) => Some(Cow::Borrowed(text)),
@@ -104,7 +104,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The value.
-    pub fn to_value(self) -> Value {
+    pub(crate) fn to_value(self) -> Value {
         self.item.to_value()
     }
 }

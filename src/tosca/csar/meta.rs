@@ -7,9 +7,9 @@ use crate::text::source::{FileId, Span};
 use rustc_hash::FxHashSet;
 
 /// Where it is in an archive.
-pub const META: &str = "TOSCA-Metadata/TOSCA.meta";
+pub(super) const META: &str = "TOSCA-Metadata/TOSCA.meta";
 /// The directory that it is in.
-pub const META_DIRECTORY: &str = "TOSCA-Metadata";
+pub(super) const META_DIRECTORY: &str = "TOSCA-Metadata";
 
 const FILE_VERSION: &str = "TOSCA-Meta-File-Version";
 /// So the example of TOSCA 1.0 calls it, and who learnt from that.
@@ -26,7 +26,7 @@ const WRITTEN: &str = "1.1";
 
 /// What a file says of its archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
+pub(super) struct Meta {
     /// Who made the archive.
     pub created_by: Option<String>,
     /// The template.
@@ -41,7 +41,7 @@ pub struct Meta {
 
 /// A file that is named, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedFile {
+pub(super) struct NamedFile {
     /// As it is called in the archive.
     pub name: String,
     /// Where it is named.
@@ -60,7 +60,7 @@ struct Pair {
 
 impl Meta {
     /// For an archive that did not have any.
-    pub fn new(entry: &str, created_by: Option<&str>) -> Self {
+    pub(super) fn new(entry: &str, created_by: Option<&str>) -> Self {
         // On one line, whatever it is in the template.
         let created_by =
             created_by.map(|author| author.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -74,7 +74,7 @@ impl Meta {
     /// Reads it, and what files it names.
     ///
     /// What is wrong is added to `diagnostics`; nothing is returned where no entry is named.
-    pub fn parse(
+    pub(super) fn parse(
         file: FileId,
         text: &str,
         diagnostics: &mut Diagnostics,
@@ -139,7 +139,7 @@ impl Meta {
     }
 
     /// Writes it; what it says of files that are not as they were is left out.
-    pub fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
+    pub(super) fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
         let created_by = self.created_by.as_deref().unwrap_or(env!("CARGO_PKG_NAME"));
         let mut text = format!(
             "{FILE_VERSION}: {WRITTEN}\n{CSAR_VERSION}: {WRITTEN}\n{CREATED_BY}: {created_by}\n{ENTRY}: {}\n",

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 const BYTES: usize = 4096;
 
 /// Directories in each other.
-pub const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// The name without parts that mean nothing, or what is wrong with it.
 ///
 /// What is judged is how any system reads it, not just this one: an archive may be unpacked
 /// elsewhere.
-pub fn checked(name: &str) -> Result<Cow<'_, str>, &'static str> {
+pub(super) fn checked(name: &str) -> Result<Cow<'_, str>, &'static str> {
     let drive =
         |name: &str| matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if name.len() > BYTES {
@@ -46,7 +46,7 @@ pub fn checked(name: &str) -> Result<Cow<'_, str>, &'static str> {
 }
 
 /// The directory that something is in.
-pub fn parent(name: &str) -> Option<&str> {
+pub(super) fn parent(name: &str) -> Option<&str> {
     name.rsplit_once('/').map(|(parent, _)| parent)
 }
 

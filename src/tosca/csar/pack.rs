@@ -49,7 +49,7 @@ pub(crate) struct Extension {
 /// # Errors
 /// `csar` where it was no package, or where the archive would lack a file that the result imports
 /// or be refused by whoever reads it; `file` where a file cannot be read.
-pub fn pack(
+pub(crate) fn pack(
     package: &Package,
     resolved: &str,
     extension: &Extension,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The names under which a directory's template is found, the first one first.
-pub const TEMPLATE_NAMES: [&str; 4] =
+pub(crate) const TEMPLATE_NAMES: [&str; 4] =
     ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
 
 /// What the metadata of a template must hold that stands for a whole archive.
@@ -48,7 +48,7 @@ pub(super) struct Root {
 
 impl Package {
     /// Of a template alone, whatever lies beside it.
-    pub fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {
+    pub(crate) fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {
         Self { files: Arc::clone(files), template: template.to_owned(), root: None }
     }
 
@@ -56,7 +56,7 @@ impl Package {
     ///
     /// # Errors
     /// `csar` where the archive is refused, `file` where there is no template.
-    pub fn find(
+    pub(crate) fn find(
         files: &Arc<dyn FileSystem + Send>,
         path: &Path,
         texts: &Files,
@@ -106,7 +106,7 @@ impl Package {
     ///
     /// # Errors
     /// `csar` where it stands for a whole archive, and its metadata do not.
-    pub fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
+    pub(crate) fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
         if !self.root.as_ref().is_some_and(|root| root.alone) {
             return Ok(());
         }
@@ -128,12 +128,12 @@ impl Package {
 
     /// With which the paths of all that belongs to the template begin; nothing for a template
     /// alone.
-    pub fn root(&self) -> Option<&Path> {
+    pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_ref().map(|root| root.path.as_path())
     }
 
     /// The file on a disk that holds a file which was read.
-    pub fn on_disk<'p>(&'p self, path: &'p Path) -> &'p Path {
+    pub(crate) fn on_disk<'p>(&'p self, path: &'p Path) -> &'p Path {
         let packed = self.root.as_ref().filter(|root| path.starts_with(&root.path));
         packed.and_then(|root| root.archive.as_deref()).unwrap_or(path)
     }

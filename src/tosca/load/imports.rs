@@ -36,7 +36,7 @@ pub(super) struct Importing<'f> {
 
 /// What a template imports, and its library.
 #[derive(Clone, Debug, Default)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// The files, in the order of reading, without those of the library.
     pub files: Vec<FileId>,
     /// Which file imports which.

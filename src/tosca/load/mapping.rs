@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 
 /// Local files for URLs: each stands for itself and for everything below it.
 #[derive(Clone, Debug, Default)]
-pub struct Mapping {
+pub(crate) struct Mapping {
     entries: Vec<(String, PathBuf)>,
 }
 
 impl Mapping {
     /// Lets a file or directory stand for a URL, or for the name of a profile.
-    pub fn add(&mut self, url: &str, path: PathBuf) {
+    pub(crate) fn add(&mut self, url: &str, path: PathBuf) {
         let url = normal(url);
         self.entries.push((url.trim_end_matches('/').to_owned(), path));
     }
 
     /// The local file that stands for a URL: by the longest URL that is mapped, of equal ones by
     /// the last.
-    pub fn local(&self, url: &str) -> Option<PathBuf> {
+    pub(crate) fn local(&self, url: &str) -> Option<PathBuf> {
         let url = normal(url);
         let below = |(mapped, path): &(String, PathBuf)| {
             let rest = url.strip_prefix(mapped.as_str())?;
@@ -38,7 +38,7 @@ impl Mapping {
 }
 
 /// The path of a URL of a local file.
-pub fn file_url(url: &str) -> Option<PathBuf> {
+pub(super) fn file_url(url: &str) -> Option<PathBuf> {
     let rest =
         url.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://")).and(url.get(7..))?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -83,7 +83,7 @@ fn normal(url: &str) -> String {
 }
 
 /// What a name means in a repository: below its address.
-pub fn below(address: &str, name: &str) -> String {
+pub(super) fn below(address: &str, name: &str) -> String {
     if is_url(address) {
         return format!("{}/{}", address.trim_end_matches('/'), name.trim_start_matches('/'));
     }

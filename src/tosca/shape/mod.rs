@@ -82,22 +82,22 @@ pub(crate) struct Vocabulary {
 
 impl Shape {
     /// Whether this is one of its keynames.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
     /// Whether a map has one of its keynames.
-    pub fn is_in(&self, node: Node<'_>) -> bool {
+    pub(crate) fn is_in(&self, node: Node<'_>) -> bool {
         node.entries().any(|(key, _)| key.text().is_some_and(|text| self.has(text)))
     }
 
     /// The names of its keynames.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         self.keynames.iter().map(|keyname| keyname.name)
     }
 
     /// What to say of a key that is none of its keynames; nothing of one that is.
-    pub fn unknown(&self, key: Node<'_>) -> Option<Diagnostic> {
+    pub(crate) fn unknown(&self, key: Node<'_>) -> Option<Diagnostic> {
         Vocabulary::from(self).unknown(key, Reading::Strict)
     }
 }
@@ -110,7 +110,7 @@ impl From<&Shape> for Vocabulary {
 
 impl Vocabulary {
     /// A shape with the words that an extension adds to it, of those that it has.
-    pub const fn extended(
+    pub(crate) const fn extended(
         shape: &Shape,
         words: &'static [&'static [&'static str]],
         everywhere: &'static [&'static [&'static str]],
@@ -125,14 +125,14 @@ impl Vocabulary {
     }
 
     /// Whether this is one of the keynames or words.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.words.iter().any(|words| words.contains(&name))
             || self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
     /// Whether a map is meant to say such, and is not a value: one of its keys is known, or close
     /// to what is. So it is read where keys are judged leniently, too.
-    pub fn is_meant(&self, node: Node<'_>) -> bool {
+    pub(crate) fn is_meant(&self, node: Node<'_>) -> bool {
         let is_known = |text: &str| self.has(text) || self.closest(text).is_some();
         node.entries().any(|(key, _)| key.text().is_some_and(is_known))
     }
@@ -154,7 +154,7 @@ impl Vocabulary {
     }
 
     /// What to say of a key that is not known: it would silently have no effect.
-    pub fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
+    pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = key.text().unwrap_or_default();
         if self.has(text) {
             return None;

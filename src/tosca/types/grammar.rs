@@ -183,7 +183,11 @@ impl Grammar<'_> {
         entries.into_iter().map(|named| self.property(named, &PROPERTY)).collect()
     }
 
-    pub fn inputs<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<PropertyDefinition<'a>> {
+    pub(crate) fn inputs<'a>(
+        &mut self,
+        node: Node<'a>,
+        shape: &Shape,
+    ) -> Vec<PropertyDefinition<'a>> {
         let entries = self.entries(node, "inputs", shape);
         entries.into_iter().map(|named| self.property(named, &PARAMETER)).collect()
     }
@@ -421,7 +425,7 @@ impl Grammar<'_> {
     }
 
     /// A map of artifacts and more, or the definition of the one artifact.
-    pub fn implementation(&mut self, node: Node<'_>) {
+    pub(crate) fn implementation(&mut self, node: Node<'_>) {
         if node.get("file").is_some() {
             return self.keynames(node, &ARTIFACT);
         }

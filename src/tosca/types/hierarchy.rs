@@ -94,7 +94,7 @@ impl<'a> TypeHierarchy<'a> {
     ///
     /// # Errors
     /// `cyclic-type` for each cycle of derivation.
-    pub fn resolving(
+    pub(crate) fn resolving(
         documents: impl IntoIterator<Item = &'a Document>,
         links: &Links,
     ) -> Result<Self, Diagnostics> {
@@ -185,7 +185,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// All types, in their order.
-    pub fn ids(&self) -> impl ExactSizeIterator<Item = TypeId> + use<> {
+    pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = TypeId> + use<> {
         (0..normative::count() + self.outlines.len()).map(TypeId::new)
     }
 
@@ -215,7 +215,12 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// The type of a name in a file; in the template, where no file is given.
-    pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
+    pub(crate) fn find_in(
+        &self,
+        file: Option<FileId>,
+        family: Family,
+        name: &str,
+    ) -> Option<TypeId> {
         let found = match &self.scopes {
             None => self.names[family as usize].get(name).map(|namesakes| namesakes.first),
             Some(scopes) => scopes.find(file, name, |name| self.defined(family, name)),
@@ -281,7 +286,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// The type that it derives from.
-    pub fn parent(&self, id: TypeId) -> Option<TypeId> {
+    pub(crate) fn parent(&self, id: TypeId) -> Option<TypeId> {
         match self.parent_of(id) {
             Parent::Known(TypeRef::Defined(parent)) => Some(parent),
             _ => None,
@@ -289,12 +294,12 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// The type and its ancestors, the type first.
-    pub fn ancestors(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
+    pub(crate) fn ancestors(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         std::iter::successors(Some(id), |id| self.parent(*id))
     }
 
     /// The primitive type that a data type derives from, where it does.
-    pub fn primitive(&self, data: TypeRef) -> Option<&'static str> {
+    pub(crate) fn primitive(&self, data: TypeRef) -> Option<&'static str> {
         match data {
             TypeRef::Primitive(name) => Some(name),
             TypeRef::Defined(id) => match self.parent_of(self.ancestors(id).last()?) {
@@ -305,7 +310,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// Whether a type is another, or derives from it.
-    pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
+    pub(crate) fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         match (one, ancestor) {
             (TypeRef::Defined(one), TypeRef::Defined(ancestor)) => {
                 self.ancestors(one).any(|id| id == ancestor)

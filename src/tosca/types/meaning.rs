@@ -25,7 +25,7 @@ pub(crate) enum Meaning<'t> {
 
 impl<'a> TypeHierarchy<'a> {
     /// What a name means in the template.
-    pub fn meaning<'t>(&self, family: Family, name: &'t str) -> Meaning<'t> {
+    pub(crate) fn meaning<'t>(&self, family: Family, name: &'t str) -> Meaning<'t> {
         self.meaning_in(None, family, name)
     }
 
@@ -49,7 +49,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// What a name in the template means, and what that derives from, itself first.
-    pub fn chain<'t>(
+    pub(crate) fn chain<'t>(
         &'t self,
         family: Family,
         name: &'t str,
@@ -62,25 +62,25 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// Whether the type is the ancestor or derives from it.
-    pub fn is_a(&self, family: Family, name: &str, ancestor: &str) -> bool {
+    pub(crate) fn is_a(&self, family: Family, name: &str, ancestor: &str) -> bool {
         let ancestor = self.meaning(family, ancestor);
         self.chain(family, name).any(|one| one == ancestor)
     }
 
     /// Whether the type is defined.
-    pub fn is_defined(&self, family: Family, name: &str) -> bool {
+    pub(crate) fn is_defined(&self, family: Family, name: &str) -> bool {
         self.find_in(None, family, name).is_some()
     }
 
     /// Whether a node type says that nothing deploys it; a derived type says so itself.
-    pub fn is_abstract(&self, node_type: &str) -> bool {
+    pub(crate) fn is_abstract(&self, node_type: &str) -> bool {
         let id = self.find_in(None, Family::Node, node_type);
         id.and_then(|id| self.outline(id)).is_some_and(|outline| outline.is_abstract())
     }
 
     /// Whether a node type or an ancestor defines an artifact of a type; normative node types
     /// define none.
-    pub fn has_artifact(&self, node_type: &str, wanted: &str) -> bool {
+    pub(crate) fn has_artifact(&self, node_type: &str, wanted: &str) -> bool {
         let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return false };
         let wanted = self.meaning(Family::Artifact, wanted);
         let outlines = self.ancestors(id).filter_map(|id| self.outline(id));
@@ -91,7 +91,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// Whether a relationship type is one of hosting; nothing where nobody defines it.
-    pub fn is_hosting(&self, relationship: &str) -> Option<bool> {
+    pub(crate) fn is_hosting(&self, relationship: &str) -> Option<bool> {
         self.is_hosting_type(self.meaning(Family::Relationship, relationship))
     }
 
@@ -114,7 +114,11 @@ impl<'a> TypeHierarchy<'a> {
 
     /// Whether the relationships of a requirement are those of hosting, where the node type or an
     /// ancestor says what they are. Of normative node types the requirements' names tell.
-    pub fn is_hosting_requirement(&self, node_type: &str, requirement: &str) -> Option<bool> {
+    pub(crate) fn is_hosting_requirement(
+        &self,
+        node_type: &str,
+        requirement: &str,
+    ) -> Option<bool> {
         let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return None };
         let mut outlines = self.ancestors(id).filter_map(|id| self.outline(id));
         let relationship = outlines.find_map(|outline| outline.relationship(requirement))?;

@@ -21,9 +21,9 @@ pub(crate) mod scope;
 mod unite;
 mod unknown;
 
-pub use crate::tosca::family::Family;
-pub use crate::tosca::grammar::Named;
-pub use crate::tosca::value::PropertyDefinition;
+pub(crate) use crate::tosca::family::Family;
+pub(crate) use crate::tosca::grammar::Named;
+pub(crate) use crate::tosca::value::PropertyDefinition;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,

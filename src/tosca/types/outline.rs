@@ -27,7 +27,7 @@ pub(super) struct TypeOutline<'a> {
 }
 
 impl<'a> TypeOutline<'a> {
-    pub fn new(family: Family, file: usize, (key, body): (Node<'a>, Node<'a>)) -> Self {
+    pub(super) fn new(family: Family, file: usize, (key, body): (Node<'a>, Node<'a>)) -> Self {
         let parent = body
             .get("derived_from")
             // The primitive type `null` needs no quotes.
@@ -38,24 +38,24 @@ impl<'a> TypeOutline<'a> {
     }
 
     /// The parent, or else the type itself.
-    pub fn place(&self) -> Node<'a> {
+    pub(super) fn place(&self) -> Node<'a> {
         self.parent.unwrap_or(self.key)
     }
 
     /// Whether a node type says that nothing deploys it.
-    pub fn is_abstract(&self) -> bool {
+    pub(super) fn is_abstract(&self) -> bool {
         let mark = self.body.get("metadata").and_then(|metadata| metadata.get(ABSTRACT));
         mark.is_some_and(|mark| mark.text() == Some("true"))
     }
 
     /// The types of the artifacts that a node type defines.
-    pub fn artifact_types(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+    pub(super) fn artifact_types(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         let types = self.parts("artifacts").filter_map(|(_, artifact)| artifact.get("type"));
         types.filter(|name| name.as_str().is_some())
     }
 
     /// The relationship type that a node type says a requirement to have.
-    pub fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
+    pub(super) fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
         let own = self.parts("requirements").filter(|(name, _)| name.text() == Some(requirement));
         own.filter_map(|(_, definition)| definition.get("relationship")).find_map(|relationship| {
             let name = relationship.get("type").unwrap_or(relationship);

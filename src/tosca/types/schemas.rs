@@ -26,12 +26,12 @@ pub(crate) struct TypeSchema<'t, 'a> {
 
 impl<'t, 'a> Schemas<'t, 'a> {
     /// Those of these types.
-    pub fn new(types: &'t Types<'a>) -> Self {
+    pub(crate) fn new(types: &'t Types<'a>) -> Self {
         Self { types, of: types.ids().map(|_| OnceCell::new()).collect() }
     }
 
     /// What a type says about values.
-    pub fn of(&self, id: TypeId) -> &TypeSchema<'t, 'a> {
+    pub(crate) fn of(&self, id: TypeId) -> &TypeSchema<'t, 'a> {
         self.of[id.index()].get_or_init(|| {
             let effective = self.types.effective(id);
             TypeSchema {

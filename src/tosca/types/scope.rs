@@ -38,7 +38,7 @@ pub(crate) struct Links {
 
 impl Links {
     /// Whether any name may have a prefix.
-    pub fn have_prefixes(&self) -> bool {
+    pub(crate) fn have_prefixes(&self) -> bool {
         self.links.iter().any(|link| link.prefix.is_some())
     }
 
@@ -49,7 +49,7 @@ impl Links {
     }
 
     /// All files that an import leads to, this one first.
-    pub fn behind(&self, file: FileId) -> FxHashSet<FileId> {
+    pub(crate) fn behind(&self, file: FileId) -> FxHashSet<FileId> {
         let links = self.by_file();
         let mut behind = FxHashSet::default();
         let mut open = vec![file];
@@ -63,7 +63,7 @@ impl Links {
 
     /// The prefixes by which the template calls what is in each file, one way where there are
     /// several: none for its own names and those of its library.
-    pub fn ways(&self) -> FxHashMap<FileId, String> {
+    pub(crate) fn ways(&self) -> FxHashMap<FileId, String> {
         let links = self.by_file();
         let mut ways = FxHashMap::default();
         let mut open: VecDeque<_> =
@@ -119,7 +119,7 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     /// Those of these files.
-    pub fn of(files: &[FileId], links: &Links) -> Self {
+    pub(crate) fn of(files: &[FileId], links: &Links) -> Self {
         let positions: FxHashMap<_, _> =
             files.iter().enumerate().map(|(position, file)| (*file, position)).collect();
         let position = |file: &FileId| positions.get(file).copied();
@@ -202,7 +202,7 @@ impl Scopes {
 
     /// What a name in a file means, or where no file is known, in the template; `known` says which
     /// files define a name, and as what.
-    pub fn find<T, I: Iterator<Item = (usize, T)>>(
+    pub(crate) fn find<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
         mut name: &str,
@@ -222,7 +222,7 @@ impl Scopes {
     }
 
     /// What a name means where a file is included: to some a part of what includes it.
-    pub fn find_around<T, I: Iterator<Item = (usize, T)>>(
+    pub(crate) fn find_around<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
         known: impl Fn() -> I,
@@ -234,7 +234,7 @@ impl Scopes {
     }
 
     /// The prefix behind which a file sees another one.
-    pub fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
+    pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
         let prefixes = self.prefixes.get(self.scope(from)?)?.iter();
         prefixes
             .filter(|(_, scope)| self.scopes[**scope].sees.contains(&file))
@@ -243,7 +243,7 @@ impl Scopes {
     }
 
     /// Whether a file imports anything with this prefix.
-    pub fn has_prefix(&self, from: Option<FileId>, prefix: &str) -> bool {
+    pub(crate) fn has_prefix(&self, from: Option<FileId>, prefix: &str) -> bool {
         self.scope(from)
             .and_then(|file| self.prefixes.get(file))
             .is_some_and(|prefixes| prefixes.contains_key(prefix))
@@ -251,7 +251,7 @@ impl Scopes {
 
     /// Each pair of definitions of one name that meet somewhere: the one that comes first there,
     /// and the other.
-    pub fn meetings<T: Copy>(
+    pub(crate) fn meetings<T: Copy>(
         &self,
         known: &[(usize, T)],
         mut meet: impl FnMut((usize, T), (usize, T)),

@@ -31,7 +31,11 @@ impl<'a> PropertyDefinition<'a> {
 
 impl Grammar<'_> {
     /// A definition of this shape: of a property, an attribute or a parameter.
-    pub fn property<'a>(&mut self, named: Named<'a>, shape: &Shape) -> PropertyDefinition<'a> {
+    pub(crate) fn property<'a>(
+        &mut self,
+        named: Named<'a>,
+        shape: &Shape,
+    ) -> PropertyDefinition<'a> {
         if shape.has("value") && !Vocabulary::from(shape).is_meant(named.value) {
             return PropertyDefinition::fixed(named);
         }
@@ -70,13 +74,13 @@ impl Grammar<'_> {
     }
 
     /// Type, constraints and schemas of what has this shape; no type where none is said.
-    pub fn typed_schema<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
+    pub(crate) fn typed_schema<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
         let kind = self.type_name(node, "type", shape);
         self.schema_parts(node, shape).with_kind(kind)
     }
 
     /// Constraints and schemas, wherever they stand.
-    pub fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
+    pub(crate) fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
         let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
         Schema {
             constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
@@ -87,7 +91,7 @@ impl Grammar<'_> {
     }
 
     /// A schema; that only its type may be written is in the listing of section 9.2.1.
-    pub fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
+    pub(crate) fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
         // The primitive type `null` needs no quotes.
         if node.as_str().is_some() || node.text() == Some("null") {
             return Schema::untyped().with_kind(Some(node));

@@ -20,7 +20,7 @@ pub(super) struct ConditionalValue {
 }
 
 impl ConditionalValue {
-    pub fn always(outcome: Result<KnownValue, Diagnostic>) -> Self {
+    pub(super) fn always(outcome: Result<KnownValue, Diagnostic>) -> Self {
         Self { when: Vec::new(), outcome }
     }
 }

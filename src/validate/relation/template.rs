@@ -20,7 +20,7 @@ pub(super) struct Templates<'g, 'a> {
 }
 
 impl<'g, 'a> Templates<'g, 'a> {
-    pub fn of(graph: &'g Graph<'a>) -> Self {
+    pub(super) fn of(graph: &'g Graph<'a>) -> Self {
         let named =
             graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
         Self {
@@ -47,7 +47,7 @@ impl<'g, 'a> Templates<'g, 'a> {
     }
 
     /// The relation whose relationship template this one's is a copy of.
-    pub fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
+    pub(super) fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
         self.users.get(relation.relationship?.value.get("copy")?.as_str()?).copied()
     }
 }

@@ -11,7 +11,7 @@ use crate::variability::presence::Presence;
 
 /// One place that refers to elements, which is there while `from` is.
 #[derive(Clone, Copy, Debug)]
-pub struct Mention<'m> {
+pub(crate) struct Mention<'m> {
     /// The element that it is part of; nothing where it always stays.
     pub from: Option<ElementId>,
     /// The elements that it may mean, one of which has to be present.
@@ -22,7 +22,7 @@ pub struct Mention<'m> {
 
 impl Mention<'_> {
     /// A warning, as an orchestrator may fill the gap; nothing where nothing is meant.
-    pub fn dangles(&self, graph: &Graph<'_>) -> Option<Diagnostic> {
+    pub(crate) fn dangles(&self, graph: &Graph<'_>) -> Option<Diagnostic> {
         let &target = self.targets.first()?;
         let from =
             self.from.map_or_else(|| "this".to_owned(), |from| graph.display(from).to_string());
@@ -33,7 +33,7 @@ impl Mention<'_> {
 }
 
 /// Every reference of a template: in values, substitution mappings and workflows.
-pub fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
+pub(crate) fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
     for reference in &graph.references {
         found(Mention {
             from: Some(reference.from),

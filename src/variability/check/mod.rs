@@ -5,7 +5,7 @@ mod consistency;
 mod dangling;
 mod semantic;
 
-pub use dangling::mentions;
+pub(crate) use dangling::mentions;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::graph::{ElementId, Graph};
@@ -14,7 +14,7 @@ use crate::variability::presence::Presence;
 use rustc_hash::FxHashMap;
 
 /// Checks a variant; what is switched off but decides something arbitrarily is a warning.
-pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
+pub(crate) fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
     let mut checker = PresenceChecker {
         graph,
         options,
@@ -29,7 +29,7 @@ pub fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagn
 }
 
 /// What every variant has to fulfil to pass the checks.
-pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
+pub(crate) fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
     let mut checker = PresenceChecker {
         graph,
         options,
@@ -43,7 +43,7 @@ pub fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
 
 /// What a check demands while an element is present.
 #[derive(Clone, Debug)]
-pub struct PresenceRule {
+pub(crate) struct PresenceRule {
     /// The check.
     pub code: Code,
     /// The element while which is present it counts; nothing where it always counts.
@@ -56,7 +56,7 @@ pub struct PresenceRule {
 
 /// How many of some elements may be present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demand {
+pub(crate) enum Demand {
     /// At least one.
     Any,
     /// At most one.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 impl Assertions {
     /// Adds that open inputs are in exactly one case each, `when` being their cases, and in none in
     /// which a condition has no value.
-    pub fn add_inputs(
+    pub(crate) fn add_inputs(
         &mut self,
         evaluator: &mut Evaluator<'_, '_>,
         open: &[OpenInput],
@@ -31,7 +31,7 @@ impl Assertions {
     }
 
     /// Adds the rules between inputs.
-    pub fn add_features(&mut self, evaluator: &mut Evaluator<'_, '_>, inputs: &Inputs<'_>) {
+    pub(crate) fn add_features(&mut self, evaluator: &mut Evaluator<'_, '_>, inputs: &Inputs<'_>) {
         for (id, declaration) in
             inputs.declarations.iter().filter(|(_, declaration)| !declaration.rules.is_empty())
         {

@@ -11,7 +11,7 @@ mod manual;
 mod origin;
 mod validate;
 
-pub use origin::Origin;
+pub(crate) use origin::Origin;
 
 use crate::sat::formula::{Formula, OriginId};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -26,7 +26,7 @@ use crate::variability::template::TypeSpecificConditions;
 
 /// Everything that must hold: clauses of formulas, each with its reason.
 #[derive(Debug, Default)]
-pub struct Assertions {
+pub(crate) struct Assertions {
     formulas: Vec<Formula>,
     ends: Vec<u32>,
     origins: Vec<Origin>,
@@ -55,7 +55,7 @@ impl Assertions {
     }
 
     /// The clauses; the id of each one's origin is its position.
-    pub fn iter(&self) -> impl Iterator<Item = (&[Formula], OriginId)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[Formula], OriginId)> {
         let starts = std::iter::once(&0).chain(&self.ends);
         let clauses = starts
             .zip(&self.ends)
@@ -64,7 +64,7 @@ impl Assertions {
     }
 
     /// Why a clause is there.
-    pub fn origin(&self, id: OriginId) -> &Origin {
+    pub(crate) fn origin(&self, id: OriginId) -> &Origin {
         &self.origins[id.0 as usize]
     }
 }
@@ -104,7 +104,7 @@ impl Conditions {
 ///
 /// # Errors
 /// Everything that is wrong with them.
-pub fn validate<'a>(
+pub(crate) fn validate<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
@@ -118,7 +118,7 @@ pub fn validate<'a>(
 ///
 /// # Errors
 /// Everything that is wrong with conditions, alternatives and constraints.
-pub fn enrich<'a>(
+pub(crate) fn enrich<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     inputs: &Inputs<'a>,
     type_specific: &TypeSpecificConditions<'a>,

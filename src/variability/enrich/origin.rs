@@ -7,7 +7,7 @@ use crate::variability::options::{Aspect, Constraint, ModePart, OptionOrigin, Op
 
 /// Why a formula is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// `present(e) ⇒ condition`: written by the author at this place.
     Manual(ElementId, Span),
     /// `present(m) ⇒ condition`: of a variability group that m is a member of.
@@ -48,7 +48,7 @@ pub enum Origin {
 
 /// What put a generic default condition there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum By {
     /// The element has no conditions of its own.
     Default,
     /// Pruning is on.
@@ -57,7 +57,7 @@ pub enum By {
 
 impl Origin {
     /// The element of which this is a condition.
-    pub fn condition_of(&self) -> Option<ElementId> {
+    pub(crate) fn condition_of(&self) -> Option<ElementId> {
         match *self {
             Self::Manual(id, _)
             | Self::Group(id, ..)
@@ -73,14 +73,14 @@ impl Origin {
 
     /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode
     /// semantic-loose)``.
-    pub fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
+    pub(crate) fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
         let Self::Generic(id, aspect, part, by) = *self else { return None };
         let (name, origin) = generic(graph, options, id, aspect, part, by);
         Some(format!("{name} ({origin})"))
     }
 
     /// How far the reason is from what the author wrote: the nearest is the most telling.
-    pub fn distance(&self) -> u8 {
+    pub(crate) fn distance(&self) -> u8 {
         match self {
             Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) => 0,
             Self::Author(_) | Self::Feature(..) | Self::Failure(_) => 0,
@@ -94,7 +94,7 @@ impl Origin {
     }
 
     /// Where the reason is to be found, and what it demands.
-    pub fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
+    pub(crate) fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
         let (id, place) = match *self {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
             Self::Cases(span) => return (span, "this input has one value".into()),

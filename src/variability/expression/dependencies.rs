@@ -39,12 +39,12 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// Whether an expression, or one that it names, mentions an input.
-    pub fn mentions(&self, expression: Node<'a>, input: InputId) -> bool {
+    pub(crate) fn mentions(&self, expression: Node<'a>, input: InputId) -> bool {
         self.depends_on(self.graph.syntax.read(expression), input)
     }
 
     /// The open inputs that an expression depends on.
-    pub fn open_inputs_of(&self, node: Node<'a>) -> Vec<InputId> {
+    pub(crate) fn open_inputs_of(&self, node: Node<'a>) -> Vec<InputId> {
         self.expression_dependencies(self.graph.syntax.read(node)).open
     }
 

@@ -115,7 +115,7 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// The formula of what is asked of an element; false where it is asked of something that has no
     /// such thing.
-    pub fn presence(&mut self, of: Of, id: ElementId) -> Formula {
+    pub(crate) fn presence(&mut self, of: Of, id: ElementId) -> Formula {
         let graph = self.graph;
         let element = graph.element(id);
         let slot = element.slot as usize;
@@ -205,7 +205,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// At least one of these is present.
-    pub fn any(&mut self, elements: &[ElementId]) -> Formula {
+    pub(crate) fn any(&mut self, elements: &[ElementId]) -> Formula {
         let atoms: Vec<_> = elements.iter().map(|&id| self.atom(id)).collect();
         self.arena.or(atoms)
     }
@@ -224,7 +224,7 @@ fn is_context_keyword(name: &str) -> bool {
 }
 
 /// Whether an artifact is, in one of its alternatives, of a type.
-pub fn has_artifact_type(
+pub(crate) fn has_artifact_type(
     graph: &crate::variability::graph::Graph<'_>,
     types: &TypeHierarchy<'_>,
     artifact: ElementId,

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 impl<'a> Evaluator<'_, 'a> {
     /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in
     /// a list of them.
-    pub fn validate(
+    pub(crate) fn validate(
         &mut self,
         node: Node<'a>,
         context: Option<ElementId>,
@@ -53,7 +53,7 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// Reports named expressions and inputs that need their own value, whether anything uses them
     /// or not.
-    pub fn validate_cycles(&self, diagnostics: &mut Diagnostics) {
+    pub(crate) fn validate_cycles(&self, diagnostics: &mut Diagnostics) {
         let syntax = &self.graph.syntax;
         let expressions = &self.graph.template.variability.expressions;
         let defaults = self.known.inputs.declarations.iter().filter_map(|(id, declaration)| {

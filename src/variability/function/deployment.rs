@@ -13,7 +13,7 @@ use crate::variability::template::Parameter;
 use rustc_hash::FxHashMap;
 
 /// One source of deployment inputs.
-pub enum DeploymentInputs<'l> {
+pub(crate) enum DeploymentInputs<'l> {
     /// A file: a map of values by the names of inputs.
     File(&'l Document),
     /// The value of the input of this name.
@@ -25,7 +25,7 @@ impl DeploymentInputs<'_> {
     ///
     /// # Errors
     /// `syntax` where the text is no YAML.
-    pub fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let parsed = yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         parsed
             .map(|document| Self::Value(name.to_owned(), Box::new(document)))
@@ -37,7 +37,7 @@ impl DeploymentInputs<'_> {
 ///
 /// # Errors
 /// Inputs that are not declared, and values that are not as they are declared.
-pub fn assign<'t>(
+pub(crate) fn assign<'t>(
     graph: &Graph<'_>,
     presence: &Presence,
     sources: &[DeploymentInputs<'_>],

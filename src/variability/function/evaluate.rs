@@ -26,10 +26,10 @@ const BYTES: usize = 16 << 20;
 
 /// There is an error, which is reported.
 #[derive(Clone, Copy, Debug)]
-pub struct AlreadyReported;
+pub(crate) struct AlreadyReported;
 
 /// A value; nothing where it is not known before run time.
-pub type FunctionResult<T = Value> = Result<Option<T>, AlreadyReported>;
+pub(crate) type FunctionResult<T = Value> = Result<Option<T>, AlreadyReported>;
 
 /// What is found under a path: a value as above; nothing at all where there is none of that name.
 type PathLookup = Result<Option<Option<Value>>, AlreadyReported>;
@@ -38,7 +38,7 @@ type PathLookup = Result<Option<Option<Value>>, AlreadyReported>;
 type Cell = (Option<ElementId>, Span);
 
 /// Values that are given from outside.
-pub struct Given {
+pub(crate) struct Given {
     /// Of topology inputs.
     pub inputs: FxHashMap<ElementId, Value>,
     /// Of properties whose values are expressions over variability inputs.
@@ -46,7 +46,7 @@ pub struct Given {
 }
 
 /// Evaluates functions.
-pub struct Functions<'e, 'a> {
+pub(crate) struct Functions<'e, 'a> {
     graph: &'e Graph<'a>,
     presence: &'e Presence,
     types: &'e Types<'e>,
@@ -65,7 +65,7 @@ pub struct Functions<'e, 'a> {
 
 impl<'e, 'a> Functions<'e, 'a> {
     /// Those of a variant.
-    pub fn new(
+    pub(crate) fn new(
         graph: &'e Graph<'a>,
         presence: &'e Presence,
         types: &'e Types<'e>,
@@ -92,7 +92,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// What was wrong.
-    pub fn into_diagnostics(self) -> Diagnostics {
+    pub(crate) fn into_diagnostics(self) -> Diagnostics {
         self.diagnostics
     }
 
@@ -100,7 +100,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     ///
     /// # Errors
     /// Where something is wrong with it.
-    pub fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
+    pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if call(node).is_none() {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
 //! TOSCA's functions in a variant: evaluated with the values of topology inputs.
 
-pub mod deployment;
-pub mod evaluate;
+pub(crate) mod deployment;
+pub(crate) mod evaluate;

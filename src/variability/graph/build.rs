@@ -23,7 +23,7 @@ pub(crate) const VARIABILITY_GROUPS: [&str; 2] =
 ///
 /// Reports names that lead nowhere, and relationship templates that are not used exactly once; what
 /// is not found is not linked.
-pub fn build<'a>(
+pub(crate) fn build<'a>(
     template: &'a ServiceTemplate<'a>,
     types: &TypeHierarchy<'_>,
     diagnostics: &mut Diagnostics,

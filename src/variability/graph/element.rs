@@ -30,22 +30,22 @@ impl From<ElementId> for Atom {
 
 /// A node: a position in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
+pub(crate) struct NodeId(pub u32);
 
 /// A relation: a position in [`Graph::relations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RelationId(pub u32);
+pub(crate) struct RelationId(pub u32);
 
 /// A group: a position in [`Graph::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupId(pub u32);
+pub(crate) struct GroupId(pub u32);
 
 /// A list of which there are many, and which is mostly short: up to four ids are kept in place.
-pub type Ids<T> = SmallVec<[T; 4]>;
+pub(super) type Ids<T> = SmallVec<[T; 4]>;
 
 /// What every element has.
 #[derive(Clone, Debug)]
-pub struct Element<'a> {
+pub(crate) struct Element<'a> {
     /// Its kind.
     pub kind: ElementKind,
     /// Its name; the file of an import.
@@ -68,14 +68,14 @@ pub struct Element<'a> {
 
 impl Element<'_> {
     /// `default_alternative`
-    pub fn default_alternative(&self) -> Option<bool> {
+    pub(crate) fn default_alternative(&self) -> Option<bool> {
         self.settings?.default_alternative
     }
 }
 
 /// A node template.
 #[derive(Clone, Debug)]
-pub struct NodeElement<'a> {
+pub(crate) struct NodeElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -98,7 +98,7 @@ pub struct NodeElement<'a> {
 
 /// A requirement assignment.
 #[derive(Clone, Debug)]
-pub struct RelationElement<'a> {
+pub(crate) struct RelationElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -119,7 +119,7 @@ pub struct RelationElement<'a> {
 
 /// A property assignment.
 #[derive(Clone, Debug)]
-pub struct PropertyElement<'a> {
+pub(crate) struct PropertyElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -130,7 +130,7 @@ pub struct PropertyElement<'a> {
 
 /// An artifact.
 #[derive(Clone, Debug)]
-pub struct ArtifactElement<'a> {
+pub(crate) struct ArtifactElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -144,11 +144,11 @@ pub struct ArtifactElement<'a> {
 }
 
 /// What has to be present: at least one of each of these.
-pub type Requires = Vec<Vec<ElementId>>;
+pub(crate) type Requires = Vec<Vec<ElementId>>;
 
 /// What a technology makes of its node, when what it stands on is present.
 #[derive(Clone, Debug)]
-pub struct Implementation {
+pub(crate) struct Implementation {
     /// When.
     pub requires: Requires,
     /// The type that it assigns.
@@ -157,7 +157,7 @@ pub struct Implementation {
 
 /// A deployment technology of a node: written by the author, or the candidate of a rule.
 #[derive(Clone, Debug)]
-pub struct TechnologyElement<'a> {
+pub(crate) struct TechnologyElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its node.
@@ -176,7 +176,7 @@ pub struct TechnologyElement<'a> {
 
 /// A group.
 #[derive(Clone, Debug)]
-pub struct GroupElement<'a> {
+pub(crate) struct GroupElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -193,7 +193,7 @@ pub struct GroupElement<'a> {
 
 /// What a policy targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// A node.
     Node(NodeId),
     /// A group, for its members.
@@ -202,7 +202,7 @@ pub enum Target {
 
 /// A policy.
 #[derive(Clone, Debug)]
-pub struct PolicyElement<'a> {
+pub(crate) struct PolicyElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -217,7 +217,7 @@ pub struct PolicyElement<'a> {
 
 /// A topology input.
 #[derive(Clone, Debug)]
-pub struct InputElement<'a> {
+pub(crate) struct InputElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -228,7 +228,7 @@ pub struct InputElement<'a> {
 
 /// A topology output.
 #[derive(Clone, Debug)]
-pub struct OutputElement<'a> {
+pub(crate) struct OutputElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -239,7 +239,7 @@ pub struct OutputElement<'a> {
 
 /// An import.
 #[derive(Clone, Debug)]
-pub struct ImportElement<'a> {
+pub(crate) struct ImportElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its syntax.
@@ -248,7 +248,7 @@ pub struct ImportElement<'a> {
 
 /// All elements. A container comes before what it contains; otherwise the order is the template's.
 #[derive(Debug)]
-pub struct Graph<'a> {
+pub(crate) struct Graph<'a> {
     /// The syntax that it was built from.
     pub template: &'a ServiceTemplate<'a>,
     /// Every element.
@@ -289,7 +289,7 @@ pub struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// A graph without elements, for what depends on inputs only.
-    pub fn empty(template: &'a ServiceTemplate<'a>) -> Self {
+    pub(crate) fn empty(template: &'a ServiceTemplate<'a>) -> Self {
         Self {
             template,
             elements: Vec::new(),
@@ -314,7 +314,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Adds an element and returns its id.
-    pub fn push(&mut self, element: Element<'a>) -> ElementId {
+    pub(crate) fn push(&mut self, element: Element<'a>) -> ElementId {
         let id = ElementId(self.elements.len() as u32);
         self.elements.push(element);
         // What was looked up before it was there is made anew.
@@ -324,27 +324,27 @@ impl<'a> Graph<'a> {
     }
 
     /// The element of an id.
-    pub fn element(&self, id: ElementId) -> &Element<'a> {
+    pub(crate) fn element(&self, id: ElementId) -> &Element<'a> {
         &self.elements[id.0 as usize]
     }
 
     /// All ids in order.
-    pub fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
         (0..self.elements.len() as u32).map(ElementId)
     }
 
     /// The node of an id.
-    pub fn node(&self, id: NodeId) -> &NodeElement<'a> {
+    pub(crate) fn node(&self, id: NodeId) -> &NodeElement<'a> {
         &self.nodes[id.0 as usize]
     }
 
     /// The relation of an id.
-    pub fn relation(&self, id: RelationId) -> &RelationElement<'a> {
+    pub(crate) fn relation(&self, id: RelationId) -> &RelationElement<'a> {
         &self.relations[id.0 as usize]
     }
 
     /// The hosting relations of a node.
-    pub fn hosting<'g>(
+    pub(crate) fn hosting<'g>(
         &'g self,
         node: &'g NodeElement<'a>,
     ) -> impl Iterator<Item = &'g RelationElement<'a>> + Clone {
@@ -352,7 +352,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The elements of the nodes and members that a target stands for.
-    pub fn target_elements(&self, target: Target) -> impl Iterator<Item = ElementId> {
+    pub(crate) fn target_elements(&self, target: Target) -> impl Iterator<Item = ElementId> {
         let (node, group) = match target {
             Target::Node(node) => (Some(self.node(node).id), None),
             Target::Group(group) => (None, Some(&self.groups[group.0 as usize])),
@@ -364,7 +364,7 @@ impl<'a> Graph<'a> {
 
     /// The variability group that an element is: its conditions go to its members, and no result
     /// has it.
-    pub fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
+    pub(crate) fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
         let element = self.element(id);
         let group =
             (element.kind == ElementKind::Group).then(|| &self.groups[element.slot as usize])?;
@@ -372,7 +372,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The types of an element that has types.
-    pub fn types_of(&self, id: ElementId) -> &[ElementId] {
+    pub(crate) fn types_of(&self, id: ElementId) -> &[ElementId] {
         let element = self.element(id);
         let slot = element.slot as usize;
         match element.kind {
@@ -386,7 +386,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The properties of an element that has properties.
-    pub fn properties_of(&self, id: ElementId) -> &[ElementId] {
+    pub(crate) fn properties_of(&self, id: ElementId) -> &[ElementId] {
         let element = self.element(id);
         let slot = element.slot as usize;
         match element.kind {
@@ -401,7 +401,7 @@ impl<'a> Graph<'a> {
 
     /// The only type that an element can have, where it has neither alternatives nor none: also that of an artifact which says none, and that by
     /// which a requirement assignment does without a relationship template.
-    pub fn only_type(&self, id: ElementId) -> Option<&'a str> {
+    pub(crate) fn only_type(&self, id: ElementId) -> Option<&'a str> {
         let element = self.element(id);
         match (self.types_of(id), element.kind) {
             ([only], _) => Some(self.element(*only).name),
@@ -416,13 +416,13 @@ impl<'a> Graph<'a> {
     }
 
     /// The identifier of an element ("Element Identifier System"): `property.port@0.node.shop`.
-    pub fn identifier(&self, id: ElementId) -> impl fmt::Display {
+    pub(crate) fn identifier(&self, id: ElementId) -> impl fmt::Display {
         Path { graph: self, id, display: false }
     }
 
     /// How messages name an element ("Element Display System"): `Property "port@0" of Node "shop"`,
     /// the kind in lower case.
-    pub fn display(&self, id: ElementId) -> impl fmt::Display {
+    pub(crate) fn display(&self, id: ElementId) -> impl fmt::Display {
         Path { graph: self, id, display: true }
     }
 }
@@ -450,7 +450,7 @@ impl fmt::Display for Path<'_, '_> {
 
 /// The part of an identifier that is an element's own: imports have only a position, nodes and
 /// groups only a name.
-pub fn identifier(kind: ElementKind, name: &str, index: u32) -> String {
+pub(crate) fn identifier(kind: ElementKind, name: &str, index: u32) -> String {
     let mut text = String::new();
     // Strings take everything.
     let _ = own(&mut text, kind, name, index);

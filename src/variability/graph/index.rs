@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell};
 
 /// Positions by name; of a name that comes twice the last one.
 #[derive(Debug, Default)]
-pub struct NameIndex<'a> {
+pub(crate) struct NameIndex<'a> {
     names: Vec<&'a str>,
     /// Whether no name comes twice, so that whatever has the name is what is meant.
     is_distinct: bool,
@@ -18,12 +18,12 @@ pub struct NameIndex<'a> {
 
 impl<'a> NameIndex<'a> {
     /// The positions of these; `is_distinct` where it is known that no name comes twice.
-    pub fn of(names: impl Iterator<Item = &'a str>, is_distinct: bool) -> Self {
+    pub(crate) fn of(names: impl Iterator<Item = &'a str>, is_distinct: bool) -> Self {
         Self { names: names.collect(), is_distinct, ..Self::default() }
     }
 
     /// The position of a name.
-    pub fn get(&self, name: &str) -> Option<usize> {
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
         let last = self.last.get();
         let is_meant = |at: &usize| {
             self.is_distinct && self.names.get(*at).is_some_and(|known| *known == name)
@@ -37,7 +37,7 @@ impl<'a> NameIndex<'a> {
     }
 
     /// All names in order.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.names.iter().copied()
     }
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// What an expression looks for.
 #[derive(Clone, Copy, Debug)]
-pub enum LookupStep {
+pub(crate) enum LookupStep {
     /// Of the whole template.
     Root(ElementKind),
     /// Of a container.
@@ -28,12 +28,12 @@ impl<'a> Graph<'a> {
     }
 
     /// The position in the template of the relationship template of this name.
-    pub fn relationship_named(&self, name: &str) -> Option<usize> {
+    pub(crate) fn relationship_named(&self, name: &str) -> Option<usize> {
         self.relationship_names.get(name)
     }
 
     /// The node of this name.
-    pub fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
+    pub(crate) fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
         self.node_id(name).map(|node| self.node(node))
     }
 
@@ -41,7 +41,11 @@ impl<'a> Graph<'a> {
     ///
     /// # Errors
     /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
-    pub fn find(&self, step: LookupStep, operand: Node<'_>) -> Result<ElementId, Diagnostic> {
+    pub(crate) fn find(
+        &self,
+        step: LookupStep,
+        operand: Node<'_>,
+    ) -> Result<ElementId, Diagnostic> {
         let name = operand.text().unwrap_or_default();
         // Nodes and groups have unique names and no positions, imports have positions and no names.
         let known = match step {
@@ -199,7 +203,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The identifier that somebody who wrote this one may have meant.
-    pub fn closest_identifier(&self, written: &str) -> Option<Advice> {
+    pub(crate) fn closest_identifier(&self, written: &str) -> Option<Advice> {
         let (kind, _) = written.split_once('.')?;
         let of_kind = self.ids().filter(|&id| self.element(id).kind.as_str() == kind);
         let known: Vec<_> = of_kind.map(|id| self.identifier(id).to_string()).collect();
@@ -207,7 +211,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The element of an identifier, such as `property.port@0.node.shop`.
-    pub fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
+    pub(crate) fn by_identifier(&self, identifier: &str) -> Option<ElementId> {
         let (kind, rest) = identifier.split_once('.')?;
         if kind == ElementKind::Node.as_str() {
             return self.node_named(rest).map(|node| node.id);

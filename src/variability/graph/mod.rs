@@ -4,15 +4,15 @@
 
 mod build;
 mod element;
-pub mod index;
+pub(crate) mod index;
 mod lookup;
 mod references;
 
 pub(crate) use build::VARIABILITY_GROUPS;
-pub use build::build;
-pub use element::{
+pub(crate) use build::build;
+pub(crate) use element::{
     ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement,
     NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
     TechnologyElement, identifier,
 };
-pub use lookup::LookupStep;
+pub(crate) use lookup::LookupStep;

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 /// One place where a value takes from elsewhere.
 #[derive(Clone, Debug)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// The element that it is part of.
     pub from: ElementId,
     /// The elements it may mean: alternatives of one name.

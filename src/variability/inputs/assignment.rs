@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Who assigns a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AssignmentSource {
+pub(crate) enum AssignmentSource {
     /// The variability preset of this name.
     Preset(String),
     /// The environment variable of this name.
@@ -41,7 +41,7 @@ impl fmt::Display for AssignmentSource {
 
 /// One value for one input.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The name of the input.
     pub name: String,
     /// The value.
@@ -54,14 +54,14 @@ pub struct Assignment {
 
 impl Assignment {
     /// An assignment by a call.
-    pub fn new(name: impl Into<String>, value: impl Into<Value>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, value: impl Into<Value>) -> Self {
         Self { name: name.into(), value: value.into(), span: None, source: AssignmentSource::Call }
     }
 }
 
 /// What becomes of inputs that nothing assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputMode {
+pub(crate) enum InputMode {
     /// They have their defaults.
     Closed,
     /// They are left open: any value that their declaration admits.
@@ -72,7 +72,7 @@ pub enum InputMode {
 
 /// The value of one input.
 #[derive(Clone, Debug)]
-pub enum InputValue<'a> {
+pub(crate) enum InputValue<'a> {
     /// It was assigned.
     Assigned(Value),
     /// It is the declared default.
@@ -87,7 +87,7 @@ pub enum InputValue<'a> {
 
 /// The values of all inputs.
 #[derive(Clone, Debug, Default)]
-pub struct InputValues<'a> {
+pub(crate) struct InputValues<'a> {
     values: Vec<InputValue<'a>>,
     /// Who assigned it, and where, for those that are assigned.
     sources: Vec<Option<(AssignmentSource, Option<Span>)>>,
@@ -95,12 +95,12 @@ pub struct InputValues<'a> {
 
 impl<'a> InputValues<'a> {
     /// The value of this input.
-    pub fn get(&self, id: InputId) -> &InputValue<'a> {
+    pub(crate) fn get(&self, id: InputId) -> &InputValue<'a> {
         self.values.get(id.index()).unwrap_or(&InputValue::Missing)
     }
 
     /// Who assigned this input, and where that stands in a file.
-    pub fn source(&self, id: InputId) -> Option<&(AssignmentSource, Option<Span>)> {
+    pub(crate) fn source(&self, id: InputId) -> Option<&(AssignmentSource, Option<Span>)> {
         self.sources.get(id.index())?.as_ref()
     }
 }
@@ -112,7 +112,7 @@ impl<'a> InputValues<'a> {
 /// constraint, is reported as `invalid-input`. A string at a boolean is only worth a warning,
 /// because `yes` and its like, which are strings in YAML 1.2, are in use for features; it counts as
 /// true. Where inputs are left open, those that nothing assigns have no default.
-pub fn assign<'a>(
+pub(crate) fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
     mode: InputMode,
@@ -192,7 +192,7 @@ fn misfit(
 /// # Errors
 /// `syntax` where it is not well-formed, `invalid-input` where it is not a map of inputs or a
 /// feature configuration.
-pub fn read_file(
+pub(crate) fn read_file(
     path: &Path,
     file: FileId,
     text: &Arc<str>,
@@ -209,7 +209,7 @@ pub fn read_file(
 ///
 /// # Errors
 /// `invalid-input` for anything but a map; an empty file is an empty map.
-pub fn from_yaml(root: Node<'_>) -> Result<Vec<Assignment>, Diagnostic> {
+pub(super) fn from_yaml(root: Node<'_>) -> Result<Vec<Assignment>, Diagnostic> {
     entries(root, &AssignmentSource::File)
 }
 
@@ -244,7 +244,7 @@ pub(super) fn entries(
 ///
 /// # Errors
 /// `syntax` where the text is not well-formed; without a place, for the text is in no file.
-pub fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagnostic> {
+pub(crate) fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagnostic> {
     parse_text(name, text, AssignmentSource::Call)
 }
 
@@ -264,13 +264,13 @@ fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assign
 }
 
 /// How environment variables start that assign inputs.
-pub const INPUT_VARIABLE: &str = "CUVEE_INPUT_";
+pub(crate) const INPUT_VARIABLE: &str = "CUVEE_INPUT_";
 
 /// Reads the environment variables `CUVEE_INPUT_<NAME>`, sorted by name.
 ///
 /// The name means the declared input of that name in lower case; where there is none, the one that
 /// it equals but for case.
-pub fn from_environment(
+pub(crate) fn from_environment(
     variables: &[(String, String)],
     declarations: &Declarations<'_>,
     diagnostics: &mut Diagnostics,
@@ -298,7 +298,7 @@ fn declared_name(lower: &str, declarations: &Declarations<'_>) -> String {
 }
 
 /// The presets that `CUVEE_PRESETS` lists, comma between them, for where no preset is given.
-pub fn presets_from_environment(variables: &[(String, String)]) -> Vec<String> {
+pub(crate) fn presets_from_environment(variables: &[(String, String)]) -> Vec<String> {
     let lists = variables
         .iter()
         .filter(|(key, _)| key == "CUVEE_PRESETS")

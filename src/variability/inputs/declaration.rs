@@ -19,18 +19,18 @@ use rustc_hash::FxHashMap;
 
 /// A declared input, by its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InputId(pub u32);
+pub(crate) struct InputId(pub u32);
 
 impl InputId {
     /// The position.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// The declaration of one input.
 #[derive(Clone, Debug)]
-pub struct Declaration<'a> {
+pub(crate) struct Declaration<'a> {
     /// The name.
     pub name: &'a str,
     /// The place of the name.
@@ -49,7 +49,7 @@ pub struct Declaration<'a> {
 
 /// All declared inputs, in the order of the template.
 #[derive(Clone, Debug, Default)]
-pub struct Declarations<'a> {
+pub(crate) struct Declarations<'a> {
     inputs: Vec<Declaration<'a>>,
     ids: FxHashMap<&'a str, InputId>,
 }
@@ -68,7 +68,7 @@ impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.
     ///
     /// What is wrong is reported and left out; the rest is declared all the same.
-    pub fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut declarations = Self::default();
         let mut bodies = Vec::new();
         for (name, key, body) in named(node, "a variability input", diagnostics) {
@@ -92,17 +92,17 @@ impl<'a> Declarations<'a> {
     }
 
     /// The input of this name.
-    pub fn id(&self, name: &str) -> Option<InputId> {
+    pub(crate) fn id(&self, name: &str) -> Option<InputId> {
         self.ids.get(name).copied()
     }
 
     /// The declaration of this input.
-    pub fn get(&self, id: InputId) -> Option<&Declaration<'a>> {
+    pub(crate) fn get(&self, id: InputId) -> Option<&Declaration<'a>> {
         self.inputs.get(id.index())
     }
 
     /// All inputs in the order of the template.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (InputId, &Declaration<'a>)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (InputId, &Declaration<'a>)> {
         self.inputs
             .iter()
             .enumerate()
@@ -110,12 +110,12 @@ impl<'a> Declarations<'a> {
     }
 
     /// How many inputs are declared.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.inputs.len()
     }
 
     /// What somebody who named an undeclared input may have meant.
-    pub fn suggestion(&self, name: &str) -> Advice {
+    pub(crate) fn suggestion(&self, name: &str) -> Advice {
         let names = || self.names();
         did_you_mean(name, names()).unwrap_or_else(|| match names().next() {
             Some(_) => format!("declared are {}", listed(names())).into(),
@@ -219,44 +219,44 @@ impl<'a> Declaration<'a> {
 
     /// The primitive type of its values; nothing where none is declared, and where it is a data
     /// type, which says nothing about values here.
-    pub fn primitive(&self) -> Option<Primitive> {
+    pub(crate) fn primitive(&self) -> Option<Primitive> {
         Primitive::from_name(self.schema.type_name)
     }
 
     /// The primitive type of the entries of its values, where they are lists or maps.
-    pub fn entries(&self) -> Option<Primitive> {
+    pub(crate) fn entries(&self) -> Option<Primitive> {
         Primitive::from_name(self.schema.entry_schema.as_deref()?.type_name)
     }
 
     /// What its assigned values must fulfil beside being of their type.
-    pub fn constraints(&self) -> &[Clause<'a>] {
+    pub(crate) fn constraints(&self) -> &[Clause<'a>] {
         &self.schema.constraints
     }
 
     /// The values that a clause lists, where one does.
-    pub fn listed_values(&self) -> Option<Vec<Value>> {
+    pub(crate) fn listed_values(&self) -> Option<Vec<Value>> {
         let values = self.constraints().iter().find_map(Clause::values)?;
         Some(values.into_iter().map(|value| self.read_value(value)).collect())
     }
 
     /// The values at which a clause begins or ceases to hold.
-    pub fn bounds(&self) -> impl Iterator<Item = Value> {
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = Value> {
         self.constraints().iter().flat_map(Clause::bounds).map(|value| self.read_value(value))
     }
 
     /// The value as its type has it: a version stays the text it was written as, though `1.10` also
     /// reads as a number.
-    pub fn read_value(&self, value: Value) -> Value {
+    pub(crate) fn read_value(&self, value: Value) -> Value {
         as_declared(value, &self.schema)
     }
 
     /// Whether two of its values are equal: as sizes, `1 GB` is `1000 MB`.
-    pub fn equal(&self, a: &Value, b: &Value) -> bool {
+    pub(crate) fn equal(&self, a: &Value, b: &Value) -> bool {
         same(a, b, &self.schema, &NoDataTypes)
     }
 
     /// The value that is declared as default, where it is one and no expression.
-    pub fn default_value(&self) -> Option<Value> {
+    pub(crate) fn default_value(&self) -> Option<Value> {
         self.default
             .filter(|default| !is_expression(*default))
             .map(|default| self.read_value(default.to_value()))
@@ -264,7 +264,7 @@ impl<'a> Declaration<'a> {
 
     /// The expression that its value is that of where nothing is assigned: a default that is one,
     /// or else the default expression.
-    pub fn computed_default(&self) -> Option<Node<'a>> {
+    pub(crate) fn computed_default(&self) -> Option<Node<'a>> {
         match self.default {
             Some(default) => is_expression(default).then_some(default),
             None => self.default_expression,
@@ -272,14 +272,14 @@ impl<'a> Declaration<'a> {
     }
 
     /// What is wrong with a value: its type, or else every constraint that it violates.
-    pub fn problems(&self, value: &Value) -> Vec<InputMismatch> {
+    pub(crate) fn problems(&self, value: &Value) -> Vec<InputMismatch> {
         let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
         found.into_iter().filter_map(InputMismatch::of).collect()
     }
 }
 
 /// Why a value does not fit a declaration.
-pub struct InputMismatch {
+pub(crate) struct InputMismatch {
     /// What, in a few words.
     pub message: String,
     pub(super) wrong_type: bool,
@@ -295,7 +295,7 @@ impl InputMismatch {
 
     /// The diagnostic with the place of the constraint that is violated, and what may have been
     /// meant.
-    pub fn labels(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+    pub(crate) fn labels(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         diagnostic.labels.extend(self.found.labels.iter().cloned());
         diagnostic.help.clone_from(&self.found.help);
         diagnostic.instead.clone_from(&self.found.instead);

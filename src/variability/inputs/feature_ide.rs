@@ -21,7 +21,7 @@ use quick_xml::reader::Reader;
 /// # Errors
 /// `syntax` where the XML is not well-formed or has a document type; `invalid-input` where it is no
 /// feature configuration.
-pub fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostic> {
+pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostic> {
     let mut reader = Reader::from_str(text);
     let mut found = Vec::new();
     let (mut depth, mut rooted) = (0_usize, false);
@@ -60,7 +60,7 @@ pub fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Dia
 }
 
 /// The name of the input that stands for a feature.
-pub fn input_name(feature: &str) -> String {
+pub(crate) fn input_name(feature: &str) -> String {
     feature.to_lowercase().replace(' ', "_")
 }
 

@@ -19,23 +19,23 @@ macro_rules! feature_keywords {
     ($($variant:ident $keyword:literal $text:literal;)*) => {
         /// A feature keyword.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum FeatureKeyword {
+        pub(crate) enum FeatureKeyword {
             $(#[doc = $text] $variant,)*
         }
 
         impl FeatureKeyword {
             /// All of them, in the order of the specification.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// As it is written.
-            pub fn as_str(self) -> &'static str {
+            pub(crate) fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $keyword,)*
                 }
             }
 
             /// What it demands, for people: `needs at least one of these`.
-            pub fn demand(self) -> &'static str {
+            pub(crate) fn demand(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
                 }
@@ -55,12 +55,12 @@ feature_keywords! {
 
 impl FeatureKeyword {
     /// The keyword that is written so.
-    pub fn from_keyword(text: &str) -> Option<Self> {
+    pub(crate) fn from_keyword(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|keyword| keyword.as_str() == text)
     }
 
     /// Whether the rule holds for an input of this truth and these listed ones.
-    pub fn holds(self, parent: bool, mut children: impl Iterator<Item = bool>) -> bool {
+    pub(crate) fn holds(self, parent: bool, mut children: impl Iterator<Item = bool>) -> bool {
         match self {
             Self::Mandatory => children.all(|child| child == parent),
             Self::Optional => parent || !children.any(|child| child),
@@ -74,7 +74,7 @@ impl FeatureKeyword {
 
 /// One feature keyword of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeatureRule {
+pub(crate) struct FeatureRule {
     /// Which.
     pub keyword: FeatureKeyword,
     /// The place of the keyword.
@@ -123,7 +123,7 @@ impl FeatureRule {
 ///
 /// `value` is asked for the inputs that rules speak of and no others; an input without a value is
 /// false.
-pub fn check_features(
+pub(crate) fn check_features(
     declarations: &Declarations<'_>,
     value: &dyn Fn(InputId) -> Option<Value>,
 ) -> Diagnostics {

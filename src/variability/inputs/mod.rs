@@ -10,21 +10,21 @@ mod feature_ide;
 mod features;
 mod preset;
 
-pub use assignment::{
+pub(crate) use assignment::{
     Assignment, INPUT_VARIABLE, InputMode, InputValue, InputValues, assign, from_environment,
     parse_assignment_text, presets_from_environment, read_file,
 };
-pub use declaration::{Declaration, Declarations, InputId};
-pub use feature_ide::{from_feature_ide, input_name};
-pub use features::{FeatureKeyword, FeatureRule, check_features};
-pub use preset::VariabilityPresets;
+pub(crate) use declaration::{Declaration, Declarations, InputId};
+pub(crate) use feature_ide::{from_feature_ide, input_name};
+pub(crate) use features::{FeatureKeyword, FeatureRule, check_features};
+pub(crate) use preset::VariabilityPresets;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 
 /// The inputs of one run: what is declared, and what is assigned.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// The declarations.
     pub declarations: Declarations<'a>,
     /// The value of each.

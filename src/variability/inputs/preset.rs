@@ -8,7 +8,7 @@ use crate::text::yaml::{Node, NodeKind};
 
 /// One preset.
 #[derive(Clone, Debug)]
-pub struct VariabilityPreset<'a> {
+pub(crate) struct VariabilityPreset<'a> {
     /// The key by which it is chosen.
     pub id: &'a str,
     /// The place of that key.
@@ -22,13 +22,13 @@ pub struct VariabilityPreset<'a> {
 
 /// All presets of a template, in its order.
 #[derive(Clone, Debug, Default)]
-pub struct VariabilityPresets<'a>(pub(super) Vec<VariabilityPreset<'a>>);
+pub(crate) struct VariabilityPresets<'a>(pub(super) Vec<VariabilityPreset<'a>>);
 
 impl<'a> VariabilityPresets<'a> {
     /// Reads the node of `variability.presets`.
     ///
     /// What is wrong is reported and left out.
-    pub fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut presets: Vec<VariabilityPreset<'a>> = Vec::new();
         for (id, key, body) in named(node, "a variability preset", diagnostics) {
             let mut preset = VariabilityPreset {
@@ -58,17 +58,17 @@ impl<'a> VariabilityPresets<'a> {
     }
 
     /// The presets, in the order of the template.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &VariabilityPreset<'a>> {
         self.0.iter()
     }
 
     /// The keys by which they are chosen.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.0.iter().map(|preset| preset.id)
     }
 
     /// What these presets assign, preset by preset; an unknown one is reported.
-    pub fn assignments<S: AsRef<str>>(
+    pub(crate) fn assignments<S: AsRef<str>>(
         &self,
         chosen: &[S],
         diagnostics: &mut Diagnostics,

@@ -76,7 +76,7 @@ fn sized(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> OperatorResult
 }
 
 /// Orders two numbers, two versions, or two strings by code point; nothing for anything else.
-pub fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_int(), b.as_int()) {
             (Some(a), Some(b)) => Some(a.cmp(&b)),
@@ -93,7 +93,7 @@ pub fn compare(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// How many characters a string, items a list, or entries a map has; nothing for anything else.
-pub fn size(value: &Value) -> Option<usize> {
+pub(crate) fn size(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => Some(text.chars().count()),
         Value::List(items) => Some(items.len()),

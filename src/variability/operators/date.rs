@@ -70,7 +70,7 @@ fn read(operands: &Operands<'_>, value: &Value) -> Result<Timestamp, OperatorErr
 
 /// The instant that a date means: a TOSCA timestamp, another ISO 8601 date, with or without time
 /// and zone (without: UTC), or milliseconds since 1970.
-pub fn instant(value: &Value) -> Option<Timestamp> {
+pub(crate) fn instant(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => Timestamp::from_millisecond(number.as_int()?).ok(),
         Value::String(text) => {

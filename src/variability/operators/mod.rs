@@ -7,16 +7,16 @@ mod comparison;
 mod date;
 mod string;
 
-pub use comparison::{compare, size};
-pub use date::instant;
+pub(crate) use comparison::{compare, size};
+pub(crate) use date::instant;
 
-pub use crate::text::value::quote;
+pub(crate) use crate::text::value::quote;
 use crate::text::value::{Number, Value};
 use crate::variability::clock::Clock;
 
 /// Why an operator has no value for its operands; the caller adds the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperatorError(pub String);
+pub(crate) struct OperatorError(pub String);
 
 impl std::fmt::Display for OperatorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,16 +33,16 @@ macro_rules! operators {
     ($($variant:ident $keyword:literal $function:path;)*) => {
         /// An operator over values.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum ValueOperator {
+        pub(crate) enum ValueOperator {
             $(#[doc = concat!("`", $keyword, "`")] $variant,)*
         }
 
         impl ValueOperator {
             /// All operators, family by family.
-            pub const ALL: &'static [ValueOperator] = &[$(ValueOperator::$variant,)*];
+            pub(crate) const ALL: &'static [ValueOperator] = &[$(ValueOperator::$variant,)*];
 
             /// The operator of this keyword.
-            pub fn from_keyword(keyword: &str) -> Option<Self> {
+            pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
                 match keyword {
                     $($keyword => Some(Self::$variant),)*
                     _ => None,
@@ -50,7 +50,7 @@ macro_rules! operators {
             }
 
             /// The keyword of this operator.
-            pub fn keyword(self) -> &'static str {
+            pub(crate) fn keyword(self) -> &'static str {
                 match self {
                     $(Self::$variant => $keyword,)*
                 }
@@ -107,7 +107,7 @@ operators! {
 
 impl ValueOperator {
     /// All keywords.
-    pub fn keywords() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
         Self::ALL.iter().map(|operator| operator.keyword())
     }
 
@@ -117,7 +117,11 @@ impl ValueOperator {
     /// # Errors
     /// Says what is wrong with the number, type or value of the operands, or that `weekday` has no
     /// clock.
-    pub fn apply(self, operands: &Value, clock: Option<&Clock>) -> Result<Value, OperatorError> {
+    pub(crate) fn apply(
+        self,
+        operands: &Value,
+        clock: Option<&Clock>,
+    ) -> Result<Value, OperatorError> {
         self.function()(&Operands { operator: self, value: operands, clock })
     }
 }

@@ -98,10 +98,10 @@ macro_rules! options {
 
         impl $list {
             /// All of them, in the order of their numbers.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            $visibility const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name of the option.
-            pub const fn as_str(self) -> &'static str {
+            $visibility const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }

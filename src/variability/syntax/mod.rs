@@ -10,8 +10,8 @@ mod operator;
 mod parse;
 mod presence;
 
-pub use operator::{Connective, ExpressionOperator, ReadAs};
-pub use presence::{Of, PresenceOperator};
+pub(crate) use operator::{Connective, ExpressionOperator, ReadAs};
+pub(crate) use presence::{Of, PresenceOperator};
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -21,16 +21,16 @@ use std::cell::RefCell;
 
 /// An expression: a position in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ExpressionId(u32);
+pub(crate) struct ExpressionId(u32);
 
 impl ExpressionId {
     /// The position as an index.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
     /// This one alone.
-    pub fn only(self) -> ExpressionRange {
+    pub(crate) fn only(self) -> ExpressionRange {
         ExpressionRange { first: self.0, count: 1 }
     }
 }
@@ -40,7 +40,7 @@ impl ExpressionId {
 /// The parts of an expression lie side by side, so that this is a range of positions, and going
 /// through them borrows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpressionRange {
+pub(crate) struct ExpressionRange {
     first: u32,
     count: u32,
 }
@@ -52,14 +52,14 @@ impl ExpressionRange {
     }
 
     /// The ids in order.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = ExpressionId> + Clone + use<> {
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = ExpressionId> + Clone + use<> {
         (self.first..self.first + self.count).map(ExpressionId)
     }
 }
 
 /// An expression: what it is, and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Expression<'a> {
+pub(crate) struct Expression<'a> {
     /// What it is.
     pub term: Term<'a>,
     node: Node<'a>,
@@ -67,7 +67,7 @@ pub struct Expression<'a> {
 
 /// What an expression is.
 #[derive(Clone, Copy, Debug)]
-pub enum Term<'a> {
+pub(crate) enum Term<'a> {
     /// A scalar: a value; where a condition is asked for, the identifier of an element; behind some
     /// operators, a name.
     Scalar(Node<'a>),
@@ -81,7 +81,7 @@ pub enum Term<'a> {
 
 /// An operator and its operand.
 #[derive(Clone, Copy, Debug)]
-pub struct Application<'a> {
+pub(crate) struct Application<'a> {
     /// The operator.
     pub operator: ExpressionOperator,
     /// Its keyword.
@@ -92,7 +92,7 @@ pub struct Application<'a> {
 
 /// A problem: a position in the list beside the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProblemId(u32);
+pub(crate) struct ProblemId(u32);
 
 impl ProblemId {
     fn index(self) -> usize {
@@ -102,32 +102,32 @@ impl ProblemId {
 
 impl<'a> Expression<'a> {
     /// Where it stands; for an alias, where what it stands for does.
-    pub fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.node.span()
     }
 
     /// The scalar, if it is one.
-    pub fn scalar(&self) -> Option<Node<'a>> {
+    pub(crate) fn scalar(&self) -> Option<Node<'a>> {
         if let Term::Scalar(node) = self.term { Some(node) } else { None }
     }
 
     /// The text of a scalar; nothing for anything else.
-    pub fn text(&self) -> Option<&'a str> {
+    pub(crate) fn text(&self) -> Option<&'a str> {
         self.scalar()?.text()
     }
 
     /// The operator and its operand, if it is one that is applied.
-    pub fn application(&self) -> Option<Application<'a>> {
+    pub(crate) fn application(&self) -> Option<Application<'a>> {
         if let Term::Application(operation) = self.term { Some(operation) } else { None }
     }
 
     /// The items of a list; nothing for anything else.
-    pub fn items(&self) -> Option<ExpressionRange> {
+    pub(crate) fn items(&self) -> Option<ExpressionRange> {
         if let Term::List(items) = self.term { Some(items) } else { None }
     }
 
     /// What this is, for messages: `a map`, `a string`, `a number`, ...
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self.term {
             Term::Scalar(node) => node.describe(),
             Term::List(_) => "a list",
@@ -142,39 +142,39 @@ impl<'a> Expression<'a> {
 /// import is wanted takes its conditions and what they name. So nothing is read ahead, and what
 /// was read is known by its node, for as long as the elements are there that it decides about.
 #[derive(Debug, Default)]
-pub struct Syntax<'a> {
+pub(crate) struct Syntax<'a> {
     tree: RefCell<ExpressionTree<'a>>,
 }
 
 impl<'a> Syntax<'a> {
     /// The expression that stands here, or the list of them.
-    pub fn read(&self, node: Node<'a>) -> ExpressionId {
+    pub(crate) fn read(&self, node: Node<'a>) -> ExpressionId {
         self.tree.borrow_mut().read(node)
     }
 
     /// The expression of an id.
-    pub fn get(&self, id: ExpressionId) -> Expression<'a> {
+    pub(crate) fn get(&self, id: ExpressionId) -> Expression<'a> {
         self.tree.borrow().get(id)
     }
 
     /// The items of a list, and anything else as the only one.
-    pub fn each(&self, id: ExpressionId) -> ExpressionRange {
+    pub(crate) fn each(&self, id: ExpressionId) -> ExpressionRange {
         self.get(id).items().unwrap_or(id.only())
     }
 
     /// The items of a list; none of anything else.
-    pub fn items(&self, id: ExpressionId) -> ExpressionRange {
+    pub(crate) fn items(&self, id: ExpressionId) -> ExpressionRange {
         self.get(id).items().unwrap_or(ExpressionRange { first: id.0, count: 0 })
     }
 
     /// What is wrong with an expression.
-    pub fn problem(&self, id: ProblemId) -> Diagnostic {
+    pub(crate) fn problem(&self, id: ProblemId) -> Diagnostic {
         self.tree.borrow().problem(id).clone()
     }
 
     /// Calls back with every operation in an expression that names an input or an expression: what
     /// it names, and where.
-    pub fn each_reference(
+    pub(crate) fn each_reference(
         &self,
         id: ExpressionId,
         found: &mut impl FnMut(ExpressionOperator, ExpressionId),
@@ -191,7 +191,7 @@ impl<'a> Syntax<'a> {
     }
 
     /// An expression as text; expressions with the same text are the same, wherever they stand.
-    pub fn canonical(&self, id: ExpressionId) -> String {
+    pub(crate) fn canonical(&self, id: ExpressionId) -> String {
         let mut text = String::new();
         self.write_canonical(id, &mut text);
         text

@@ -7,7 +7,7 @@ use crate::variability::operators::ValueOperator;
 
 /// What an expression does with its operand.
 #[derive(Clone, Copy, Debug)]
-pub enum ExpressionOperator {
+pub(crate) enum ExpressionOperator {
     /// `variability_input`: the value of an input.
     Input,
     /// `logic_expression` and `value_expression`: what a named expression comes to.
@@ -22,7 +22,7 @@ pub enum ExpressionOperator {
 
 /// As what a named expression is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReadAs {
+pub(crate) enum ReadAs {
     /// As a condition.
     Logic,
     /// As a value.
@@ -31,7 +31,7 @@ pub enum ReadAs {
 
 /// A logical operator ("Logical Operators").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connective {
+pub(crate) enum Connective {
     /// `and`
     And,
     /// `or`
@@ -67,7 +67,7 @@ const CONNECTIVES: [(&str, Connective); 7] = [
 
 impl ExpressionOperator {
     /// The operator of a keyword.
-    pub fn from_keyword(keyword: &str) -> Option<Self> {
+    pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
         let reference = REFERENCES.iter().find(|(known, _)| *known == keyword);
         let connective = || CONNECTIVES.iter().find(|(known, _)| *known == keyword);
         reference
@@ -78,7 +78,7 @@ impl ExpressionOperator {
     }
 
     /// The keyword of an operator.
-    pub fn keyword(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             Self::Input => "variability_input",
             Self::Named(ReadAs::Logic) => "logic_expression",
@@ -93,19 +93,19 @@ impl ExpressionOperator {
     }
 
     /// The keywords of all operators.
-    pub fn keywords() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
         let references = REFERENCES.into_iter().map(|(keyword, _)| keyword);
         let connectives = CONNECTIVES.into_iter().map(|(keyword, _)| keyword);
         references.chain(connectives).chain(presence::keywords()).chain(ValueOperator::keywords())
     }
 
     /// Whether it names an input or an expression instead of taking operands.
-    pub fn is_reference(self) -> bool {
+    pub(crate) fn is_reference(self) -> bool {
         matches!(self, Self::Input | Self::Named(_))
     }
 
     /// Whether its operands are conditions.
-    pub fn is_logical(self) -> bool {
+    pub(crate) fn is_logical(self) -> bool {
         matches!(self, Self::Logical(_))
     }
 }

@@ -40,7 +40,7 @@ enum ExpressionShape {
 }
 
 impl<'a> ExpressionTree<'a> {
-    pub fn read(&mut self, node: Node<'a>) -> ExpressionId {
+    pub(super) fn read(&mut self, node: Node<'a>) -> ExpressionId {
         if let Some(&known) = self.roots.get(&node.identity()) {
             return known;
         }
@@ -51,7 +51,7 @@ impl<'a> ExpressionTree<'a> {
         id
     }
 
-    pub fn get(&self, id: ExpressionId) -> Expression<'a> {
+    pub(super) fn get(&self, id: ExpressionId) -> Expression<'a> {
         let ExpressionRecord { shape, document, position } = self.records[id.index()];
         let document = self.documents[document as usize];
         let node = document.at(position);
@@ -69,11 +69,11 @@ impl<'a> ExpressionTree<'a> {
     }
 
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.records.len()
     }
 
-    pub fn problem(&self, problem: ProblemId) -> &Diagnostic {
+    pub(super) fn problem(&self, problem: ProblemId) -> &Diagnostic {
         &self.problems[problem.index()].0
     }
 

@@ -4,7 +4,7 @@ use crate::variability::element::ElementKind;
 
 /// What is asked of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub(crate) enum Of {
     /// `present(e)`
     Itself,
     /// `⋁ present(h)` over the hosts h of the node
@@ -43,7 +43,7 @@ pub enum Of {
 
 /// A presence operator: a position in the table below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PresenceOperator(u8);
+pub(crate) struct PresenceOperator(u8);
 
 /// A line of the table of presence operators.
 struct PresenceQuestion {
@@ -117,7 +117,7 @@ pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
 
 impl PresenceOperator {
     /// The operator of a keyword.
-    pub fn from_keyword(keyword: &str) -> Option<Self> {
+    pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
         let position = OPERATORS.iter().position(|operator| operator.keyword == keyword)?;
         Some(Self(position as u8))
     }
@@ -127,17 +127,17 @@ impl PresenceOperator {
     }
 
     /// Its keyword.
-    pub fn keyword(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         self.question().keyword
     }
 
     /// The kinds of its operands, one inside of the other.
-    pub fn path(self) -> &'static [ElementKind] {
+    pub(crate) fn path(self) -> &'static [ElementKind] {
         self.question().path
     }
 
     /// What it asks of the last of them.
-    pub fn of(self) -> Of {
+    pub(crate) fn of(self) -> Of {
         self.question().of
     }
 }

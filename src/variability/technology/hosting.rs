@@ -16,7 +16,7 @@ const MAX_HEIGHT: usize = 256;
 ///
 /// # Errors
 /// Where there are too many.
-pub fn paths(
+pub(super) fn paths(
     graph: &Graph<'_>,
     types: &TypeHierarchy<'_>,
     node: &NodeElement<'_>,

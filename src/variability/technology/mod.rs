@@ -30,7 +30,7 @@ struct Candidate<'a> {
 ///
 /// Reports `required-technology` for each managed node that no rule fits, and a node with more
 /// candidates than can be meant.
-pub fn assign<'a>(
+pub(crate) fn assign<'a>(
     mut graph: Graph<'a>,
     types: &TypeHierarchy<'_>,
     rules: &'a [TechnologyRule<'a>],

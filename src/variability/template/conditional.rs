@@ -10,7 +10,7 @@ use crate::variability::options::{ModePart, parse_mode};
 
 /// What `implied` says: whose presence, together with the manual conditions, implies the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Implied {
+pub(crate) enum Implied {
     /// Nothing's.
     No,
     /// The container's; the source's, for a relation.
@@ -21,7 +21,7 @@ pub enum Implied {
 
 /// One entry of `implies`: the element, under this condition, implies the target.
 #[derive(Clone, Copy, Debug)]
-pub struct Implication<'a> {
+pub(crate) struct Implication<'a> {
     /// What is implied.
     pub target: Node<'a>,
     /// When.
@@ -30,7 +30,7 @@ pub struct Implication<'a> {
 
 /// The settings of an element that few elements have.
 #[derive(Clone, Debug, Default)]
-pub struct ElementSettings<'a> {
+pub(crate) struct ElementSettings<'a> {
     /// `implies`
     pub implies: Vec<Implication<'a>>,
     /// `implied`
@@ -51,7 +51,7 @@ pub struct ElementSettings<'a> {
 
 /// The variability of one element.
 #[derive(Clone, Debug, Default)]
-pub struct Conditional<'a> {
+pub(crate) struct Conditional<'a> {
     /// `conditions`: one expression or a list of them.
     pub conditions: Option<Node<'a>>,
     settings: Option<Box<ElementSettings<'a>>>,
@@ -59,7 +59,7 @@ pub struct Conditional<'a> {
 
 /// An element as it is declared: its name, its places and its variability.
 #[derive(Clone, Debug)]
-pub struct Declared<'a> {
+pub(crate) struct Declared<'a> {
     /// The name.
     pub name: &'a str,
     /// Where the name stands.
@@ -81,19 +81,19 @@ impl<'a> Declared<'a> {
     }
 
     /// Where the element is declared.
-    pub fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.key.span()
     }
 }
 
 impl<'a> Conditional<'a> {
     /// The settings, where there are any.
-    pub fn settings(&self) -> Option<&ElementSettings<'a>> {
+    pub(crate) fn settings(&self) -> Option<&ElementSettings<'a>> {
         self.settings.as_deref()
     }
 
     /// `default_alternative`
-    pub fn default_alternative(&self) -> Option<bool> {
+    pub(crate) fn default_alternative(&self) -> Option<bool> {
         self.settings()?.default_alternative
     }
 

@@ -11,7 +11,7 @@ use crate::variability::element::ElementKind;
 
 /// A node template ("Node Template").
 #[derive(Clone, Debug)]
-pub struct NodeTemplate<'a> {
+pub(crate) struct NodeTemplate<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The alternatives of its type; `type: T` is one without conditions.
@@ -35,14 +35,14 @@ pub struct NodeTemplate<'a> {
 }
 
 /// The keywords of a node template behind which are its elements and its conditions.
-pub const NODE_PARTS: &[&str] =
+pub(crate) const NODE_PARTS: &[&str] =
     &["type", "properties", "requirements", "artifacts", "technology", "conditions", "implies"];
 
 /// The keywords of a requirement behind which are its elements and its conditions.
-pub const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
+pub(crate) const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
 
 /// The keywords of a relationship template behind which are its elements.
-pub const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
+pub(crate) const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
 
 /// Whether this entry is a map or a list under none of these keywords.
 fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
@@ -51,14 +51,14 @@ fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
 
 /// A type assignment ("Type Assignment").
 #[derive(Clone, Debug)]
-pub struct TypeAssignment<'a> {
+pub(crate) struct TypeAssignment<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
 }
 
 /// What a property assignment assigns.
 #[derive(Clone, Copy, Debug)]
-pub enum PropertyValue<'a> {
+pub(crate) enum PropertyValue<'a> {
     /// A value as it stands.
     Value(Node<'a>),
     /// The value of a value expression.
@@ -67,7 +67,7 @@ pub enum PropertyValue<'a> {
 
 /// A property assignment ("Property Assignment").
 #[derive(Clone, Debug)]
-pub struct Property<'a> {
+pub(crate) struct Property<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// What it assigns.
@@ -76,7 +76,7 @@ pub struct Property<'a> {
 
 /// A requirement assignment ("Requirement Assignment"): a relation of the node.
 #[derive(Clone, Debug)]
-pub struct Requirement<'a> {
+pub(crate) struct Requirement<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The name of its target; nothing where the target is left to an orchestrator.
@@ -93,7 +93,7 @@ pub struct Requirement<'a> {
 
 /// A relationship template ("Relationship Templates"): present with the relation that uses it.
 #[derive(Clone, Debug)]
-pub struct RelationshipTemplate<'a> {
+pub(crate) struct RelationshipTemplate<'a> {
     /// The name; in place, the keyword `relationship`.
     pub name: &'a str,
     /// Where the name stands.
@@ -110,7 +110,7 @@ pub struct RelationshipTemplate<'a> {
 
 /// A deployment artifact ("Artifact Template").
 #[derive(Clone, Debug)]
-pub struct Artifact<'a> {
+pub(crate) struct Artifact<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The alternatives of its type; none where the default type applies.
@@ -121,7 +121,7 @@ pub struct Artifact<'a> {
 
 /// A deployment technology of a node ("Technology Template").
 #[derive(Clone, Debug)]
-pub struct Technology<'a> {
+pub(crate) struct Technology<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The name in lower case.
@@ -136,7 +136,7 @@ pub struct Technology<'a> {
 
 /// A member of a group.
 #[derive(Clone, Copy, Debug)]
-pub struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// The whole entry.
     pub item: Node<'a>,
     /// The name of the node.
@@ -147,7 +147,7 @@ pub struct Member<'a> {
 
 /// A group ("Group Template").
 #[derive(Clone, Debug)]
-pub struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
@@ -160,7 +160,7 @@ pub struct Group<'a> {
 
 /// A policy ("Policy Template").
 #[derive(Clone, Debug)]
-pub struct Policy<'a> {
+pub(crate) struct Policy<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
@@ -173,7 +173,7 @@ pub struct Policy<'a> {
 
 /// A topology template input or output ("Topology Template Input", "Topology Template Output").
 #[derive(Clone, Debug)]
-pub struct Parameter<'a> {
+pub(crate) struct Parameter<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
 }

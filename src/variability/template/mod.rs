@@ -10,15 +10,15 @@ pub(crate) mod shape;
 mod topology;
 mod variability;
 
-pub use conditional::{Declared, ElementSettings, Implied};
-pub use entity::{
+pub(crate) use conditional::{Declared, ElementSettings, Implied};
+pub(crate) use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
     RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,
     TypeAssignment,
 };
-pub use shape::is_keyword;
-pub use topology::{Import, ServiceTemplate, parse};
-pub use variability::{
+pub(crate) use shape::is_keyword;
+pub(crate) use topology::{Import, ServiceTemplate, parse};
+pub(crate) use variability::{
     TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_rules,
     parse_type_specific_conditions,
 };
@@ -26,4 +26,4 @@ pub use variability::{
 pub(crate) use crate::tosca::PLAIN_VERSION;
 
 /// The type of an artifact that declares none.
-pub const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";
+pub(crate) const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

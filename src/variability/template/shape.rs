@@ -42,7 +42,7 @@ const PARTICULAR: [&str; 8] = [
 const EVERYWHERE: &[Words] = &[&COMMON, &PARTICULAR];
 
 /// Whether a key exists only for variability, so that no result has it.
-pub fn is_keyword(key: &str) -> bool {
+pub(crate) fn is_keyword(key: &str) -> bool {
     EVERYWHERE.iter().any(|words| words.contains(&key))
 }
 

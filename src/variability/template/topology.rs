@@ -18,7 +18,7 @@ use crate::variability::options;
 
 /// A variable service template ("Service Template").
 #[derive(Clone, Debug)]
-pub struct ServiceTemplate<'a> {
+pub(crate) struct ServiceTemplate<'a> {
     /// The whole document.
     pub root: Node<'a>,
     /// `tosca_definitions_version`
@@ -43,14 +43,14 @@ pub struct ServiceTemplate<'a> {
 
 impl ServiceTemplate<'_> {
     /// Whether it is plain TOSCA, without anything of variability.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         entity::is_plain(self.root)
     }
 }
 
 /// An import ("Import Definition").
 #[derive(Clone, Debug)]
-pub struct Import<'a> {
+pub(crate) struct Import<'a> {
     /// Name (its file), places, variability.
     pub declared: Declared<'a>,
     /// What it imports.
@@ -58,7 +58,7 @@ pub struct Import<'a> {
 }
 
 /// Parses a service template; what it cannot make sense of is reported and left out.
-pub fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTemplate<'a> {
+pub(crate) fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTemplate<'a> {
     let mut template = ServiceTemplate {
         root,
         version: diagnostics.ok(version(root)).unwrap_or_default(),

@@ -11,7 +11,7 @@ use crate::tosca::shape::Reading;
 
 /// `topology_template.variability`
 #[derive(Clone, Debug, Default)]
-pub struct Variability<'a> {
+pub(crate) struct Variability<'a> {
     /// `inputs`
     pub inputs: Option<Node<'a>>,
     /// `presets`
@@ -67,7 +67,7 @@ pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variab
 
 /// A default condition for the elements of one type ("Type-Specific Default Conditions").
 #[derive(Clone, Copy, Debug)]
-pub struct TypeSpecificCondition<'a> {
+pub(crate) struct TypeSpecificCondition<'a> {
     /// Which types: `node_types`, `relationship_types`, ...
     pub family: &'a str,
     /// The type.
@@ -81,10 +81,10 @@ pub struct TypeSpecificCondition<'a> {
 }
 
 /// All type-specific default conditions.
-pub type TypeSpecificConditions<'a> = Vec<TypeSpecificCondition<'a>>;
+pub(crate) type TypeSpecificConditions<'a> = Vec<TypeSpecificCondition<'a>>;
 
 /// Parses type-specific default conditions: type families, types, conditions.
-pub fn parse_type_specific_conditions<'a>(
+pub(crate) fn parse_type_specific_conditions<'a>(
     node: Node<'a>,
     diagnostics: &mut Diagnostics,
 ) -> TypeSpecificConditions<'a> {
@@ -161,7 +161,7 @@ fn type_specific<'a>(
 
 /// A technology rule ("Technology Rules").
 #[derive(Clone, Debug)]
-pub struct TechnologyRule<'a> {
+pub(crate) struct TechnologyRule<'a> {
     /// Where it stands.
     pub node: Node<'a>,
     /// The technology in lower case.
@@ -181,7 +181,10 @@ pub struct TechnologyRule<'a> {
 }
 
 /// Parses technology rules: a list, or a map of technologies to lists.
-pub fn parse_rules<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TechnologyRule<'a>> {
+pub(crate) fn parse_rules<'a>(
+    node: Node<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TechnologyRule<'a>> {
     let mut rules = Vec::new();
     match node.kind() {
         NodeKind::Sequence => {

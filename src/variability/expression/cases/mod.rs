@@ -45,7 +45,7 @@ use rustc_hash::FxHashMap;
 
 /// An input that is not decided, and what may become of it.
 #[derive(Clone, Debug)]
-pub struct OpenInput {
+pub(crate) struct OpenInput {
     /// Which.
     pub input: InputId,
     /// Where it is declared.
@@ -59,14 +59,14 @@ pub struct OpenInput {
 
 impl OpenInput {
     /// Whether a condition or a rule asks for it, whatever it makes of the answer.
-    pub fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         !self.probes.is_empty()
     }
 }
 
 /// Values of an input that no condition tells apart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InputCase {
+pub(crate) struct InputCase {
     /// One of them, valid for the input's constraints; nothing where none is known and none is
     /// needed.
     pub value: Option<Value>,
@@ -77,7 +77,7 @@ pub struct InputCase {
 }
 
 /// Where conditions start.
-pub struct Roots<'a> {
+pub(crate) struct Roots<'a> {
     /// Conditions.
     pub conditions: Vec<Node<'a>>,
     /// Inputs that are conditions by themselves.
@@ -88,7 +88,7 @@ pub struct Roots<'a> {
 
 impl<'a> Roots<'a> {
     /// All conditions of a template.
-    pub fn of(graph: &Graph<'a>, type_specific: &TypeSpecificConditions<'a>) -> Self {
+    pub(crate) fn of(graph: &Graph<'a>, type_specific: &TypeSpecificConditions<'a>) -> Self {
         let mut conditions: Vec<Node<'a>> = Vec::new();
         for element in &graph.elements {
             conditions.extend(element.conditions);
@@ -109,7 +109,11 @@ impl<'a> Roots<'a> {
 impl OpenInput {
     /// The case that a value belongs to; nothing where the input may not have it, or where nothing
     /// that asks for it can be computed with it.
-    pub fn case_of(&self, evaluator: &mut Evaluator<'_, '_>, value: &Value) -> Option<usize> {
+    pub(crate) fn case_of(
+        &self,
+        evaluator: &mut Evaluator<'_, '_>,
+        value: &Value,
+    ) -> Option<usize> {
         let declaration = evaluator.known.inputs.declarations.get(self.input)?;
         if !declaration.problems(value).is_empty() {
             return None;
@@ -128,7 +132,7 @@ impl OpenInput {
 ///
 /// # Errors
 /// `open-input` for each expression that tells too many values apart.
-pub fn partition<'a>(
+pub(crate) fn partition<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     roots: &Roots<'a>,
     known: &FxHashMap<InputId, Vec<Value>>,

@@ -65,7 +65,7 @@ pub(super) struct Partitioner<'c, 'e, 'a> {
 }
 
 impl Partitioner<'_, '_, '_> {
-    pub fn partition(mut self) -> Result<OpenInput, Diagnostic> {
+    pub(super) fn partition(mut self) -> Result<OpenInput, Diagnostic> {
         let regions = match few_values(self.declaration, 0) {
             Some(values) => regions::listed(self.declaration.primitive(), values),
             None => match self.boundaries() {

@@ -42,12 +42,12 @@ pub(super) enum Ask {
 }
 
 impl Probe {
-    pub fn new(ask: Ask) -> Self {
+    pub(super) fn new(ask: Ask) -> Self {
         Self { ask, valuation: Rc::default() }
     }
 
     /// What it comes to where the input has this value.
-    pub fn outcome(
+    pub(super) fn outcome(
         &self,
         evaluator: &mut Evaluator<'_, '_>,
         input: InputId,
@@ -82,7 +82,7 @@ pub(super) struct ProbeFinder<'f, 'e, 'a> {
 }
 
 impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
-    pub fn new(evaluator: &'f Evaluator<'e, 'a>) -> Self {
+    pub(super) fn new(evaluator: &'f Evaluator<'e, 'a>) -> Self {
         Self {
             evaluator,
             visited: FxHashSet::default(),
@@ -92,7 +92,7 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
     }
 
     /// Finds the probes of a condition, or of a list of them.
-    pub fn condition(&mut self, node: Node<'a>) {
+    pub(super) fn condition(&mut self, node: Node<'a>) {
         self.expression(self.evaluator.graph.syntax.read(node), ReadAs::Logic, None);
     }
 

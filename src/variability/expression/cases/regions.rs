@@ -48,12 +48,12 @@ pub(super) enum Axis {
 
 impl ValueRegion {
     /// A value that stands for itself.
-    pub fn exact(value: Value) -> Self {
+    pub(super) fn exact(value: Value) -> Self {
         Self { value, exact: true, places: Vec::new(), kind: None }
     }
 
     /// A value that stands for others.
-    pub fn other(value: Value) -> Self {
+    pub(super) fn other(value: Value) -> Self {
         Self { exact: false, ..Self::exact(value) }
     }
 }
@@ -67,7 +67,7 @@ pub(super) struct NumberLine {
 
 impl NumberLine {
     /// The numbers of a type, where it has any.
-    pub fn of(kind: Option<Primitive>) -> Option<Self> {
+    pub(super) fn of(kind: Option<Primitive>) -> Option<Self> {
         match kind {
             Some(Primitive::Integer) => Some(Self { whole: true }),
             Some(Primitive::Float) | None => Some(Self { whole: false }),
@@ -76,12 +76,12 @@ impl NumberLine {
     }
 
     /// The least and the greatest key.
-    pub fn ends(self) -> (i64, i64) {
+    pub(super) fn ends(self) -> (i64, i64) {
         if self.whole { (i64::MIN, i64::MAX) } else { (double_key(f64::MIN), double_key(f64::MAX)) }
     }
 
     /// The key of a number, where it is on the line.
-    pub fn key(self, number: &Number) -> Option<i64> {
+    pub(super) fn key(self, number: &Number) -> Option<i64> {
         if self.whole {
             number.as_int()
         } else {
@@ -90,7 +90,7 @@ impl NumberLine {
     }
 
     /// The number of a key.
-    pub fn number(self, key: i64) -> Number {
+    pub(super) fn number(self, key: i64) -> Number {
         if self.whole {
             return Number::int(key);
         }
@@ -100,7 +100,7 @@ impl NumberLine {
 
     /// The first key in a range of which something holds, given that it holds of all behind it; the
     /// last key where it holds of none.
-    pub fn first(self, low: i64, high: i64, holds: &mut dyn FnMut(i64) -> bool) -> i64 {
+    pub(super) fn first(self, low: i64, high: i64, holds: &mut dyn FnMut(i64) -> bool) -> i64 {
         let (mut low, mut high) = (low, high);
         while low < high {
             let middle = (i128::from(low) + i128::from(high)).div_euclid(2) as i64;

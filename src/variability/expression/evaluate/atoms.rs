@@ -13,20 +13,20 @@ pub(super) struct ManualAtoms {
 }
 
 impl ManualAtoms {
-    pub fn new(elements: usize) -> Self {
+    pub(super) fn new(elements: usize) -> Self {
         Self { manual: vec![None; elements], count: elements as u32 }
     }
 }
 
 impl Evaluator<'_, '_> {
     /// The presence of an element.
-    pub fn atom(&mut self, id: ElementId) -> Formula {
+    pub(crate) fn atom(&mut self, id: ElementId) -> Formula {
         self.arena.atom(id.into())
     }
 
     /// The number of atoms: one for each element, each case of an open input, and each manual
     /// formula that was needed before it was known.
-    pub fn atoms(&self) -> u32 {
+    pub(crate) fn atoms(&self) -> u32 {
         self.atoms.count
     }
 
@@ -37,7 +37,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// The conjunction of what the author says about an element.
-    pub fn manual(&mut self, id: ElementId) -> Formula {
+    pub(crate) fn manual(&mut self, id: ElementId) -> Formula {
         let index = id.0 as usize;
         if let Some(formula) = self.atoms.manual[index] {
             return formula;
@@ -50,7 +50,7 @@ impl Evaluator<'_, '_> {
 
     /// Says what the manual formula of an element is; the atom that stood for it, if it was needed
     /// before.
-    pub fn set_manual(&mut self, id: ElementId, formula: Formula) -> Option<Formula> {
+    pub(crate) fn set_manual(&mut self, id: ElementId, formula: Formula) -> Option<Formula> {
         let known = self.atoms.manual[id.0 as usize].replace(formula);
         // Whoever asked before holds the atom, so later users may have the formula itself.
         known.filter(|&atom| atom != formula)

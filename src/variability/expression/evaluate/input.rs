@@ -31,7 +31,7 @@ impl Evaluator<'_, '_> {
     /// # Errors
     /// `missing-input` at `span` where it has none, and whatever is wrong with its default
     /// expression.
-    pub fn input_at(&mut self, input: InputId, span: Span) -> Result<Value, Diagnostic> {
+    pub(crate) fn input_at(&mut self, input: InputId, span: Span) -> Result<Value, Diagnostic> {
         if let Some(value) = self.opened.assumed.get(&input) {
             return Ok(value.clone());
         }
@@ -74,7 +74,11 @@ impl Evaluator<'_, '_> {
     ///
     /// # Errors
     /// As [`Evaluator::input_at`], and where its value is no condition.
-    pub fn input_condition(&mut self, input: InputId, span: Span) -> Result<Formula, Diagnostic> {
+    pub(crate) fn input_condition(
+        &mut self,
+        input: InputId,
+        span: Span,
+    ) -> Result<Formula, Diagnostic> {
         if let Some(cases) = self.cases_of(input) {
             let cases: Vec<_> = cases
                 .iter()

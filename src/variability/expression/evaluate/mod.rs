@@ -11,7 +11,7 @@ mod logic;
 mod named;
 mod open;
 
-pub use open::{EvaluationFailure, ValueCase};
+pub(super) use open::{EvaluationFailure, ValueCase};
 
 use super::dependencies::DependencyMemo;
 use crate::sat::formula::{Arena, Formula};
@@ -38,7 +38,7 @@ pub(super) use named::MAX_DEPTH;
 
 /// What an expression evaluates to.
 #[derive(Clone, Debug)]
-pub enum Evaluation {
+pub(super) enum Evaluation {
     /// A value.
     Value(Value),
     /// One value or another, as open inputs are decided.
@@ -48,7 +48,7 @@ pub enum Evaluation {
 }
 
 /// Evaluates the expressions of one template under one assignment of inputs.
-pub struct Evaluator<'e, 'a> {
+pub(crate) struct Evaluator<'e, 'a> {
     /// The elements, and the expressions that were read.
     pub graph: &'e Graph<'a>,
     /// The formulas.
@@ -79,7 +79,7 @@ pub(super) struct Known<'e, 'a> {
 impl<'e, 'a> Evaluator<'e, 'a> {
     /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are
     /// errors.
-    pub fn new(
+    pub(crate) fn new(
         graph: &'e Graph<'a>,
         types: &'e TypeHierarchy<'a>,
         inputs: &'e Inputs<'a>,
@@ -103,12 +103,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     /// The types.
-    pub fn types(&self) -> &'e TypeHierarchy<'a> {
+    pub(crate) fn types(&self) -> &'e TypeHierarchy<'a> {
         self.known.types
     }
 
     /// From now on presence is known, so that every expression has a value.
-    pub fn decide(&mut self, presence: &'e Presence) {
+    pub(crate) fn decide(&mut self, presence: &'e Presence) {
         self.known.presence = Some(presence);
         self.results.forget();
     }
@@ -117,7 +117,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     ///
     /// # Errors
     /// As [`Evaluator::condition`].
-    pub fn conditions(
+    pub(crate) fn conditions(
         &mut self,
         node: Node<'a>,
         context: Option<ElementId>,
@@ -131,7 +131,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     ///
     /// # Errors
     /// What is wrong with the expression, at its place.
-    pub fn condition(
+    pub(crate) fn condition(
         &mut self,
         node: Node<'a>,
         context: Option<ElementId>,
@@ -144,7 +144,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// # Errors
     /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is
     /// solved.
-    pub fn value(
+    pub(crate) fn value(
         &mut self,
         node: Node<'a>,
         context: Option<ElementId>,

@@ -38,25 +38,25 @@ pub(super) struct Results {
 
 impl Results {
     /// Room for the results of so many named expressions.
-    pub fn new(expressions: usize) -> Self {
+    pub(super) fn new(expressions: usize) -> Self {
         Self { shared: vec![None; expressions], ..Self::default() }
     }
 
     /// Forgets what depends on presence.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.shared.fill(None);
         self.by_user.clear();
     }
 
-    pub fn forget_assumed(&mut self) {
+    pub(super) fn forget_assumed(&mut self) {
         self.assumed.clear();
     }
 
-    pub fn default_of(&self, input: InputId) -> Option<&Value> {
+    pub(super) fn default_of(&self, input: InputId) -> Option<&Value> {
         self.defaults.get(&input)
     }
 
-    pub fn remember_default(&mut self, input: InputId, value: Value) {
+    pub(super) fn remember_default(&mut self, input: InputId, value: Value) {
         self.defaults.insert(input, value);
     }
 }

@@ -25,7 +25,7 @@ use std::rc::Rc;
 /// What an expression comes to in some of the cases of open inputs; of the cases of one expression,
 /// exactly one holds.
 #[derive(Clone, Debug)]
-pub struct ValueCase {
+pub(crate) struct ValueCase {
     /// When: a formula over atoms of inputs.
     pub when: Formula,
     /// Its value, or why it has none.
@@ -33,10 +33,10 @@ pub struct ValueCase {
 }
 
 /// The cases of an open input: when it has which value.
-pub type InputCases = Rc<[(Formula, Value)]>;
+pub(super) type InputCases = Rc<[(Formula, Value)]>;
 
 /// When an expression has no value, and why.
-pub type EvaluationFailure = (Formula, Diagnostic);
+pub(crate) type EvaluationFailure = (Formula, Diagnostic);
 
 /// More combinations of cases than this are too many to go through for one expression.
 const MAX_COMBINATIONS: usize = 4096;
@@ -53,7 +53,7 @@ pub(super) struct OpenCases {
 
 impl OpenCases {
     /// Whether no input has cases.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }
 }
@@ -64,7 +64,7 @@ type Combination = (Formula, Vec<Value>);
 impl<'a> Evaluator<'_, 'a> {
     /// Gives open inputs their cases, an atom or more each; returns when each case holds, input by
     /// input.
-    pub fn open(&mut self, inputs: &[OpenInput]) -> Vec<Vec<Formula>> {
+    pub(crate) fn open(&mut self, inputs: &[OpenInput]) -> Vec<Vec<Formula>> {
         let start = self.atoms();
         let cases = inputs.iter().map(|open| self.open_input(open)).collect();
         self.opened.atoms = start..self.atoms();
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// The atoms that the cases of open inputs are made of.
-    pub fn input_atoms(&self) -> Range<u32> {
+    pub(crate) fn input_atoms(&self) -> Range<u32> {
         self.opened.atoms.clone()
     }
 
@@ -95,12 +95,12 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// The cases of an input, if it is open.
-    pub fn cases_of(&self, input: InputId) -> Option<InputCases> {
+    pub(crate) fn cases_of(&self, input: InputId) -> Option<InputCases> {
         self.opened.cases.get(&input).cloned()
     }
 
     /// Where conditions cannot be computed, so that inputs may not have these values.
-    pub fn failures(&self) -> &[EvaluationFailure] {
+    pub(crate) fn failures(&self) -> &[EvaluationFailure] {
         &self.failures
     }
 
@@ -108,7 +108,7 @@ impl<'a> Evaluator<'_, 'a> {
     ///
     /// # Errors
     /// As [`Evaluator::value`].
-    pub fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<ValueCase>, Diagnostic> {
+    pub(crate) fn value_cases(&mut self, node: Node<'a>) -> Result<Vec<ValueCase>, Diagnostic> {
         match self.evaluate(self.graph.syntax.read(node), None)? {
             Evaluation::Value(value) => {
                 Ok(vec![ValueCase { when: Formula::TRUE, outcome: Ok(value) }])
