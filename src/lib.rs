@@ -69,11 +69,7 @@ mod resolver;
 mod sat;
 pub mod testing;
 mod text;
-/// Not promised: may change with any version.
-///
 pub mod topology;
-/// Not promised: may change with any version.
-///
 pub mod tosca;
 pub mod validate;
 mod variability;

@@ -171,7 +171,7 @@ impl Resolver {
     }
 
     /// Takes the best variant that is found in so much time, reading included, where none is proven
-    /// to be the best by then: see [`Resolution::is_proven`]. What is found may then depend on the
+    /// to be the best by then: see [`is_proven`](crate::Resolution::is_proven). What is found may then depend on the
     /// machine. Exploring knows no time limit.
     ///
     /// ```

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// A file of a [`SourceMap`], a [built-in](BuiltInFile) one, or [none](FileId::DETACHED).
+/// A file of a [`SourceMap`], one that is built in, or [none](FileId::DETACHED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub(crate) u32);
 

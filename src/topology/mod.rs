@@ -1,6 +1,8 @@
 //! The topology of a variant, resolved and owned: what is written of it beside the text, each part
 //! with its place in its author's file. And plain topologies as data ([`diff`]).
 //!
+//! Not promised: may change with any version.
+//!
 //! [`Resolver::topology`](crate::Resolver::topology) reads it from what would be written, without
 //! text in between; [`Topology::read`] from any output tree, and so from a plain template.
 //!

@@ -1,6 +1,8 @@
 //! The type system of TOSCA Simple Profile 1.3: definitions, derivation, and what types effectively
 //! are.
 //!
+//! Not promised: may change with any version.
+//!
 //! [`Types::of`] reads the type definitions of documents, of which [`profile::normative`] is
 //! usually the first; [`Types::effective`] says what a type has, with what it inherits.
 //! [`validate_types`] reports all that is wrong with the types of a file.
