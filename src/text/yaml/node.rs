@@ -136,7 +136,19 @@ pub struct Node<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeIdentity(usize, u32);
 
+impl NodeIdentity {
+    /// The position in its document of what it is the identity of.
+    pub(crate) fn position(self) -> usize {
+        self.1 as usize
+    }
+}
+
 impl Document {
+    /// How many nodes it has: all positions are less.
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The root; a null scalar for an empty file.
     pub fn root(&self) -> Node<'_> {
         Node { document: self, id: 0 }

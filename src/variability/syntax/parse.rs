@@ -15,8 +15,9 @@ pub(super) struct ExpressionTree<'a> {
     /// What is no expression: why not, and what could be read inside of it.
     problems: Vec<(Diagnostic, ExpressionRange)>,
     documents: Vec<&'a Document>,
-    /// The expressions that somebody asked for.
-    roots: FxHashMap<NodeIdentity, ExpressionId>,
+    /// The expressions that somebody asked for: for each position in a document one more than the
+    /// id, or 0. Conditions are read in their order, and so go through memory in order.
+    roots: Vec<Vec<u32>>,
     /// What aliases stand for: it is read once, so that the tree is no larger than the documents.
     shared: FxHashMap<NodeIdentity, ExpressionShape>,
 }
@@ -41,13 +42,14 @@ enum ExpressionShape {
 
 impl<'a> ExpressionTree<'a> {
     pub(super) fn read(&mut self, node: Node<'a>) -> ExpressionId {
-        if let Some(&known) = self.roots.get(&node.identity()) {
-            return known;
-        }
         let document = self.document(node.document());
+        let (tree, position) = (document as usize, node.identity().position());
+        if let Some(known) = self.roots[tree][position].checked_sub(1) {
+            return ExpressionId(known);
+        }
         let id = self.room(1).first();
         self.fill(id, document, node);
-        self.roots.insert(node.identity(), id);
+        self.roots[tree][position] = id.0 + 1;
         id
     }
 
@@ -82,6 +84,7 @@ impl<'a> ExpressionTree<'a> {
         let known = self.documents.iter().rposition(|known| std::ptr::eq(*known, document));
         known.unwrap_or_else(|| {
             self.documents.push(document);
+            self.roots.push(vec![0; document.node_count()]);
             self.documents.len() - 1
         }) as u32
     }
