@@ -52,6 +52,11 @@ use crate::text::yaml::Document;
 /// The version that a plain template declares, and every result.
 pub(crate) const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
 
+/// Versions of plain templates that are read as [`PLAIN_VERSION`]: nearly all that they have is
+/// still there.
+pub(crate) const OLDER_VERSIONS: [&str; 3] =
+    ["tosca_simple_yaml_1_0", "tosca_simple_yaml_1_1", "tosca_simple_yaml_1_2"];
+
 /// All that is wrong with the type definitions of these documents, beside the normative types.
 ///
 /// The documents are whole files that belong together: a template and what it imports.

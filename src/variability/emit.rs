@@ -12,7 +12,8 @@ use crate::variability::graph::{
 };
 use crate::variability::presence::Presence;
 use crate::variability::template::{
-    DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, PLAIN_VERSION, PropertyValue, is_keyword,
+    DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, OLDER_VERSIONS, PLAIN_VERSION, PropertyValue,
+    is_keyword,
 };
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -82,6 +83,15 @@ fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
     Out::Map { entries, like: Some(like) }
 }
 
+/// The version of what is resolved: that of plain templates, or an older one of theirs, of which
+/// other tools may read what this one does not.
+fn version(written: Node<'_>) -> Out<'_> {
+    match written.text() {
+        Some(text) if OLDER_VERSIONS.contains(&text) => Out::Source(written),
+        _ => string(PLAIN_VERSION),
+    }
+}
+
 /// What stood under a key that is not written any more.
 fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
     Out::Lifted(key, Box::new(value))
@@ -96,7 +106,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     fn document(&mut self) -> Out<'a> {
         let root = self.graph.template.root;
         let entries = self.entries(root, |this, keyword, value| match keyword {
-            "tosca_definitions_version" => Some(string(PLAIN_VERSION)),
+            "tosca_definitions_version" => Some(version(value)),
             "imports" => this.imports(value),
             "topology_template" => this.topology(value),
             _ => Some(this.source(value)),

@@ -43,7 +43,7 @@ impl<'l> Interpreted<'l> {
     pub(crate) fn of(loaded: &'l Loaded, choice: &Choice) -> Result<Self, Diagnostics> {
         let root = loaded.whole(loaded.template())?.root();
         let mut phases = Phases::new(choice);
-        let template = phases.phase(|diagnostics| template::parse(root, diagnostics))?;
+        let template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
         let options =
             options::resolve(template.version, template.variability.options, &choice.options);
         let options = phases
@@ -219,7 +219,7 @@ pub(crate) fn documents<'l>(
     choice: &Choice,
 ) -> Result<(Vec<&'l Document>, Links), Diagnostics> {
     let root = loaded.whole(loaded.template())?.root();
-    let template = template::parse(root, &mut Diagnostics::default());
+    let template = template::parse(root, &mut Diagnostics::default())?;
     let mode = if choice.is_of_one_variant() { InputMode::Closed } else { InputMode::Open };
     let inputs = assigned(loaded, &template, choice, mode, &mut Diagnostics::default());
     let (wanted, _) = decided_by_inputs(&template, &inputs, choice.clock.as_ref());

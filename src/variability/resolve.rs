@@ -92,7 +92,7 @@ pub(crate) fn preset_names(loaded: &Loaded) -> Result<Vec<String>, Diagnostics> 
 
 fn parsed(loaded: &Loaded) -> Result<ServiceTemplate<'_>, Diagnostics> {
     let root = loaded.whole(loaded.template())?.root();
-    Ok(template::parse(root, &mut Diagnostics::default()))
+    Ok(template::parse(root, &mut Diagnostics::default())?)
 }
 
 /// Decides about the variant and writes it.

@@ -219,6 +219,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether it is a scalar without quotes.
+    pub fn is_plain(self) -> bool {
+        self.record().shape == NodeStyle::Plain
+    }
+
     /// The document that it is part of.
     pub fn document(self) -> &'a Document {
         self.document

@@ -1,8 +1,9 @@
 //! How definitions of properties, attributes and parameters (sections 3.6.10, 3.6.12 and 3.6.14) and
 //! schema definitions (3.6.9) are read, wherever they stand.
 
+use super::schema::boolean;
 use super::{Clause, Primitive, PropertyDefinition, Schema};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
@@ -58,9 +59,20 @@ impl Grammar<'_> {
 
     fn is_required<'a>(&mut self, node: Node<'a>) -> Option<Node<'a>> {
         let required = node.get("required")?;
-        if required.as_bool().is_none() {
-            self.wrong(required, "required", "`true` or `false`", "3.6.10.2");
-            return None;
+        match boolean(required) {
+            None => {
+                self.wrong(required, "required", "`true` or `false`", "3.6.10.2");
+                return None;
+            }
+            Some(meant) if required.as_bool().is_none() => {
+                let text = required.text().unwrap_or_default();
+                let message =
+                    format!("`{text}` is a string since YAML 1.2, and is read as `{meant}`");
+                let warning = Diagnostic::warning(Code::Deprecated, message).at(required.span());
+                let meant = Advice::did_you_mean(text, if meant { "true" } else { "false" });
+                self.diagnostics.push(warning.section("3.6.10.2").help(meant));
+            }
+            Some(_) => {}
         }
         Some(required)
     }

@@ -109,8 +109,18 @@ impl<'a> PropertyDefinition<'a> {
 
     /// Whether a value is required: unless the opposite is said (section 3.6.10.5).
     pub fn is_required(&self) -> bool {
-        self.required.and_then(Node::as_bool).unwrap_or(true)
+        self.required.and_then(boolean).unwrap_or(true)
     }
+}
+
+/// A keyname's boolean; other tools still read words without quotes as YAML 1.1 had them.
+pub(super) fn boolean(node: Node<'_>) -> Option<bool> {
+    let word = || match node.text().filter(|_| node.is_plain())?.to_ascii_lowercase().as_str() {
+        "yes" | "on" => Some(true),
+        "no" | "off" => Some(false),
+        _ => None,
+    };
+    node.as_bool().or_else(word)
 }
 
 /// Where data types are looked up.

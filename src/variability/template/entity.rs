@@ -1,8 +1,8 @@
 //! The entities of a topology template, one parser each.
 
-use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, boolean, invalid};
 use super::shape::{self, COMMON};
+use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
@@ -388,7 +388,7 @@ fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Propert
 pub(super) fn is_plain(node: Node<'_>) -> bool {
     let root = node.document().root();
     let version = root.get("tosca_definitions_version").and_then(Node::text);
-    version == Some(PLAIN_VERSION)
+    version.is_some_and(|version| version == PLAIN_VERSION || OLDER_VERSIONS.contains(&version))
         && root
             .get("topology_template")
             .is_none_or(|topology| topology.get("variability").is_none())

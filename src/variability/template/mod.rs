@@ -23,7 +23,7 @@ pub(crate) use variability::{
     parse_type_specific_conditions,
 };
 
-pub(crate) use crate::tosca::PLAIN_VERSION;
+pub(crate) use crate::tosca::{OLDER_VERSIONS, PLAIN_VERSION};
 
 /// The type of an artifact that declares none.
 pub(crate) const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

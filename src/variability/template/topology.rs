@@ -1,6 +1,5 @@
 //! The service template and its topology template.
 
-use super::PLAIN_VERSION;
 use super::conditional::{Conditional, Declared, invalid};
 use super::entity::{
     self, CollectionEntry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
@@ -8,6 +7,7 @@ use super::entity::{
 };
 use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
+use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
@@ -21,7 +21,7 @@ use crate::variability::options;
 pub(crate) struct ServiceTemplate<'a> {
     /// The whole document.
     pub root: Node<'a>,
-    /// `tosca_definitions_version`
+    /// `tosca_definitions_version`, or the version as which that is read.
     pub version: &'a str,
     /// `topology_template.variability`
     pub variability: Variability<'a>,
@@ -58,10 +58,16 @@ pub(crate) struct Import<'a> {
 }
 
 /// Parses a service template; what it cannot make sense of is reported and left out.
-pub(crate) fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> ServiceTemplate<'a> {
+///
+/// # Errors
+/// `unsupported-version`, for what is written in another version means something else.
+pub(crate) fn parse<'a>(
+    root: Node<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Result<ServiceTemplate<'a>, Diagnostic> {
     let mut template = ServiceTemplate {
         root,
-        version: diagnostics.ok(version(root)).unwrap_or_default(),
+        version: version(root, diagnostics)?,
         variability: Variability::default(),
         imports: Vec::new(),
         inputs: Vec::new(),
@@ -79,7 +85,7 @@ pub(crate) fn parse<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> Servic
             _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
-    template
+    Ok(template)
 }
 
 fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
@@ -171,7 +177,7 @@ fn unique<'a>(
     }
 }
 
-fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
+fn version<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> Result<&'a str, Diagnostic> {
     let error = |message: String| Diagnostic::error(Code::UnsupportedVersion, message);
     let Some(node) = root.get("tosca_definitions_version") else {
         let help = "start the template with `tosca_definitions_version: tosca_variability_1_0`";
@@ -181,6 +187,11 @@ fn version(root: Node<'_>) -> Result<&str, Diagnostic> {
     };
     let version = node.text().unwrap_or_default();
     if version == profile::NAMESPACE {
+        return Ok(PLAIN_VERSION);
+    }
+    if OLDER_VERSIONS.contains(&version) {
+        let message = format!("`{version}` is read as `{PLAIN_VERSION}`");
+        diagnostics.push(Diagnostic::warning(Code::UnsupportedVersion, message).at(node.span()));
         return Ok(PLAIN_VERSION);
     }
     if options::known_version(version) {
