@@ -208,6 +208,8 @@ Options:
   -i, --input <NAME=VALUE>             Variability input, its value read as YAML; may be repeated,
                                        wins over files [env: CUVEE_INPUT_<NAME>]
       --option <KEY=VALUE>             Variability option, set over the template's; may be repeated
+      --edition <EDITION>              Revision of the specification by which the template goes,
+                                       such as `2025-07`; wins over the template's option `edition`
       --map <URL=PATH>                 Local file or directory that stands for a URL and all below
                                        it, for imports; may be repeated, the longest URL wins
       --now <DATE>                     What the clock says: an ISO 8601 date, with a time and a zone
@@ -263,6 +265,8 @@ Options:
   -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
                             files [env: CUVEE_INPUT_<NAME>]
       --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
+      --edition <EDITION>   Revision of the specification by which the template goes, such as
+                            `2025-07`; wins over the template's option `edition`
       --map <URL=PATH>      Local file or directory that stands for a URL and all below it, for
                             imports; may be repeated, the longest URL wins
       --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
@@ -726,6 +730,25 @@ fn the_clock_and_the_options_are_given() {
         .code(1)
         .stdout_eq(raw(""));
     wrong.stderr_eq("error[invalid-option]: [..]opimization[..]\n...\nerror: 1 error\n");
+}
+
+#[test]
+fn an_edition_is_given() {
+    let dir = workplace();
+    let template = SHOP
+        .replace("_1_0\n", "_1_0_rc_2\n")
+        .replace("options:\n", "options:\n      edition: 2024-12\n");
+    write(&dir, "rc.yaml", &template);
+    let listed = |flags: &str| {
+        let list = cuvee(&dir, &format!("options rc.yaml {flags}")).assert().success();
+        String::from_utf8(list.get_output().stdout.clone()).unwrap()
+    };
+    assert!(!listed("").contains("edition 2025-07"));
+    assert!(listed("--edition 2025-07").contains("edition 2025-07"));
+    let wrong = cuvee(&dir, "resolve shop.yaml --edition 2025-08").assert().code(1);
+    wrong.stdout_eq(raw("")).stderr_eq(
+        "error[invalid-option]: [..]2025-08[..]\n...\n[..]did you mean `2025-07`? it takes `2024-12`, `2025-07`\n...\n",
+    );
 }
 
 #[test]

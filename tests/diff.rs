@@ -351,6 +351,7 @@ fn wrong_use_exits_with_2() {
         ("--to old.yaml", "[..]--from <CHOICE>"),
         ("--from old.yaml --to new.yaml -i a=1", "[..]<TEMPLATE>"),
         ("--from old.yaml --to new.yaml --preset dev", "[..]<TEMPLATE>"),
+        ("--from old.yaml --to new.yaml --edition 2025-07", "[..]<TEMPLATE>"),
         ("shop.yaml --from dev --to prod --format yaml", "[..]human, json[..]"),
     ] {
         diff(&dir, line).code(2).stdout_eq(raw("")).stderr_eq(format!("...\n{complaint}\n...\n"));

@@ -117,9 +117,8 @@ pub(crate) struct ChooseArgs {
     /// CUVEE_INPUT_<NAME>]
     #[arg(short = 'i', long = "input", value_name = "NAME=VALUE", value_parser = assignment)]
     pub inputs: Vec<(String, String)>,
-    /// Variability option, set over the template's; may be repeated
-    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
-    pub options: Vec<(String, String)>,
+    #[command(flatten)]
+    pub options: OptionArgs,
     /// Local file or directory that stands for a URL and all below it, for imports; may be
     /// repeated, the longest URL wins
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
@@ -130,6 +129,18 @@ pub(crate) struct ChooseArgs {
     /// Which solver to use instead of the fastest; every solver finds the same variant
     #[arg(long, value_name = "NAME")]
     pub solver: Option<Solver>,
+}
+
+/// How a template is read.
+#[derive(Debug, Args)]
+pub(crate) struct OptionArgs {
+    /// Variability option, set over the template's; may be repeated
+    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// Revision of the specification by which the template goes, such as `2025-07`; wins over the
+    /// template's option `edition`
+    #[arg(long, value_name = "EDITION")]
+    pub edition: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -202,9 +213,8 @@ pub(crate) struct OptionsArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
     /// name, or `-` for standard input
     pub template: PathBuf,
-    /// Variability option, set over the template's; may be repeated
-    #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
-    pub options: Vec<(String, String)>,
+    #[command(flatten)]
+    pub options: OptionArgs,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -400,7 +410,7 @@ pub(crate) enum MatrixFormat {
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
 // clap leaves the group of arguments that flatten others empty, and by the group it knows whether
 // they are there.
-#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")))]
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false)))]
 pub(crate) struct DiffArgs {
     // What is chosen here is chosen for both sides.
@@ -660,7 +670,7 @@ mod tests {
             args.select.choose.inputs,
             [("a".into(), "b=c".into()), ("d".into(), String::new())]
         );
-        assert_eq!(args.select.choose.options, [("mode".into(), "manual".into())]);
+        assert_eq!(args.select.choose.options.set, [("mode".into(), "manual".into())]);
         for line in ["-i a", "-i =b", "--option mode", "--now soon"] {
             let error = parse(&format!("cuvee resolve t {line}")).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ValueValidation, "{line}");

@@ -1,10 +1,9 @@
 //! `cuvee options`
 
 use super::args::{ListFormat, OptionsArgs};
-use super::select::template;
+use super::select::{template, with_options};
 use super::{Outcome, output, rejected};
 use cuvee::options::OptionOrigin;
-use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -20,17 +19,14 @@ struct OptionRow<'a> {
 
 /// Lists the options in effect.
 pub(crate) fn run(args: &OptionsArgs) -> Outcome {
-    let mut resolver = template(&args.template)?;
-    for (name, value) in &args.options {
-        resolver = resolver.option(name, value);
-    }
+    let resolver = with_options(template(&args.template)?, &args.options);
     let (options, sources) = resolver.effective_options()?;
     let wanted = options.list().filter(|option| args.all || option.origin != OptionOrigin::BuiltIn);
     let rows: Vec<_> = wanted
         .map(|option| OptionRow {
             name: option.name,
             value: option.value,
-            origin: origin(&option.origin, &sources),
+            origin: option.origin.describe(&sources),
             description: option.description,
         })
         .collect();
@@ -41,19 +37,6 @@ pub(crate) fn run(args: &OptionsArgs) -> Outcome {
     };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn origin(origin: &OptionOrigin, sources: &SourceMap) -> String {
-    match origin {
-        OptionOrigin::BuiltIn => "built-in".into(),
-        OptionOrigin::Release(version) => format!("release {version}"),
-        OptionOrigin::Mode(mode) => format!("mode {mode}"),
-        OptionOrigin::Template(span) => {
-            let at = sources.location(*span);
-            format!("{}:{}:{}", at.path.display(), at.line, at.column)
-        }
-        OptionOrigin::CommandLine => "command line".into(),
-    }
 }
 
 fn table(rows: &[OptionRow<'_>]) -> String {
@@ -71,7 +54,7 @@ fn widest<'a>(cells: impl Iterator<Item = &'a str>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuvee::source::Span;
+    use cuvee::source::{SourceMap, Span};
 
     #[test]
     fn every_origin_is_named() {
@@ -80,14 +63,16 @@ mod tests {
         let origins = [
             OptionOrigin::BuiltIn,
             OptionOrigin::Release("tosca_variability_1_0_rc_2"),
+            OptionOrigin::Edition("2025-07"),
             OptionOrigin::Mode("semantic-loose"),
             OptionOrigin::Template(Span { file, start: 12, end: 18 }),
             OptionOrigin::CommandLine,
         ];
-        let names = origins.map(|one| origin(&one, &sources));
+        let names = origins.map(|one| one.describe(&sources));
         let expected = [
             "built-in",
             "release tosca_variability_1_0_rc_2",
+            "edition 2025-07",
             "mode semantic-loose",
             "shop.yaml:2:7",
             "command line",

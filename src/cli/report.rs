@@ -24,6 +24,7 @@ fn command(select: &SelectArgs) -> Vec<String> {
     choose.presets.iter().for_each(|preset| flag("--preset", preset.clone()));
     choose.inputs_files.iter().for_each(|file| flag("--inputs", file.display().to_string()));
     choose.inputs.iter().for_each(|(name, value)| flag("-i", format!("{name}={value}")));
-    choose.options.iter().for_each(|(name, value)| flag("--option", format!("{name}={value}")));
+    choose.options.set.iter().for_each(|(name, value)| flag("--option", format!("{name}={value}")));
+    choose.options.edition.iter().for_each(|edition| flag("--edition", edition.clone()));
     words
 }

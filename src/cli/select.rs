@@ -1,6 +1,6 @@
 //! From arguments to a resolver: which template, and what is chosen of it.
 
-use super::args::{ChooseArgs, SelectArgs};
+use super::args::{ChooseArgs, OptionArgs, SelectArgs};
 use super::rejected;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::yaml::Limits;
@@ -31,13 +31,19 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
     for (name, value) in &args.inputs {
         resolver = resolver.input_text(name, value);
     }
-    for (name, value) in &args.options {
-        resolver = resolver.option(name, value);
-    }
+    resolver = with_options(resolver, &args.options);
     for (url, path) in &args.mappings {
         resolver = resolver.map(url, path);
     }
     Ok(resolver)
+}
+
+/// With the edition and the options that are asked for.
+pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolver {
+    for (name, value) in &args.set {
+        resolver = resolver.option(name, value);
+    }
+    args.edition.iter().fold(resolver, Resolver::edition)
 }
 
 /// For the template of this name, where `-` is what comes on standard input.

@@ -9,6 +9,7 @@ use crate::text::value::Value;
 use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::clock::Clock;
+use crate::variability::options;
 use crate::variability::resolve::How;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -116,6 +117,19 @@ impl Resolver {
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.choice.options.push((name.into(), value.into()));
         self
+    }
+
+    /// Takes the options that nobody sets from this revision of the specification, such as `2025-07`,
+    /// whatever the template's option `edition` says.
+    ///
+    /// ```
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("prod").edition("2025-07");
+    /// assert!(shop.resolve().is_ok());
+    /// assert!(shop.edition("2025-08").resolve().is_err());
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn edition(self, name: impl Into<String>) -> Self {
+        self.option(options::EDITION, name)
     }
 
     /// Explores only variants in which this holds: a variability condition in YAML, such as

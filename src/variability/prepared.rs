@@ -49,6 +49,7 @@ impl<'l> Interpreted<'l> {
         let options = phases
             .or_else(options, || options::resolve(template::PLAIN_VERSION, None, &[]))
             .map_err(|errors| phases.end(errors))?;
+        phases.warnings.0.extend(options.warnings().0.iter().cloned());
         let rules = OnceCell::new();
         Ok(Self { loaded, template, options, rules, warnings: phases.warnings })
     }

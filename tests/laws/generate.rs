@@ -269,7 +269,6 @@ fn option() -> impl Strategy<Value = (String, String)> {
 
 const CONSTRAINTS: &[&str] = &[
     "constraints",
-    "hosting_stack_constraint",
     "technology_constraint",
     "relation_source_constraint",
     "relation_target_constraint",
@@ -278,7 +277,6 @@ const CONSTRAINTS: &[&str] = &[
     "type_container_constraint",
     "required_hosting_constraint",
     "single_hosting_constraint",
-    "required_technology_constraint",
     "unique_technology_constraint",
     "unique_property_constraint",
     "unique_artifact_constraint",

@@ -48,6 +48,16 @@ const RC_3: &[(&str, &str)] = &[
     ("unique_relation_constraint", "true"),
 ];
 
+/// What December does not know yet.
+const DECEMBER: &[(&str, &str)] =
+    &[("single_hosting_constraint", "false"), ("unique_technology_constraint", "false")];
+
+/// Two names of one option, and the one that is kept.
+const ALIASES: &[(&str, &str)] = &[
+    ("required_hosting_constraint", "hosting_stack_constraint"),
+    ("required_technology_constraint", "technology_constraint"),
+];
+
 /// What each mode sets, for every kind that it covers.
 const MODES: &[(&str, &[(&str, &str)])] = &[
     ("manual", &[]),
@@ -64,9 +74,19 @@ impl Options {
     pub(crate) fn of(template: &Template) -> Self {
         let complete = template.version == "tosca_variability_1_0_rc_3";
         let release = if complete { RC_3 } else { EARLY };
-        let mut set: BTreeMap<String, String> =
-            release.iter().map(|&(name, value)| (name.into(), value.into())).collect();
-        let written = || template.options.iter().chain(&template.overrides).cloned();
+        let mut set: BTreeMap<String, String> = release
+            .iter()
+            .chain(DECEMBER)
+            .map(|&(name, value)| (name.into(), value.into()))
+            .collect();
+        let kept = |name: String| {
+            let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+            alias.map_or(name, |&(_, kept)| kept.to_owned())
+        };
+        let written = || {
+            let all = template.options.iter().chain(&template.overrides).cloned();
+            all.map(|(name, value)| (kept(name), value))
+        };
         let mode = written().rfind(|(name, _)| name == "mode");
         let mode = mode.map_or_else(
             || set.get("mode").map_or("manual", String::as_str).to_owned(),
@@ -100,16 +120,7 @@ impl Options {
     }
 
     pub(crate) fn constraint(&self, name: &str) -> bool {
-        let family = match name {
-            "required_hosting_constraint" | "single_hosting_constraint" => {
-                "hosting_stack_constraint"
-            }
-            "required_technology_constraint" | "unique_technology_constraint" => {
-                "technology_constraint"
-            }
-            _ => name,
-        };
-        self.is_on(&[name, family, "constraints"])
+        self.is_on(&[name, "constraints"])
     }
 
     /// Whether a half of `pruning` or of `default_condition` is on for a kind: kind and half, then

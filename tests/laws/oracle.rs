@@ -457,30 +457,30 @@ impl<'t> Oracle<'t> {
         let hosting = self.hosting(id);
         if !hosting.is_empty() {
             self.constrain(
-                "required_hosting_constraint",
+                "hosting_stack_constraint",
                 id,
-                present(Logic::any(hosting.clone())),
+                present(Logic::exactly_one(hosting.clone())),
                 requirements,
             );
             self.constrain(
                 "single_hosting_constraint",
                 id,
-                present(Logic::at_most_one(hosting)),
+                Logic::at_most_one(hosting),
                 requirements,
             );
         }
         let technologies = template.children(id, Kind::Technology);
         if template.elements[id].managed != Some(false) {
             self.constrain(
-                "required_technology_constraint",
+                "technology_constraint",
                 id,
-                present(Logic::any(technologies.clone())),
+                present(Logic::exactly_one(technologies.clone())),
                 requirements,
             );
             self.constrain(
                 "unique_technology_constraint",
                 id,
-                present(Logic::at_most_one(technologies)),
+                Logic::at_most_one(technologies),
                 requirements,
             );
         }

@@ -107,22 +107,17 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         {
             let hosting: Vec<_> = graph.hosting(node).map(|relation| relation.id).collect();
             if !hosting.is_empty() {
-                self.at_least_one(Constraint::RequiredHosting, node.id, &hosting, assertions);
-                self.at_most_one(Constraint::SingleHosting, node.id, &hosting, assertions);
+                self.exactly_one(Constraint::RequiredHosting, node.id, &hosting, assertions);
+                self.single(Constraint::SingleHosting, node.id, &hosting, assertions);
             }
         }
         if node.managed {
-            self.at_least_one(
-                Constraint::RequiredTechnology,
-                node.id,
-                &node.technologies,
-                assertions,
-            );
-            self.at_most_one(Constraint::UniqueTechnology, node.id, &node.technologies, assertions);
+            let technologies = &node.technologies;
+            self.exactly_one(Constraint::RequiredTechnology, node.id, technologies, assertions);
+            self.single(Constraint::UniqueTechnology, node.id, technologies, assertions);
         }
         if !node.artifacts.is_empty() {
-            self.at_least_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
-            self.at_most_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
+            self.exactly_one(Constraint::RequiredArtifact, node.id, &node.artifacts, assertions);
         }
         if !node.incoming.is_empty()
             && self.options.constraint(Constraint::RequiredIncomingRelation)
@@ -131,6 +126,33 @@ impl<'a> EnrichContext<'_, '_, 'a> {
             self.at_least_one(Constraint::RequiredIncomingRelation, node.id, &incoming, assertions);
         }
         self.unique_relations(index, assertions);
+    }
+
+    /// `present(n) ⇒ exactly one of present(e)`
+    fn exactly_one(
+        &mut self,
+        constraint: Constraint,
+        node: ElementId,
+        elements: &[ElementId],
+        assertions: &mut Assertions,
+    ) {
+        self.at_least_one(constraint, node, elements, assertions);
+        self.at_most_one(constraint, node, elements, assertions);
+    }
+
+    /// At most one of present(e), whether the node is present or not.
+    fn single(
+        &mut self,
+        constraint: Constraint,
+        node: ElementId,
+        elements: &[ElementId],
+        assertions: &mut Assertions,
+    ) {
+        if self.options.constraint(constraint) && elements.len() > 1 {
+            let atoms: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
+            let single = self.evaluator.arena.at_most_one(atoms);
+            assertions.push([single], Origin::Constraint(constraint, node));
+        }
     }
 
     /// `present(n) ⇒ ⋁ present(e)`

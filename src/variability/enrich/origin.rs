@@ -200,6 +200,7 @@ fn named(origin: &OptionOrigin) -> String {
     match origin {
         OptionOrigin::BuiltIn => "built in".into(),
         OptionOrigin::Release(version) => format!("default of {version}"),
+        OptionOrigin::Edition(name) => format!("default of edition {name}"),
         OptionOrigin::Mode(mode) => format!("mode {mode}"),
         OptionOrigin::Template(_) => "option of the template".into(),
         OptionOrigin::CommandLine => "option of this call".into(),

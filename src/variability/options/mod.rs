@@ -1,7 +1,7 @@
 //! Variability options: every one has a value and knows where it comes from.
 //!
-//! Layers, later wins: built-in defaults, the release preset of the definitions version, the
-//! pruning mode, the template, the command line. Between options of one family the more specific
+//! Layers, later wins: built-in defaults, the release preset of the definitions version, the edition,
+//! the pruning mode, the template, the command line. Between options of one family the more specific
 //! wins, whatever layers they are of: kind and aspect over kind over aspect of all kinds over all.
 
 mod names;
@@ -16,14 +16,17 @@ pub use names::{
 };
 pub use table::{Check, Constraint, Flag};
 
-use crate::text::diagnostic::Diagnostics;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, Span};
 use crate::text::yaml::Node;
 use crate::variability::element::ElementKind;
 use settings::{OptionSettings, Setting};
 use std::array::from_fn;
 use std::borrow::Cow;
-use table::{ChoiceOption, OptionKey, SwitchFamily, TABLE};
+use table::{ChoiceOption, Ignored, OptionKey, SwitchFamily, TABLE};
+
+/// The name of the option that says by which edition of the specification a template goes.
+pub(crate) const EDITION: &str = ChoiceOption::Edition.as_str();
 
 /// Where the value of an option comes from, in the order of layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub enum OptionOrigin {
     BuiltIn,
     /// The release preset of this definitions version.
     Release(&'static str),
+    /// The edition of this name.
+    Edition(&'static str),
     /// The pruning mode of this name.
     Mode(&'static str),
     /// The template, at this place.
@@ -45,9 +50,10 @@ impl OptionOrigin {
         match self {
             Self::BuiltIn => 0,
             Self::Release(_) => 1,
-            Self::Mode(_) => 2,
-            Self::Template(_) => 3,
-            Self::CommandLine => 4,
+            Self::Edition(_) => 2,
+            Self::Mode(_) => 3,
+            Self::Template(_) => 4,
+            Self::CommandLine => 5,
         }
     }
 
@@ -56,11 +62,12 @@ impl OptionOrigin {
         if other.layer() > self.layer() { other } else { self }
     }
 
-    /// For people: `built-in`, `release …`, `mode …`, `shop.yaml:4:9`, `command line`.
+    /// For people: `built-in`, `release …`, `edition …`, `mode …`, `shop.yaml:4:9`, `command line`.
     pub fn describe(self, sources: &SourceMap) -> String {
         match self {
             Self::BuiltIn => "built-in".to_owned(),
             Self::Release(name) => format!("release {name}"),
+            Self::Edition(name) => format!("edition {name}"),
             Self::Mode(name) => format!("mode {name}"),
             Self::Template(span) => {
                 let at = sources.location(span);
@@ -85,6 +92,7 @@ type Switches = [[Decided; Aspect::COUNT]; ElementKind::COUNT];
 #[derive(Clone, Debug)]
 pub struct Options {
     settings: OptionSettings,
+    warnings: Diagnostics,
     default_condition: Switches,
     pruning: Switches,
     modes: [Vec<ModePart>; ElementKind::COUNT],
@@ -145,16 +153,42 @@ pub fn resolve(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    // The mode is found first, because its settings lie below the template's.
+    // Edition and mode are found first, because their settings lie below the template's.
+    let above = [&written, &asked];
+    let choice = |layers: &[&OptionSettings], choice| {
+        let mut settings = release.settings.clone();
+        layers.iter().chain(&above).for_each(|layer| settings.overlay(layer));
+        settings.decide(OptionKey::Choice(choice)).text
+    };
+    let edition = presets::edition(&choice(&[], ChoiceOption::Edition))?;
+    let mut layers: Vec<_> = edition.layers(release).collect();
+    let mode = release.modes.find(&choice(&layers, ChoiceOption::Mode));
+    layers.extend(mode.map(|mode| &mode.settings));
     let mut settings = release.settings.clone();
-    settings.overlay(&written);
-    settings.overlay(&asked);
-    let mode = release.modes.find(&settings.decide(OptionKey::Choice(ChoiceOption::Mode)).text);
-    settings = release.settings.clone();
-    for layer in mode.map(|mode| &mode.settings).into_iter().chain([&written, &asked]) {
-        settings.overlay(layer);
-    }
-    Ok(Options::new(settings))
+    layers.into_iter().chain(above).for_each(|layer| settings.overlay(layer));
+    Ok(Options::new(settings, ignored(above)))
+}
+
+/// What is set and decides nothing, though whoever set it may expect something of it.
+fn ignored(layers: [&OptionSettings; 2]) -> Diagnostics {
+    let mut found: Vec<_> = layers
+        .iter()
+        .flat_map(|layer| layer.iter())
+        .filter_map(|(key, setting)| match key {
+            OptionKey::Ignored(option) if option.is_misleading() => Some((option, setting.origin)),
+            _ => None,
+        })
+        .collect();
+    found.sort_by_key(|&(option, origin)| (option, origin.layer()));
+    let warning = |(option, origin): (Ignored, _)| {
+        let message = format!("option `{}` has no effect", option.as_str());
+        let place = match origin {
+            OptionOrigin::Template(span) => Some(span),
+            _ => None,
+        };
+        Diagnostic::warning(Code::InvalidOption, message).at(place).help("remove it")
+    };
+    Diagnostics(found.into_iter().map(warning).collect())
 }
 
 /// Whether templates of this definitions version can be resolved.
@@ -168,7 +202,7 @@ pub fn versions() -> impl Iterator<Item = &'static str> {
 }
 
 impl Options {
-    fn new(settings: OptionSettings) -> Self {
+    fn new(settings: OptionSettings, warnings: Diagnostics) -> Self {
         let decide = |key| settings.decide(key);
         // Settings hold only words that their option takes, so reading these back cannot fail.
         let choice = |choice| decide(OptionKey::Choice(choice)).text;
@@ -206,7 +240,13 @@ impl Options {
                 .parse()
                 .unwrap_or(AssignPattern::Vintner),
             settings,
+            warnings,
         }
+    }
+
+    /// What is set in vain.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// Whether elements of this kind without conditions get at least one aspect of their default

@@ -1,6 +1,7 @@
-//! Embedded data: the option defaults of each definitions version, and the tables of pruning modes.
+//! Embedded data: the option defaults of each definitions version, what each edition makes of them,
+//! and the tables of pruning modes.
 //!
-//! A new version or mode is a file in `presets/` and a line here.
+//! A new version, edition or mode is a file in `presets/` and a line here.
 
 use super::OptionOrigin;
 use super::settings::OptionSettings;
@@ -22,6 +23,8 @@ pub(super) const RELEASES: &[(&str, &str)] = embed![
     "releases/tosca_variability_1_0_rc_2"
     "releases/tosca_variability_1_0_rc_3"
 ];
+
+pub(super) const EDITIONS: &[(&str, &str)] = embed!["editions/2024-12" "editions/2025-07"];
 
 pub(super) const MODES: &[(&str, &str)] = embed![
     "modes/complete/manual"
@@ -75,6 +78,70 @@ impl ModeTable {
     }
 }
 
+/// What a revision of the specification says about options, whatever the definitions version is, and
+/// for some of them.
+#[derive(Debug)]
+pub(super) struct Edition {
+    settings: OptionSettings,
+    pub(super) releases: Vec<(String, OptionSettings)>,
+}
+
+impl Edition {
+    /// The layers that it has for this release, the first wins least.
+    pub(super) fn layers(&self, release: &Release) -> impl Iterator<Item = &OptionSettings> {
+        let of_release = self.releases.iter().filter(|(name, _)| name == release.name);
+        std::iter::once(&self.settings).chain(of_release.map(|(_, settings)| settings))
+    }
+}
+
+/// The names of all editions.
+pub(super) fn editions() -> impl Iterator<Item = &'static str> {
+    EDITIONS.iter().map(|(path, _)| file_name(path))
+}
+
+/// The edition of this name, read when it is asked for.
+///
+/// # Errors
+/// `invalid-option` where there is none.
+pub(super) fn edition(name: &str) -> Result<&'static Edition, Diagnostics> {
+    static LOADED: [OnceLock<Result<Edition, Diagnostics>>; EDITIONS.len()] =
+        [const { OnceLock::new() }; EDITIONS.len()];
+    let mut all = LOADED.iter().zip(EDITIONS);
+    let Some((loaded, (path, text))) = all.find(|(_, (path, _))| file_name(path) == name) else {
+        let message = format!("there is no edition `{name}`");
+        return Err(Diagnostic::error(Code::InvalidOption, message).into());
+    };
+    loaded.get_or_init(|| load_edition(path, text)).as_ref().map_err(without_places)
+}
+
+fn load_edition(path: &'static str, text: &str) -> Result<Edition, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let document = read(text)?;
+    let root = document.root();
+    let mut settings = |map| edition_options(map, file_name(path), &mut diagnostics);
+    let releases = root.get("releases").into_iter().flat_map(Node::entries);
+    let releases = releases
+        .map(|(release, map)| (release.text().unwrap_or_default().to_owned(), settings(map)))
+        .collect();
+    let edition = Edition { settings: settings(root), releases };
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(edition) }
+}
+
+/// What stands behind `options`, and what behind `otherwise` counts only where neither an option
+/// nor one that it follows is set.
+fn edition_options(
+    map: Node<'_>,
+    name: &'static str,
+    diagnostics: &mut Diagnostics,
+) -> OptionSettings {
+    let mut settings = |keyword| {
+        options(map, keyword, &ModeTable::default(), OptionOrigin::Edition(name), diagnostics)
+    };
+    let mut all = settings("otherwise").only_otherwise();
+    all.overlay(&settings("options"));
+    all
+}
+
 /// A release is read when it is asked for: most runs need one of them.
 static LOADED: [OnceLock<Result<Release, Diagnostics>>; RELEASES.len()] =
     [const { OnceLock::new() }; RELEASES.len()];
@@ -94,15 +161,14 @@ fn releases_where(
     let wanted = LOADED.iter().zip(RELEASES).filter(move |(_, (path, _))| wanted(file_name(path)));
     wanted.map(|(loaded, (path, text))| match loaded.get_or_init(|| load(path, text)) {
         Ok(release) => Ok(release),
-        // Embedded files are in no source map, so their places would mislead.
-        Err(found) => Err(Diagnostics(
-            found
-                .0
-                .iter()
-                .map(|one| Diagnostic { span: None, labels: Vec::new(), ..one.clone() })
-                .collect(),
-        )),
+        Err(found) => Err(without_places(found)),
     })
+}
+
+/// Embedded files are in no source map, so their places would mislead.
+fn without_places(found: &Diagnostics) -> Diagnostics {
+    let without = |one: &Diagnostic| Diagnostic { span: None, labels: Vec::new(), ..one.clone() };
+    Diagnostics(found.0.iter().map(without).collect())
 }
 
 fn file_name(path: &str) -> &str {
@@ -148,7 +214,8 @@ fn load(path: &'static str, text: &str) -> Result<Release, Diagnostics> {
             format!("{path}: there are no modes `{asked}`"),
         ));
     }
-    let settings = options(&document, &modes, OptionOrigin::Release(name), &mut diagnostics);
+    let origin = OptionOrigin::Release(name);
+    let settings = options(document.root(), "options", &modes, origin, &mut diagnostics);
     let release = Release { name, aliases: aliases(&document), modes, settings };
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(release) }
 }
@@ -162,8 +229,8 @@ fn load_modes(table: &str, diagnostics: &mut Diagnostics) -> ModeTable {
         }
         let Some(document) = diagnostics.ok(read(text)) else { continue };
         // A mode knows no modes, so it cannot name another one.
-        let settings =
-            options(&document, &ModeTable::default(), OptionOrigin::Mode(name), diagnostics);
+        let (none, origin) = (ModeTable::default(), OptionOrigin::Mode(name));
+        let settings = options(document.root(), "options", &none, origin, diagnostics);
         modes.push(Mode { name, aliases: aliases(&document), settings });
     }
     ModeTable { modes }
@@ -174,12 +241,13 @@ fn read(text: &str) -> Result<Document, Diagnostic> {
 }
 
 fn options(
-    document: &Document,
+    root: Node<'_>,
+    keyword: &str,
     modes: &ModeTable,
     origin: OptionOrigin,
     diagnostics: &mut Diagnostics,
 ) -> OptionSettings {
-    let map = document.root().get("options");
+    let map = root.get(keyword);
     map.map(|map| OptionSettings::read(map, modes, |_| origin, diagnostics)).unwrap_or_default()
 }
 

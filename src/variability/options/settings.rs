@@ -2,7 +2,7 @@
 
 use super::OptionOrigin;
 use super::names::{Aspect, parse_mode};
-use super::presets::ModeTable;
+use super::presets::{self, ModeTable};
 use super::table::{OptionKey, SwitchFamily, TABLE, Takes, Unset};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
@@ -36,17 +36,40 @@ impl Setting {
 
 /// Options that are set; at first those of one layer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OptionSettings(FxHashMap<OptionKey, Setting>);
+pub(super) struct OptionSettings {
+    set: FxHashMap<OptionKey, Setting>,
+    /// What options are where neither they nor those that they follow are set.
+    otherwise: FxHashMap<OptionKey, Setting>,
+}
 
 impl OptionSettings {
     /// The setting of just this option.
     pub(super) fn get(&self, key: OptionKey) -> Option<&Setting> {
-        self.0.get(&key)
+        self.set.get(&key)
+    }
+
+    /// Whether just this option is set to this.
+    fn says(&self, key: OptionKey, text: Option<&Cow<'static, str>>) -> bool {
+        self.get(key).map(|setting| &setting.text) == text
+    }
+
+    /// Every option that is set.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (OptionKey, &Setting)> {
+        self.set.iter().map(|(&key, setting)| (key, setting))
     }
 
     /// Lets a later layer win, option by option.
     pub(super) fn overlay(&mut self, later: &Self) {
-        self.0.extend(later.0.iter().map(|(key, setting)| (*key, setting.clone())));
+        let settings = |map: &FxHashMap<_, Setting>| map.clone().into_iter();
+        // What an option is otherwise takes the place of what an earlier layer sets.
+        self.set.retain(|key, _| !later.otherwise.contains_key(key));
+        self.set.extend(settings(&later.set));
+        self.otherwise.extend(settings(&later.otherwise));
+    }
+
+    /// The same, where these settings are only what options are otherwise.
+    pub(super) fn only_otherwise(self) -> Self {
+        Self { set: FxHashMap::default(), otherwise: self.set }
     }
 
     /// What an option effectively is: the most specific setting decides.
@@ -61,12 +84,16 @@ impl OptionSettings {
         }
     }
 
-    fn decide_plain(&self, mut key: OptionKey) -> Setting {
+    fn decide_plain(&self, key: OptionKey) -> Setting {
+        let mut wider = key;
         loop {
-            match (self.get(key), key.unset()) {
+            match (self.get(wider), wider.unset()) {
                 (Some(setting), _) => return setting.clone(),
-                (None, Unset::Follows(wider)) => key = wider,
-                (None, Unset::Is(text)) => return Setting::built_in(text),
+                (None, Unset::Follows(next)) => wider = next,
+                (None, Unset::Is(text)) => {
+                    let otherwise = self.otherwise.get(&key).cloned();
+                    return otherwise.unwrap_or_else(|| Setting::built_in(text));
+                }
             }
         }
     }
@@ -123,20 +150,22 @@ impl OptionSettings {
             let message = format!("variability options are a map, not {}", map.describe());
             diagnostics.push(Diagnostic::error(Code::InvalidOption, message).at(map.span()));
         }
-        let mut places: FxHashMap<OptionKey, Span> = FxHashMap::default();
+        let mut places: FxHashMap<OptionKey, Node<'_>> = FxHashMap::default();
         for (name, value) in map.entries() {
             let Some(key) = diagnostics
                 .ok(find(name.text().unwrap_or_default()).map_err(|error| error.at(name.span())))
             else {
                 continue;
             };
-            if let Some(first) = places.insert(key, name.span()) {
-                diagnostics.push(twice(key).at(name.span()).label(first, "here already"));
-            }
-            if let Some(text) = diagnostics
-                .ok(read_value(key, value, modes).map_err(|error| error.at(value.span())))
+            let read = read_value(key, value, modes).map_err(|error| error.at(value.span()));
+            if let Some(first) = places.insert(key, name)
+                && !(first.text() != name.text() && settings.says(key, read.as_ref().ok()))
             {
-                settings.0.insert(key, Setting { text, origin: origin(value.span()) });
+                let error = twice(key).at(name.span()).label(first.span(), "here already");
+                diagnostics.push(error);
+            }
+            if let Some(text) = diagnostics.ok(read) {
+                settings.set.insert(key, Setting { text, origin: origin(value.span()) });
             }
         }
         settings
@@ -161,7 +190,7 @@ impl OptionSettings {
                 Ok((key, read_value(key, document.root(), modes)?))
             });
             if let Some((key, text)) = diagnostics.ok(read) {
-                settings.0.insert(key, Setting { text, origin: OptionOrigin::CommandLine });
+                settings.set.insert(key, Setting { text, origin: OptionOrigin::CommandLine });
             }
         }
         settings
@@ -216,10 +245,12 @@ fn read_value(
         Takes::WordsOrTrue(_, short) if word == "true" => Some(short),
         Takes::WordsOrTrue(words, _) => words.iter().copied().find(|&known| known == word),
         Takes::PruningMode => modes.find(word).map(|mode| mode.name),
+        Takes::Edition => presets::editions().find(|&known| known == word),
     };
     found.map(Cow::Borrowed).ok_or_else(|| {
         let guess = match option.takes {
             Takes::PruningMode => did_you_mean(word, modes.names()),
+            Takes::Edition => did_you_mean(word, presets::editions()),
             Takes::Words(words) | Takes::WordsOrTrue(words, _) => {
                 did_you_mean(word, words.iter().copied())
             }

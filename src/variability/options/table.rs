@@ -2,6 +2,7 @@
 //! it does.
 
 use super::names::{Aspect, AssignPattern, Optimization, TechnologiesMode, TopologyMode, quoted};
+use super::presets;
 use crate::variability::element::ElementKind;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -27,6 +28,8 @@ pub(super) enum Takes {
     Parts(ElementKind),
     /// The name of a pruning mode; which there are says the release.
     PruningMode,
+    /// The name of an edition.
+    Edition,
 }
 
 /// The chapters of the specification's list.
@@ -70,6 +73,7 @@ pub(super) enum OptionKey {
     Constraint(Constraint),
     Flag(Flag),
     Choice(ChoiceOption),
+    Ignored(Ignored),
 }
 
 use Section::{Checks, Constraints, DefaultConditions, Enricher, General, Solver};
@@ -82,8 +86,6 @@ const CHECKS: Unset = Follows(OptionKey::Wide(Wide::Checks));
 const CONSISTENCY: Unset = Follows(OptionKey::Wide(Wide::ConsistencyChecks));
 const SEMANTIC: Unset = Follows(OptionKey::Wide(Wide::SemanticChecks));
 const CONSTRAINTS: Unset = Follows(OptionKey::Wide(Wide::Constraints));
-const HOSTING: Unset = Follows(OptionKey::Wide(Wide::HostingStack));
-const TECHNOLOGY: Unset = Follows(OptionKey::Wide(Wide::Technology));
 
 /// Declares an enum of options: `Variant "name" or "alias" (section, takes, unset) "description"`.
 macro_rules! options {
@@ -131,6 +133,7 @@ macro_rules! options {
 options! {
     /// Options of more than two values.
     pub(super) enum ChoiceOption {
+        Edition "edition" (General, Takes::Edition, Is("2024-12")) "Which revision of the specification options that nobody sets are taken from.";
         Mode "mode" (General, Takes::PruningMode, Is("manual")) "Which default conditions and which pruning to begin with.";
         Topology "optimization_topology" (Solver, Takes::WordsOrTrue(Optimization::NAMES, Optimization::Min.as_str()), Is("false")) "Looks for the variant with the least or the most nodes; `true` means `min`.";
         TopologyMode "optimization_topology_mode" (Solver, Takes::Words(TopologyMode::NAMES), Is("weight")) "Measures nodes by their number or by the sum of their weights.";
@@ -147,8 +150,6 @@ options! {
         ConsistencyChecks "consistency_checks" (Checks, SWITCH, CHECKS) "Checks that the result is well-formed.";
         SemanticChecks "semantic_checks" (Checks, SWITCH, CHECKS) "Checks that the result makes sense.";
         Constraints "constraints" (Constraints, SWITCH, Is("false")) "Lets only variants count that fulfil every constraint.";
-        HostingStack "hosting_stack_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present node that has hosting relations has exactly one that is present.";
-        Technology "technology_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present managed node has exactly one present technology.";
     }
 }
 
@@ -188,10 +189,10 @@ options! {
         ArtifactContainer "artifact_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "The node of a present artifact is present.";
         PropertyContainer "property_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "What a present property belongs to is present.";
         TypeContainer "type_container_constraint" (Constraints, SWITCH, CONSTRAINTS) "What a present type belongs to is present.";
-        RequiredHosting "required_hosting_constraint" (Constraints, SWITCH, HOSTING) "A present node that has hosting relations has at least one that is present.";
-        SingleHosting "single_hosting_constraint" (Constraints, SWITCH, HOSTING) "A present node has at most one present hosting relation.";
-        RequiredTechnology "required_technology_constraint" (Constraints, SWITCH, TECHNOLOGY) "A present managed node has at least one present technology.";
-        UniqueTechnology "unique_technology_constraint" (Constraints, SWITCH, TECHNOLOGY) "A present node has at most one present technology.";
+        RequiredHosting "hosting_stack_constraint" or "required_hosting_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present node that has hosting relations has exactly one that is present.";
+        RequiredTechnology "technology_constraint" or "required_technology_constraint" (Constraints, SWITCH, CONSTRAINTS) "A present managed node has exactly one present technology.";
+        SingleHosting "single_hosting_constraint" (Constraints, SWITCH, CONSTRAINTS) "A node, whether it is present or not, has at most one present hosting relation.";
+        UniqueTechnology "unique_technology_constraint" (Constraints, SWITCH, CONSTRAINTS) "A managed node, whether it is present or not, has at most one present technology.";
         UniqueProperty "unique_property_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present properties of an element differ in their names.";
         UniqueArtifact "unique_artifact_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present artifacts of a node differ in their names.";
         UniqueInput "unique_input_constraint" (Constraints, SWITCH, CONSTRAINTS) "The present inputs differ in their names.";
@@ -214,6 +215,22 @@ options! {
     }
 }
 
+options! {
+    /// An option that some revision of the specification knows, and that decides nothing.
+    pub(super) enum Ignored {
+        FallbackPropertyDefaultAlternative "fallback_property_default_alternative" (DefaultConditions, SWITCH, Is("false")) "Has no effect: a property that is absent needs no alternative that stands for it.";
+        TechnologyRequired "technology_required" (Enricher, SWITCH, Is("false")) "Has no effect: no revision says what it means.";
+        UniqueScenarioConstraint "unique_scenario_constraint" (Constraints, SWITCH, Is("false")) "Has no effect: no revision says what it means.";
+    }
+}
+
+impl Ignored {
+    /// Whether whoever sets it may expect something of it.
+    pub(super) fn is_misleading(self) -> bool {
+        self != Self::FallbackPropertyDefaultAlternative
+    }
+}
+
 impl OptionKey {
     pub(super) fn declaration(self) -> OptionDeclaration {
         match self {
@@ -224,6 +241,7 @@ impl OptionKey {
             Self::Constraint(option) => option.declaration(),
             Self::Flag(option) => option.declaration(),
             Self::Choice(option) => option.declaration(),
+            Self::Ignored(option) => option.declaration(),
         }
     }
 
@@ -238,6 +256,7 @@ impl OptionKey {
             Self::Constraint(option) => option.unset(),
             Self::Flag(option) => option.unset(),
             Self::Choice(option) => option.unset(),
+            Self::Ignored(option) => option.unset(),
         }
     }
 
@@ -253,6 +272,7 @@ impl OptionKey {
         keys.extend(Check::ALL.iter().copied().map(Self::Check));
         keys.extend(Constraint::ALL.iter().copied().map(Self::Constraint));
         keys.extend(Flag::ALL.iter().copied().map(Self::Flag));
+        keys.extend(Ignored::ALL.iter().copied().map(Self::Ignored));
         keys
     }
 
@@ -350,6 +370,7 @@ impl Takes {
                 )
             }
             Self::PruningMode => quoted(modes.iter().copied()),
+            Self::Edition => quoted(presets::editions()),
         }
     }
 }

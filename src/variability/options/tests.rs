@@ -109,9 +109,10 @@ const BEYOND: &str = "
     default_consistency_condition default_semantic_condition consistency_pruning semantic_pruning
     import_default_condition import_default_consistency_condition import_default_semantic_condition
     import_pruning import_consistency_pruning import_semantic_pruning
-    persistent_check
-    required_hosting_constraint single_hosting_constraint required_technology_constraint unique_technology_constraint
-    technology_assign_pattern";
+    persistent_check edition
+    single_hosting_constraint unique_technology_constraint
+    technology_assign_pattern
+    fallback_property_default_alternative technology_required unique_scenario_constraint";
 
 #[test]
 fn options_are_those_of_the_specification_and_a_few_more() {
@@ -126,7 +127,10 @@ fn options_are_those_of_the_specification_and_a_few_more() {
 fn aliases_are_no_names_of_other_options() {
     let names: BTreeSet<_> = TABLE.names().collect();
     let aliases: Vec<_> = TABLE.options.iter().filter_map(|(_, option)| option.alias).collect();
-    assert_eq!(aliases, ["anchor_check"]);
+    assert_eq!(
+        aliases,
+        ["anchor_check", "required_hosting_constraint", "required_technology_constraint"]
+    );
     assert!(aliases.iter().all(|alias| !names.contains(alias)));
 }
 
@@ -148,6 +152,7 @@ fn every_option_takes_the_words_it_says_it_takes() {
             Takes::Words(words) | Takes::WordsOrTrue(words, _) => words.to_vec(),
             Takes::Parts(kind) => kind.parts().iter().map(|part| part.as_str()).collect(),
             Takes::PruningMode => vec!["manual", "semantic-loose"],
+            Takes::Edition => presets::editions().collect(),
         };
         for word in words {
             assert_eq!(
@@ -165,7 +170,7 @@ fn only_the_widest_options_have_built_in_values() {
     use super::table::Unset;
     for (key, option) in &TABLE.options {
         let families = option.name.ends_with("_check")
-            || option.name.ends_with("_constraint")
+            || matches!(key, OptionKey::Constraint(_))
             || matches!(key, OptionKey::Switch(_, Some(_), _) | OptionKey::Switch(_, _, Some(_)));
         assert_eq!(
             matches!(key.unset(), Unset::Follows(_)),
@@ -181,9 +186,15 @@ fn only_the_widest_options_have_built_in_values() {
 #[test]
 fn embedded_data_is_sound_and_complete() {
     assert!(presets::releases().all(|release| release.is_ok()));
+    for edition in presets::editions() {
+        let edition = presets::edition(edition).unwrap();
+        let known = |name: &String| presets::RELEASES.iter().any(|(path, _)| path.ends_with(name));
+        assert!(edition.releases.iter().all(|(name, _)| known(name)));
+    }
+    assert!(presets::edition("2025-08").is_err());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("presets");
     let mut files = BTreeSet::new();
-    let mut folders = vec![root.join("releases"), root.join("modes")];
+    let mut folders = vec![root.join("releases"), root.join("editions"), root.join("modes")];
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).unwrap().map(|found| found.unwrap().path()) {
             if path.is_dir() { folders.push(path) } else { _ = files.insert(path) }
@@ -191,6 +202,7 @@ fn embedded_data_is_sound_and_complete() {
     }
     let embedded = presets::RELEASES
         .iter()
+        .chain(presets::EDITIONS)
         .chain(presets::MODES)
         .map(|(path, _)| root.join(format!("{path}.yaml")));
     assert_eq!(files, embedded.collect());
@@ -303,9 +315,7 @@ fn releases_keep_their_values() {
     for version in VERSIONS {
         let options = try_resolve(version, "{}", &[]).unwrap();
         writeln!(text, "{version}").unwrap();
-        for entry in options.list().filter(|entry| {
-            matches!(entry.origin, OptionOrigin::Release(_) | OptionOrigin::Mode(_))
-        }) {
+        for entry in options.list().filter(|entry| !matches!(entry.origin, OptionOrigin::BuiltIn)) {
             writeln!(
                 text,
                 "    {}: {}  # {}",
@@ -317,6 +327,90 @@ fn releases_keep_their_values() {
         }
     }
     insta::assert_snapshot!(text);
+}
+
+/// What an edition decides otherwise than December: option, and the value for each version.
+fn differences(edition: &str) -> Vec<(&'static str, Vec<[String; 2]>)> {
+    let list = |version, edition: &str| -> Vec<_> {
+        let options = try_resolve(version, "{}", &[("edition", edition)]).unwrap();
+        options.list().map(|entry| (entry.name, entry.value.into_owned())).collect()
+    };
+    let lists = VERSIONS.map(|version| (list(version, DECEMBER), list(version, edition)));
+    let values =
+        |at: usize| lists.iter().map(move |(was, is)| [was[at].1.clone(), is[at].1.clone()]);
+    (0..lists[0].0.len())
+        .map(|at| (lists[0].0[at].0, values(at).collect::<Vec<_>>()))
+        .filter(|(name, values)| *name != "edition" && values.iter().any(|[was, is]| was != is))
+        .collect()
+}
+
+const DECEMBER: &str = "2024-12";
+const JULY: &str = "2025-07";
+
+#[test]
+fn an_edition_is_chosen_by_the_call_before_the_template() {
+    let version = "tosca_variability_1_0_rc_2";
+    let edition = |template, overrides: &[_]| {
+        let options = try_resolve(version, template, overrides).unwrap();
+        assert_eq!(
+            options.constraint(Constraint::SingleHosting),
+            value(&options, "edition") == JULY
+        );
+        entry(&options, "edition")
+    };
+    assert_eq!(
+        (&*edition("{}", &[]).value, edition("{}", &[]).origin),
+        (DECEMBER, OptionOrigin::BuiltIn)
+    );
+    assert_eq!(edition("edition: 2025-07", &[]).value, JULY);
+    assert_eq!(edition("edition: 2025-07", &[("edition", DECEMBER)]).value, DECEMBER);
+    let called = edition("edition: 2024-12", &[("edition", DECEMBER), ("edition", JULY)]);
+    assert_eq!((&*called.value, called.origin), (JULY, OptionOrigin::CommandLine));
+}
+
+#[test]
+fn an_unknown_edition_is_reported_with_those_there_are() {
+    let error = error("edition: 2025-06");
+    assert_eq!(error.message, "option `edition` does not take a string `2025-06`");
+    assert_eq!(
+        error.help.as_deref(),
+        Some("did you mean `2025-07`? it takes `2024-12`, `2025-07`")
+    );
+}
+
+#[test]
+fn what_an_edition_says_lies_below_the_template_whatever_it_follows() {
+    let july = |template: &str| {
+        let template = format!("edition: 2025-07\n{template}");
+        let options = try_resolve("tosca_variability_1_0_rc_2", &template, &[]).unwrap();
+        let all = [Constraint::RequiredHosting, Constraint::SingleHosting];
+        all.map(|constraint| {
+            (options.constraint(constraint), options.constraint_origin(constraint).layer())
+        })
+    };
+    assert_eq!(july(""), [(true, 2), (true, 2)]);
+    assert_eq!(july("constraints: false"), [(false, 4), (false, 4)]);
+    assert_eq!(july("required_hosting_constraint: false"), [(false, 4), (true, 2)]);
+    let december = try_resolve("tosca_variability_1_0_rc_2", "constraints: false", &[]).unwrap();
+    assert!(december.constraint(Constraint::RequiredHosting));
+}
+
+#[test]
+fn what_has_no_effect_is_a_warning_where_somebody_may_expect_one() {
+    let template = "{technology_required: true, fallback_property_default_alternative: true}";
+    let set =
+        try_resolve("tosca_variability_1_0", template, &[("unique_scenario_constraint", "true")]);
+    let set = set.unwrap();
+    let messages: Vec<_> = set.warnings().0.iter().map(|one| &*one.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "option `technology_required` has no effect",
+            "option `unique_scenario_constraint` has no effect"
+        ]
+    );
+    assert_eq!(pointed(template, &set.warnings().0[0]), "true");
+    assert!(options("{}").warnings().0.is_empty());
 }
 
 #[test]
@@ -425,7 +519,8 @@ fn every_named_switch_answers_for_itself() {
             constraint.as_str()
         );
         assert!(matches!(set.constraint_origin(constraint), OptionOrigin::Template(_)));
-        assert_eq!(unset.constraint_origin(constraint), OptionOrigin::BuiltIn);
+        let origin = unset.constraint_origin(constraint);
+        assert!(matches!(origin, OptionOrigin::BuiltIn | OptionOrigin::Edition(DECEMBER)));
     }
     for &flag in Flag::ALL {
         let set = options(&format!("{}: {}", flag.as_str(), !unset.flag(flag)));
@@ -454,10 +549,10 @@ fn wide_switches_reach_what_follows_them() {
             && !off.check(Check::RequiredTechnology)
     );
     let on = options(
-        "{constraints: true, hosting_stack_constraint: false, unique_technology_constraint: false}",
+        "{edition: 2025-07, constraints: true, hosting_stack_constraint: false, unique_technology_constraint: false}",
     );
     assert!(
-        !on.constraint(Constraint::RequiredHosting) && !on.constraint(Constraint::SingleHosting)
+        !on.constraint(Constraint::RequiredHosting) && on.constraint(Constraint::SingleHosting)
     );
     assert!(
         on.constraint(Constraint::RequiredTechnology)
@@ -474,6 +569,8 @@ fn an_option_has_two_names() {
     assert_eq!(pointed(template, &error), "persistent_check");
     assert_eq!(error.labels.len(), 1);
     assert!(error.help.unwrap().contains("anchor_check"));
+    let both = "{required_hosting_constraint: true, hosting_stack_constraint: true}";
+    assert!(options(both).constraint(Constraint::RequiredHosting), "for tools of each revision");
 }
 
 // ---- Modes of default conditions ----
@@ -648,7 +745,8 @@ fn later_overrides_win() {
 fn origins_name_what_decided() {
     let template = "{constraints: true, semantic_pruning: true}";
     let options = options(template);
-    let OptionOrigin::Template(span) = options.constraint_origin(Constraint::SingleHosting) else {
+    let OptionOrigin::Template(span) = options.constraint_origin(Constraint::RequiredHosting)
+    else {
         panic!()
     };
     assert_eq!(&template[span.start as usize - 13..span.end as usize], "constraints: true");
@@ -668,7 +766,7 @@ fn origins_name_what_decided() {
     let sources = SourceMap::default();
     sources.add("shop.yaml", template);
     assert_eq!(
-        options.constraint_origin(Constraint::SingleHosting).describe(&sources),
+        options.constraint_origin(Constraint::RequiredHosting).describe(&sources),
         "shop.yaml:1:15"
     );
 }
@@ -749,6 +847,19 @@ fn tables() -> String {
             write!(text, " `{}` |", list[at].value).unwrap();
         }
         writeln!(text, " {} |", option.description).unwrap();
+    }
+    text.push_str("\n## Editions\n\nWhat is otherwise than in the tables above, where it is.\n");
+    for edition in presets::editions().filter(|&edition| edition != DECEMBER) {
+        write!(text, "\n### `{edition}`\n\n| Option | `1_0` | `rc_1` | `rc_2` | `rc_3` |\n")
+            .unwrap();
+        text.push_str("| --- | --- | --- | --- | --- |\n");
+        for (name, values) in differences(edition) {
+            write!(text, "| `{name}` |").unwrap();
+            for [was, is] in values {
+                if was == is { text.push_str(" |") } else { write!(text, " `{is}` |").unwrap() }
+            }
+            text.push('\n');
+        }
     }
     text
 }
