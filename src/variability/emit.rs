@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 
-/// Builds the resolved document.
+/// Builds the resolved document; of a plain template of which all is present that is the template.
 ///
 /// # Errors
 /// Whatever is wrong with the value expressions of present properties, and with the functions where
@@ -31,7 +31,11 @@ pub(crate) fn emit<'a>(
     functions: Option<Functions<'_, 'a>>,
 ) -> Result<Out<'a>, Diagnostics> {
     let graph = evaluator.graph;
-    let by_position = graph.references.iter().any(|reference| reference.by_position);
+    let verbatim = graph.template.is_only_plain();
+    if verbatim && functions.is_none() && is_whole(graph, presence) {
+        return Ok(Out::Source(graph.template.root));
+    }
+    let by_position = !verbatim && graph.references.iter().any(|reference| reference.by_position);
     let diagnostics = Diagnostics::default();
     let mut emitter = Emitter {
         graph,
@@ -39,6 +43,7 @@ pub(crate) fn emit<'a>(
         evaluator,
         functions,
         site: OutputSite::Elsewhere,
+        verbatim,
         by_position,
         diagnostics,
     };
@@ -48,6 +53,11 @@ pub(crate) fn emit<'a>(
     if emitter.diagnostics.has_errors() { Err(emitter.diagnostics) } else { Ok(document) }
 }
 
+/// Whether all elements are present, as their author wrote them.
+fn is_whole(graph: &Graph<'_>, presence: &Presence) -> bool {
+    graph.technologies.is_empty() && graph.ids().all(|id| presence.is(id))
+}
+
 struct Emitter<'m, 'e, 'f, 'a> {
     graph: &'e Graph<'a>,
     presence: &'m Presence,
@@ -55,6 +65,8 @@ struct Emitter<'m, 'e, 'f, 'a> {
     /// Where functions are replaced by their values.
     functions: Option<Functions<'f, 'a>>,
     site: OutputSite,
+    /// Whether what is present stays as it is, for nothing in the template is of variability.
+    verbatim: bool,
     /// Whether anything says `get_input: <position>`, which has to become a name.
     by_position: bool,
     diagnostics: Diagnostics,
@@ -97,16 +109,11 @@ fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
     Out::Lifted(key, Box::new(value))
 }
 
-/// An empty collection vanishes.
-fn some<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
-    (!entries.is_empty()).then(|| map(entries, like))
-}
-
 impl<'a> Emitter<'_, '_, '_, 'a> {
     fn document(&mut self) -> Out<'a> {
         let root = self.graph.template.root;
         let entries = self.entries(root, |this, keyword, value| match keyword {
-            "tosca_definitions_version" => Some(version(value)),
+            "tosca_definitions_version" if !this.verbatim => Some(version(value)),
             "imports" => this.imports(value),
             "topology_template" => this.topology(value),
             _ => Some(this.source(value)),
@@ -127,6 +134,26 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             }
         }
         emitted
+    }
+
+    /// A collection of which nothing is left vanishes.
+    fn some(&self, entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+        if entries.is_empty() { self.empty(like) } else { Some(map(entries, like)) }
+    }
+
+    /// As [`some`](Self::some), for lists.
+    fn some_items(
+        &self,
+        items: Vec<(Option<Node<'a>>, Out<'a>)>,
+        like: Node<'a>,
+    ) -> Option<Out<'a>> {
+        if items.is_empty() { self.empty(like) } else { Some(Out::Seq { items, like: Some(like) }) }
+    }
+
+    /// What is empty as it is written has lost nothing.
+    fn empty(&self, like: Node<'a>) -> Option<Out<'a>> {
+        let was_empty = like.entries().len() == 0 && like.items().next().is_none();
+        (self.verbatim && was_empty).then_some(Out::Source(like))
     }
 
     /// Writes what stands at a site.
@@ -235,15 +262,36 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             "policies" => this.policies(value),
             _ => Some(this.within(OutputSite::Topology, |this| this.source(value))),
         });
-        some(entries, node)
+        self.some(entries, node)
     }
 
     fn imports(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let present = self.graph.imports.iter().filter(|import| self.presence.is(import.id));
         let items: Vec<_> = present
-            .map(|import| (Some(import.import.declared.key), import_item(import.import)))
+            .map(|import| (Some(import.import.declared.key), self.import(import.import)))
             .collect();
-        (!items.is_empty()).then_some(Out::Seq { items, like: Some(node) })
+        self.some_items(items, node)
+    }
+
+    /// What is left with only `file` is written short.
+    fn import(&self, import: &Import<'a>) -> Out<'a> {
+        let (item, body) = (import.declared.key, import.declared.value);
+        if self.verbatim || body.kind() != NodeKind::Mapping {
+            return Out::Source(item);
+        }
+        let left: Vec<_> =
+            body.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword)).collect();
+        let short = match left[..] {
+            [(name, file)] if name.text() == Some("file") => lifted(name, Out::Source(file)),
+            _ => map(
+                left.into_iter().map(|(name, value)| (key(name), Out::Source(value))).collect(),
+                body,
+            ),
+        };
+        match item.entries().next().filter(|_| !item.ptr_eq(body)) {
+            Some((name, _)) => map(vec![(key(name), short)], item),
+            None => short,
+        }
     }
 
     fn parameters<'d>(
@@ -261,7 +309,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 named.put(declared, body);
             }
         }
-        some(named.entries, like)
+        self.some(named.entries, like)
     }
 
     /// The body of an element without keywords of variability.
@@ -307,7 +355,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             });
             entries.push((key(node.template.declared.key), body));
         }
-        some(entries, like)
+        self.some(entries, like)
     }
 
     /// The type that the present technology of a node assigns.
@@ -351,7 +399,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 named.put(&property.property.declared, value);
             }
         }
-        some(named.entries, like)
+        self.some(named.entries, like)
     }
 
     fn property(&mut self, property: &PropertyElement<'a>) -> Option<Out<'a>> {
@@ -388,7 +436,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 items.push((Some(item), map(vec![(key(declared.key), body)], item)));
             }
         }
-        (!items.is_empty()).then_some(Out::Seq { items, like: Some(like) })
+        self.some_items(items, like)
     }
 
     /// What is left with only `node` is written short.
@@ -397,6 +445,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
         if let (Some((name, node)), None) = (left().next(), left().nth(1))
             && name.text() == Some("node")
+            && !self.verbatim
         {
             return lifted(name, Out::Source(node));
         }
@@ -443,7 +492,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 None => {}
             }
         }
-        some(entries, like)
+        self.some(entries, like)
     }
 
     fn artifacts(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
@@ -452,8 +501,13 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         for id in self.presence.among(ids) {
             let artifact = &graph.artifacts[graph.element(id).slot as usize];
             let value = artifact.artifact.declared.value;
+            if self.verbatim && value.kind() != NodeKind::Mapping {
+                let value = self.source(value);
+                named.put(&artifact.artifact.declared, value);
+                continue;
+            }
             let mut entries = Vec::new();
-            if artifact.types.is_empty() {
+            if artifact.types.is_empty() && !self.verbatim {
                 entries.push((OutKey::New("type".into()), string(DEFAULT_ARTIFACT_TYPE)));
             }
             if value.kind() == NodeKind::Mapping {
@@ -470,7 +524,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 map(entries, if value.kind() == NodeKind::Mapping { value } else { like }),
             );
         }
-        some(named.entries, like)
+        self.some(named.entries, like)
     }
 
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
@@ -494,7 +548,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             });
             entries.push((key(group.group.declared.key), body));
         }
-        some(entries, like)
+        self.some(entries, like)
     }
 
     /// A relation that is named by its position has another one when relations before it are gone.
@@ -542,7 +596,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like)),
             ));
         }
-        (!items.is_empty()).then_some(Out::Seq { items, like: Some(like) })
+        self.some_items(items, like)
     }
 
     fn is_target(&self, target: Target) -> bool {
@@ -573,26 +627,5 @@ impl<'a> EntriesByName<'a> {
                 self.entries.push(entry);
             }
         }
-    }
-}
-
-/// What is left with only `file` is written short.
-fn import_item<'a>(import: &'a Import<'a>) -> Out<'a> {
-    let (item, body) = (import.declared.key, import.declared.value);
-    if body.kind() != NodeKind::Mapping {
-        return Out::Source(item);
-    }
-    let left: Vec<_> =
-        body.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword)).collect();
-    let short = match left[..] {
-        [(name, file)] if name.text() == Some("file") => lifted(name, Out::Source(file)),
-        _ => map(
-            left.into_iter().map(|(name, value)| (key(name), Out::Source(value))).collect(),
-            body,
-        ),
-    };
-    match item.entries().next().filter(|_| !item.ptr_eq(body)) {
-        Some((name, _)) => map(vec![(key(name), short)], item),
-        None => short,
     }
 }

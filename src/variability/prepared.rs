@@ -12,7 +12,7 @@ use super::template::{self, Import, ServiceTemplate, TechnologyRule, TypeSpecifi
 use crate::sat::formula::Formula;
 use crate::sat::progress::Progress;
 use crate::sat::solve::SolverKind;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::text::source::{FileId, SourceMap};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::load::{Imported, Loaded};
@@ -44,6 +44,10 @@ impl<'l> Interpreted<'l> {
         let root = loaded.whole(loaded.template())?.root();
         let mut phases = Phases::new(choice);
         let template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
+        // What is wrong in plain TOSCA can be resolved all the same.
+        let severity = if choice.tolerant { Severity::Error } else { Severity::Warning };
+        let foreign = template.foreign.iter().cloned();
+        phases.warnings.0.extend(foreign.map(|found| Diagnostic { severity, ..found }));
         let options =
             options::resolve(template.version, template.variability.options, &choice.options);
         let options = phases

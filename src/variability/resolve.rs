@@ -109,7 +109,10 @@ fn write(
         decide(prepared, &mut evaluator, how, progress, warnings)?;
     progress.phase("writing");
     let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
-    let yaml = yaml::write_yaml(&document);
+    let yaml = match &document {
+        Out::Source(whole) => whole.document().text().to_owned(),
+        made => yaml::write_yaml(made),
+    };
     how.leave(document);
     progress.phase("cleaning up");
     how.leave(evaluator);

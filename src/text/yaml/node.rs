@@ -144,6 +144,11 @@ impl NodeIdentity {
 }
 
 impl Document {
+    /// The text that was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// How many nodes it has: all positions are less.
     pub(crate) fn node_count(&self) -> usize {
         self.nodes.len()

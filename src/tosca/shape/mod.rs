@@ -126,8 +126,12 @@ impl Vocabulary {
 
     /// Whether this is one of the keynames or words.
     pub(crate) fn has(&self, name: &str) -> bool {
+        self.is_added(name) || self.keynames.iter().any(|keyname| keyname.name == name)
+    }
+
+    /// Whether this is one of the words, and no keyname of TOSCA.
+    pub(crate) fn is_added(&self, name: &str) -> bool {
         self.words.iter().any(|words| words.contains(&name))
-            || self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
     /// Whether a map is meant to say such, and is not a value: one of its keys is known, or close

@@ -1,8 +1,8 @@
 //! The entities of a topology template, one parser each.
 
 use super::conditional::{Conditional, Declared, boolean, invalid};
+use super::plain;
 use super::shape::{self, COMMON};
-use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
@@ -378,20 +378,9 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
 
 fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
     let list = entries(value, "properties", diagnostics);
-    let plain = value.kind() == NodeKind::Mapping && is_plain(value);
+    let plain = value.kind() == NodeKind::Mapping && plain::is_plain(value.document().root());
     let parse = |entry| if plain { Property::plain(entry) } else { property(entry, diagnostics) };
     list.into_iter().map(parse).collect()
-}
-
-/// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the
-/// property's own map, or else a resolved template could not be resolved again without a change.
-pub(super) fn is_plain(node: Node<'_>) -> bool {
-    let root = node.document().root();
-    let version = root.get("tosca_definitions_version").and_then(Node::text);
-    version.is_some_and(|version| version == PLAIN_VERSION || OLDER_VERSIONS.contains(&version))
-        && root
-            .get("topology_template")
-            .is_none_or(|topology| topology.get("variability").is_none())
 }
 
 impl<'a> Property<'a> {

@@ -6,6 +6,7 @@
 
 mod conditional;
 mod entity;
+mod plain;
 pub(crate) mod shape;
 mod topology;
 mod variability;

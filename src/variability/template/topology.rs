@@ -5,6 +5,7 @@ use super::entity::{
     self, CollectionEntry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
     list_entries,
 };
+use super::plain;
 use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
@@ -39,12 +40,19 @@ pub(crate) struct ServiceTemplate<'a> {
     pub groups: Vec<Group<'a>>,
     /// `topology_template.policies`
     pub policies: Vec<Policy<'a>>,
+    /// Where it is written as only a variable template may be, although it says that it is plain.
+    pub foreign: Vec<Diagnostic>,
 }
 
 impl ServiceTemplate<'_> {
     /// Whether it is plain TOSCA, without anything of variability.
     pub(crate) fn is_plain(&self) -> bool {
-        entity::is_plain(self.root)
+        plain::is_plain(self.root)
+    }
+
+    /// Whether it is plain, and written as what is plain has to be.
+    pub(crate) fn is_only_plain(&self) -> bool {
+        self.is_plain() && self.foreign.is_empty()
     }
 }
 
@@ -76,6 +84,7 @@ pub(crate) fn parse<'a>(
         relationships: Vec::new(),
         groups: Vec::new(),
         policies: Vec::new(),
+        foreign: Vec::new(),
     };
     for (key, value) in root.entries() {
         match key.text().unwrap_or_default() {
@@ -85,6 +94,7 @@ pub(crate) fn parse<'a>(
             _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
+    template.foreign = plain::variability(&template);
     Ok(template)
 }
 

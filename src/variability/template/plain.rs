@@ -1,0 +1,143 @@
+//! Plain TOSCA, and what of variability a template writes that says it is plain: lists where TOSCA
+//! has maps, and the words that variability adds.
+
+use super::entity::{Artifact, Group, NodeTemplate, Requirement};
+use super::shape;
+use super::topology::ServiceTemplate;
+use super::{OLDER_VERSIONS, PLAIN_VERSION};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::profile;
+use crate::tosca::shape::{GROUP, TOPOLOGY, Vocabulary};
+
+/// Whether the version of a template says that it is plain.
+pub(super) fn is_declared(root: Node<'_>) -> bool {
+    let version = root.get("tosca_definitions_version").and_then(Node::text);
+    version.is_some_and(|version| {
+        [PLAIN_VERSION, profile::NAMESPACE].contains(&version) || OLDER_VERSIONS.contains(&version)
+    })
+}
+
+/// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the
+/// property's own map, or else a resolved template could not be resolved again without a change.
+pub(super) fn is_plain(root: Node<'_>) -> bool {
+    let topology = root.get("topology_template");
+    is_declared(root) && topology.is_none_or(|topology| topology.get("variability").is_none())
+}
+
+/// Each place of a template that says it is plain at which it is written as only a variable one
+/// may be.
+pub(super) fn variability(template: &ServiceTemplate<'_>) -> Vec<Diagnostic> {
+    if !is_declared(template.root) {
+        return Vec::new();
+    }
+    let version = template.root.get("tosca_definitions_version").map(Node::span);
+    let mut notation = ForeignNotation { version, found: Vec::new() };
+    notation.template(template);
+    notation.found
+}
+
+/// Where maps are lists of alternatives in variable templates.
+const COLLECTIONS: [&str; 5] =
+    ["inputs", "outputs", "node_templates", "relationship_templates", "groups"];
+
+struct ForeignNotation {
+    /// Where the template says that it is plain.
+    version: Option<Span>,
+    found: Vec<Diagnostic>,
+}
+
+impl ForeignNotation {
+    fn template(&mut self, template: &ServiceTemplate<'_>) {
+        if let Some(topology) = template.root.get("topology_template") {
+            self.words(topology, &shape::TOPOLOGY);
+            self.lists(topology, &COLLECTIONS, TOPOLOGY.section);
+        }
+        for import in &template.imports {
+            self.words(import.declared.value, &shape::IMPORT);
+        }
+        for parameter in template.inputs.iter().chain(&template.outputs) {
+            self.words(parameter.declared.value, &shape::PARAMETER);
+        }
+        template.nodes.iter().for_each(|node| self.node(node));
+        for relationship in &template.relationships {
+            self.typed(relationship.value, &shape::RELATIONSHIP);
+        }
+        template.groups.iter().for_each(|group| self.group(group));
+        for policy in &template.policies {
+            self.typed(policy.declared.value, &shape::POLICY);
+        }
+    }
+
+    fn node(&mut self, node: &NodeTemplate<'_>) {
+        let body = node.declared.value;
+        self.typed(body, &shape::NODE);
+        self.lists(body, &["artifacts"], shape::NODE.section.unwrap_or_default());
+        for Artifact { declared, .. } in &node.artifacts {
+            self.typed(declared.value, &shape::ARTIFACT);
+        }
+        for Requirement { declared, inline, .. } in &node.requirements {
+            self.words(declared.value, &shape::REQUIREMENT);
+            if let Some(relationship) = inline {
+                self.typed(relationship.value, &shape::RELATIONSHIP_IN_PLACE);
+            }
+        }
+    }
+
+    fn group(&mut self, group: &Group<'_>) {
+        self.typed(group.declared.value, &shape::GROUP);
+        for member in group.members.iter().filter(|member| member.relation.is_some()) {
+            let message = "a member has to be the name of a node in plain TOSCA, not a list";
+            self.push(Code::InvalidTemplate, member.item, message.to_owned(), GROUP.section);
+        }
+    }
+
+    /// What has one type and one value a property.
+    fn typed(&mut self, body: Node<'_>, vocabulary: &Vocabulary) {
+        self.words(body, vocabulary);
+        let section = vocabulary.section.unwrap_or_default();
+        self.lists(body, &["properties"], section);
+        if let Some((key, _)) = lists(body).find(|(key, _)| key.text() == Some("type")) {
+            let message = "`type` has to be the name of one type in plain TOSCA, not a list";
+            self.push(Code::InvalidTemplate, key, message.to_owned(), section);
+        }
+    }
+
+    /// What stands elsewhere is no word of this, and reported as that.
+    fn words(&mut self, body: Node<'_>, vocabulary: &Vocabulary) {
+        for (key, _) in body.entries() {
+            let word = key.text().unwrap_or_default();
+            if vocabulary.is_added(word) {
+                let message = format!("`{word}` has no meaning in plain TOSCA");
+                let section = vocabulary.section.unwrap_or_default();
+                self.push(Code::UnknownKeyword, key, message, section);
+            }
+        }
+    }
+
+    fn lists(&mut self, body: Node<'_>, keynames: &[&str], section: &'static str) {
+        for (key, _) in lists(body) {
+            let keyname = key.text().unwrap_or_default();
+            if keynames.contains(&keyname) {
+                let message = format!("`{keyname}` has to be a map in plain TOSCA, not a list");
+                self.push(Code::InvalidTemplate, key, message, section);
+            }
+        }
+    }
+
+    fn push(&mut self, code: Code, at: Node<'_>, message: String, section: &'static str) {
+        let mut error = Diagnostic::error(code, message).at(at.span()).section(section);
+        if let Some(version) = self.version {
+            error = error.label(version, "here the template says that it is plain");
+        }
+        let help =
+            "a template with variability says `tosca_definitions_version: tosca_variability_1_0`";
+        self.found.push(error.help(help));
+    }
+}
+
+/// The entries of a map that are lists.
+fn lists(body: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
+    body.entries().filter(|(_, value)| value.kind() == NodeKind::Sequence)
+}
