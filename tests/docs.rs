@@ -210,8 +210,11 @@ fn rule(path: &Path) -> FixtureRule {
     let number =
         |part: &str| part.parse().unwrap_or_else(|_| panic!("{name}: `{part}` is no section"));
     let numbers = sections.split([' ', ',']).filter(|word| !["", "and", "to"].contains(word));
-    let mut numbers: Vec<Vec<u32>> =
-        numbers.map(|section| section.split('.').map(number).collect()).collect();
+    // Sections of Variability4TOSCA have names, and come last.
+    let mut numbers: Vec<Vec<u32>> = match sections.strip_prefix('"') {
+        Some(_) => vec![vec![u32::MAX]],
+        None => numbers.map(|section| section.split('.').map(number).collect()).collect(),
+    };
     let reported = text.split(" # ").filter_map(|comment| {
         let rest =
             ["error[", "warning[", "note["].iter().find_map(|start| comment.strip_prefix(start))?;

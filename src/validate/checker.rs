@@ -76,6 +76,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.policies(&workflows);
         self.substitution(&workflows);
         self.relations();
+        self.variability();
+        self.expressions();
         // Last, when it is known what is expected of them.
         self.check_functions();
     }

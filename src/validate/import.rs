@@ -180,7 +180,7 @@ impl Checking<'_, '_> {
 
     fn repository(&mut self, name: Node<'_>, definition: Node<'_>) {
         if definition.as_str().is_some() {
-            return;
+            return self.url(definition);
         }
         if definition.kind() != NodeKind::Mapping {
             return self.wrong(
@@ -200,7 +200,7 @@ impl Checking<'_, '_> {
             Some(url) if url.as_str().is_none() => {
                 self.wrong(url, "`url`", "a string", REPOSITORY.section)
             }
-            _ => {}
+            Some(url) => self.url(url),
         }
         if let Some(description) =
             definition.get("description").filter(|text| text.as_str().is_none() && !text.is_null())
@@ -217,10 +217,17 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// The address of a repository: a URL, or a host or a path without a scheme.
+    fn url(&mut self, url: Node<'_>) {
+        let text = url.text().unwrap_or_default();
+        if !is_address(text) {
+            let message = format!("the address of a repository has to be a URL, not `{text}`");
+            self.error(Code::InvalidTemplate, url, message, REPOSITORY.section);
+        }
+    }
+
     fn imports(&mut self, root: Node<'_>) {
-        let Some(imports) = root.get("imports").filter(|imports| !imports.is_null()) else {
-            return;
-        };
+        let Some(imports) = root.get("imports") else { return };
         if imports.kind() != NodeKind::Sequence {
             return self.wrong(imports, "`imports`", "a list", "3.10.1");
         }
@@ -268,4 +275,19 @@ impl Checking<'_, '_> {
 fn is_reserved(uri: &str) -> bool {
     uri.strip_prefix(RESERVED_URI)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
+}
+
+/// Whether a text may be a URL or a network address: of the characters of RFC 3986 alone, and where
+/// it has a scheme, with something behind it.
+fn is_address(text: &str) -> bool {
+    let is_allowed = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
+    let has_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    let is_whole = match text.split_once("://") {
+        Some((scheme, rest)) => has_scheme(scheme) && !rest.is_empty(),
+        None => !text.is_empty(),
+    };
+    is_whole && text.chars().all(is_allowed)
 }

@@ -11,6 +11,7 @@ mod assignment;
 mod capability;
 mod checker;
 mod condition;
+mod expression;
 mod filter;
 mod finding;
 mod function;
@@ -27,6 +28,7 @@ mod substitution;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod variability;
 mod workflow;
 
 use crate::text::answer::Failure;

@@ -12,7 +12,7 @@ use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
     PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, Reading, Shape,
 };
-use crate::tosca::value::Schema;
+use crate::tosca::value::{Schema, is_version};
 use rustc_hash::FxHashMap;
 
 impl Family {
@@ -116,6 +116,14 @@ impl Grammar<'_> {
         definition
     }
 
+    fn version(&mut self, version: Node<'_>) {
+        if !version.text().is_some_and(is_version) {
+            let got = version.text().map_or(version.describe().to_owned(), |it| format!("`{it}`"));
+            let message = format!("`version` has to be a version such as `1.0`, not {got}");
+            self.invalid(version, message, "3.3.2.1");
+        }
+    }
+
     /// What holds for a type as a whole.
     fn common<'a>(&mut self, definition: &TypeDefinition<'a>, shape: &Shape) {
         let node = definition.value;
@@ -124,10 +132,8 @@ impl Grammar<'_> {
         {
             self.wrong(parent, "derived_from", "the name of a type", shape.section);
         }
-        if let Some(version) =
-            node.get("version").filter(|version| version.kind() != NodeKind::Scalar)
-        {
-            self.wrong(version, "version", "a version", shape.section);
+        if let Some(version) = node.get("version").filter(|version| !version.is_null()) {
+            self.version(version);
         }
         for entry in self.entries(node, "metadata", shape) {
             if entry.value.kind() != NodeKind::Scalar {

@@ -1,0 +1,209 @@
+//! Expressions, whether anything needs their values or not: a condition stands where one is asked
+//! for, and operands are of kinds that their operators take.
+
+use super::checker::Checker;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::tosca::value::Primitive;
+use crate::variability::graph::ElementId;
+use crate::variability::operators::ValueOperator;
+use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
+use crate::variability::template::PropertyValue;
+
+/// What values are, as far as operators tell them apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OperandKind {
+    Boolean,
+    Number,
+    Text,
+    List,
+    Map,
+}
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks all expressions.
+    pub(super) fn expressions(&self) {
+        let variability = &self.graph.template.variability;
+        variability.expressions.iter().for_each(|(_, named)| self.value_at(*named, &[]));
+        for (_, declaration) in self.prepared.inputs.declarations.iter() {
+            declaration.computed_default().into_iter().for_each(|value| self.value_at(value, &[]));
+        }
+        let of_types = self.prepared.type_specific.iter().map(|condition| condition.conditions);
+        let of_rules = self.graph.technologies.iter().filter_map(|rule| rule.conditions);
+        let shared = variability.constraints.iter().copied().chain(of_types).chain(of_rules);
+        shared.for_each(|conditions| self.conditions_at(conditions, &[]));
+        for id in self.graph.ids().filter(|&id| self.counts(id)) {
+            let element = self.graph.element(id);
+            let implied = element.settings.into_iter().flat_map(|settings| &settings.implies);
+            let implied = implied.filter_map(|implication| implication.condition);
+            let conditions = element.conditions.into_iter().chain(implied);
+            conditions.for_each(|conditions| self.conditions_at(conditions, &[id]));
+        }
+        for property in self.graph.properties.iter().filter(|property| self.counts(property.id)) {
+            if let PropertyValue::Expression(expression) = property.property.value {
+                self.value_at(expression, &[property.id]);
+            }
+        }
+    }
+
+    /// One condition, or a list of them.
+    fn conditions_at(&self, node: Node<'a>, when: &[ElementId]) {
+        let syntax = &self.graph.syntax;
+        syntax.each(syntax.read(node)).iter().for_each(|id| self.logical(id, when));
+    }
+
+    fn value_at(&self, node: Node<'a>, when: &[ElementId]) {
+        self.constant(self.graph.syntax.read(node), when);
+    }
+
+    /// An expression where a condition is asked for; whether a string names an element is said
+    /// where names are looked up.
+    fn logical(&self, id: ExpressionId, when: &[ElementId]) {
+        let expression = self.graph.syntax.get(id);
+        let is_condition = match expression.term {
+            Term::Scalar(node) => node.as_bool().is_some() || node.as_str().is_some(),
+            Term::List(_) => false,
+            Term::Application(_) | Term::Broken(..) => true,
+        };
+        if !is_condition {
+            let message = format!(
+                "a condition has to be `true`, `false`, an expression or the identifier of an element, not {}",
+                expression.describe()
+            );
+            self.invalid_expression(when, expression.span(), message);
+        }
+        self.constant(id, when);
+    }
+
+    /// The value of an expression that is made of constants; what is wrong inside is reported.
+    fn constant(&self, id: ExpressionId, when: &[ElementId]) -> Option<Value> {
+        let syntax = &self.graph.syntax;
+        match syntax.get(id).term {
+            Term::Scalar(node) => Some(node.to_value()),
+            Term::List(items) | Term::Broken(_, items) => {
+                let items: Vec<_> = items.iter().map(|item| self.constant(item, when)).collect();
+                Some(items.into_iter().collect::<Option<Vec<_>>>()?.into())
+            }
+            Term::Application(Application { operator, operand, .. }) => match operator {
+                ExpressionOperator::Logical(_) => {
+                    syntax.each(operand).iter().for_each(|item| self.logical(item, when));
+                    None
+                }
+                ExpressionOperator::Value(operator) => self.computed_by(operator, operand, when),
+                _ => None,
+            },
+        }
+    }
+
+    fn kind_of_input(&self, name: ExpressionId) -> Option<OperandKind> {
+        let declarations = &self.prepared.inputs.declarations;
+        let input = declarations.id(self.graph.syntax.get(name).text()?)?;
+        OperandKind::of_primitive(declarations.get(input)?.primitive()?)
+    }
+
+    /// What an operator over values makes of constants. Of other operands it has to take the kinds.
+    fn computed_by(
+        &self,
+        operator: ValueOperator,
+        operand: ExpressionId,
+        when: &[ElementId],
+    ) -> Option<Value> {
+        let constant = self.constant(operand, when);
+        let constant = constant.filter(|_| operator != ValueOperator::Weekday);
+        let wrong = match constant.map(|operands| operator.apply(&operands, None)) {
+            Some(Ok(value)) => return Some(value),
+            Some(Err(error)) => Some(error.0),
+            None => {
+                let items = self.graph.syntax.items(operand).iter();
+                let kinds: Vec<_> = items.filter_map(|item| self.kind(item)).collect();
+                misfit(operator, &kinds)
+            }
+        };
+        let at = self.graph.syntax.get(operand).span();
+        wrong.into_iter().for_each(|wrong| self.invalid_expression(when, at, wrong));
+        None
+    }
+
+    /// The kind of the value of an expression, as far as it is known without evaluating.
+    fn kind(&self, id: ExpressionId) -> Option<OperandKind> {
+        match self.graph.syntax.get(id).term {
+            Term::Scalar(node) => OperandKind::of(&node.to_value()),
+            Term::List(_) => Some(OperandKind::List),
+            Term::Application(Application { operator, operand, .. }) => match operator {
+                ExpressionOperator::Input => self.kind_of_input(operand),
+                ExpressionOperator::Logical(_) | ExpressionOperator::Presence(_) => {
+                    Some(OperandKind::Boolean)
+                }
+                ExpressionOperator::Named(_) | ExpressionOperator::Value(_) => None,
+            },
+            Term::Broken(..) => None,
+        }
+    }
+
+    fn invalid_expression(&self, when: &[ElementId], at: Span, message: String) {
+        let error = Diagnostic::error(Code::InvalidExpression, message);
+        self.report_when(when, &[], error.at(at));
+    }
+}
+
+/// What is wrong with operands of these kinds, if anything is.
+fn misfit(operator: ValueOperator, kinds: &[OperandKind]) -> Option<String> {
+    use ValueOperator as Op;
+    let keyword = operator.keyword();
+    match operator {
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Sum | Op::Mean | Op::Median => {
+            let wrong = kinds.iter().find(|&&kind| kind != OperandKind::Number)?;
+            Some(format!("`{keyword}` expects numbers, but got {}", wrong.noun()))
+        }
+        Op::Greater | Op::GreaterOrEqual | Op::Less | Op::LessOrEqual => {
+            let is_ordered = |kind| matches!(kind, OperandKind::Number | OperandKind::Text);
+            let (&first, rest) = kinds.split_first()?;
+            let fits = is_ordered(first) && rest.iter().all(|&other| other == first);
+            let nouns: Vec<_> = kinds.iter().map(|kind| kind.noun()).collect();
+            (!fits).then(|| {
+                let expected = "compares numbers, or strings, or versions alike";
+                format!("`{keyword}` {expected}, but got {}", nouns.join(" and "))
+            })
+        }
+        _ => None,
+    }
+}
+
+impl OperandKind {
+    fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => return None,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::Text,
+            Value::List(_) => Self::List,
+            Value::Map(_) => Self::Map,
+        })
+    }
+
+    fn of_primitive(primitive: Primitive) -> Option<Self> {
+        Some(match primitive {
+            Primitive::Null => return None,
+            Primitive::Boolean => Self::Boolean,
+            Primitive::Integer | Primitive::Float => Self::Number,
+            Primitive::List | Primitive::Range => Self::List,
+            Primitive::Map => Self::Map,
+            Primitive::String
+            | Primitive::Timestamp
+            | Primitive::Version
+            | Primitive::ScalarUnit(_) => Self::Text,
+        })
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::Text => "a string",
+            Self::List => "a list",
+            Self::Map => "a map",
+        }
+    }
+}
