@@ -47,11 +47,18 @@ impl<'a> Substitution<'a> {
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
         let parts = [&self.properties, &self.attributes, &self.capabilities, &self.requirements];
         let mapped = parts.into_iter().flatten().filter(|mapping| mapping.path.len() == 2);
+        let interfaces = self.interfaces.iter().map(|interface| interface.value);
         let operations = self.interfaces.iter().flat_map(|interface| interface.value.entries());
         mapped
             .filter_map(|mapping| mapping.path.first().copied())
-            .chain(operations.filter_map(|(_, operation)| operation.items().next()))
+            .chain(interfaces.filter_map(mapped_node))
+            .chain(operations.filter_map(|(_, operation)| mapped_node(operation)))
     }
+}
+
+/// The name of the node to whose interface or operation one is mapped by a list of names.
+pub(crate) fn mapped_node(names: Node<'_>) -> Option<Node<'_>> {
+    names.items().next().filter(|_| names.items().len() > 1)
 }
 
 /// Reads the substitution mapping of a topology template.

@@ -155,13 +155,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 None if self.is_added(entity, operation) => {}
                 None => {
                     let known: Vec<_> = self.operations_of(entity.kind).collect();
-                    let error = self.lacks(
-                        entity.kind,
-                        "operation",
-                        activity.name,
-                        known.iter().map(String::as_str),
-                    );
-                    self.report_when(&when, &[], error.section(activity.kind.section()));
+                    let (wanted, known) =
+                        ((entity.kind, "operation"), known.iter().map(String::as_str));
+                    self.lacks(&when, wanted, activity.name, known, activity.kind.section());
                 }
             }
         }
@@ -189,7 +185,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let find = |name: &str| self.types.find(Family::Interface, name);
         // What has no type may have one as its name.
         let own = kind.and_then(|kind| find(kind.text()?)).or_else(|| find(name));
-        own.zip(find(wanted)).is_some_and(|(own, wanted)| self.derives(own, wanted))
+        own.zip(find(wanted)).is_some_and(|(own, wanted)| self.may_derive(own, wanted))
     }
 
     /// Whether a template, or the definition of a requirement, adds the operation.
@@ -274,8 +270,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .attributes
                     .iter()
                     .map(|definition| definition.named.name);
-                let error = self.lacks(entity.kind, "attribute", second, known);
-                self.report_when(&entity.when, &[], error.section("3.6.15.1"));
+                self.lacks(&entity.when, (entity.kind, "attribute"), second, known, "3.6.15.1");
             }
         }
     }

@@ -53,7 +53,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn is_image(&self, kind: TypeId) -> bool {
-        self.types.find(Family::Artifact, IMAGE).is_some_and(|image| self.derives(kind, image))
+        self.types.find(Family::Artifact, IMAGE).is_some_and(|image| self.may_derive(kind, image))
     }
 
     /// An artifact has a file, unless it refines one of its node's type that has.

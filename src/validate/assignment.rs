@@ -17,12 +17,27 @@ pub(super) struct Typed<'o> {
     pub when: &'o [ElementId],
 }
 
+/// What has attributes: a type, or a capability.
+#[derive(Clone, Copy)]
+pub(super) struct AttributeOwner<'o> {
+    /// For messages.
+    pub what: &'o str,
+    /// Definitions of attributes, and of properties.
+    pub known: [&'o [&'o PropertyDefinition<'o>]; 2],
+    /// Whether it may have more.
+    pub is_open: bool,
+}
+
 impl Checker<'_, '_> {
     /// Checks the attributes of an element against one of its types.
     pub(super) fn attributes(&self, of: Typed<'_>, body: Node<'_>) {
         let schema = self.schemas.of(of.kind);
-        let owner = format!("`{}`", self.types.definition(of.kind).name);
-        self.attribute_assignments(of.when, body, &owner, [&schema.attributes, &schema.properties]);
+        let owner = AttributeOwner {
+            what: &format!("`{}`", self.types.definition(of.kind).name),
+            known: [&schema.attributes, &schema.properties],
+            is_open: self.is_open(of.kind),
+        };
+        self.attribute_assignments(of.when, body, owner);
     }
 
     /// Checks attributes against their definitions, and those of properties, each of which is an
@@ -31,10 +46,9 @@ impl Checker<'_, '_> {
         &self,
         when: &[ElementId],
         body: Node<'_>,
-        owner: &str,
-        known: [&[&PropertyDefinition<'_>]; 2],
+        owner: AttributeOwner<'_>,
     ) {
-        let known = || known.into_iter().flatten();
+        let known = || owner.known.into_iter().flatten();
         for (key, value) in self.map(when, body, "attributes", "3.6.13") {
             let name = key.text().unwrap_or_default();
             match known().find(|definition| definition.named.name == name) {
@@ -47,12 +61,13 @@ impl Checker<'_, '_> {
                         check_assignment(assigned(value), &attribute, &self.schemas),
                     );
                 }
+                None if owner.is_open => {}
                 None => {
                     let names = known().map(|definition| definition.named.name);
                     self.undefined(
                         when,
                         key,
-                        format!("{owner} has no attribute `{name}`"),
+                        format!("{} has no attribute `{name}`", owner.what),
                         names,
                         "3.6.13.2",
                     );

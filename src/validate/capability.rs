@@ -1,6 +1,6 @@
 //! Capability assignments (section 3.8.1).
 
-use super::assignment::Typed;
+use super::assignment::{AttributeOwner, Typed};
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::{Node, NodeKind};
@@ -23,6 +23,7 @@ impl<'a> Checker<'_, 'a> {
                     self.wrong(of.when, value, name, "a map", "3.8.1.2");
                 }
                 Some(part) => self.capability(of.when, name, value, &part.definition),
+                None if self.is_open(of.kind) => {}
                 None => {
                     let message = format!(
                         "`{}` has no capability `{name}`",
@@ -47,12 +48,12 @@ impl<'a> Checker<'_, 'a> {
         self.keynames(when, body, &CAPABILITY_ASSIGNMENT);
         let (attributes, properties) =
             (definitions(&defined.attributes), definitions(&defined.properties));
-        self.attribute_assignments(
-            when,
-            body,
-            &format!("the capability `{name}`"),
-            [&attributes, &properties],
-        );
+        let owner = AttributeOwner {
+            what: &format!("the capability `{name}`"),
+            known: [&attributes, &properties],
+            is_open: defined.is_open,
+        };
+        self.attribute_assignments(when, body, owner);
         let Some(node) = body.get("occurrences") else { return };
         let Some(own) = self.occurrences(when, node, CAPABILITY_ASSIGNMENT.section) else { return };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
@@ -107,7 +108,7 @@ impl<'a> Checker<'_, 'a> {
         let values = own.and_then(|own| own.get("properties"));
         self.report_values(
             of.when,
-            check_assignments(values, &definitions, &owner, at, &self.schemas),
+            check_assignments(values, &definitions, &owner, at, &self.schemas, defined.is_open),
         );
     }
 }

@@ -183,8 +183,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.types.find_in(Some(name.span().file), family, name.text()?)
     }
 
-    /// Whether a type is another, or derives from it.
-    pub(super) fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
-        self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+    /// Whether a type may have more than is known, for an ancestor is defined nowhere: what it lacks
+    /// is undecidable, and the ancestor is reported where it is named.
+    pub(super) fn is_open(&self, kind: TypeId) -> bool {
+        self.types.effective(kind).is_open
+    }
+
+    /// Whether a type is another, derives from it, or may do so, for an ancestor is defined nowhere.
+    pub(super) fn may_derive(&self, one: TypeId, ancestor: TypeId) -> bool {
+        self.types.may_derive(TypeRef::Defined(one), TypeRef::Defined(ancestor))
     }
 }

@@ -225,27 +225,28 @@ impl<'c, 'a> Checker<'c, 'a> {
             let requirements = &self.types.effective(entity.kind).requirements;
             if !requirements.contains_key(name.text().unwrap_or_default()) {
                 let known = requirements.keys().copied();
-                self.report_when(
-                    &entity.when,
-                    &[],
-                    self.lacks(entity.kind, "requirement", name, known).section(section),
-                );
+                self.lacks(&entity.when, (entity.kind, "requirement"), name, known, section);
             }
         }
     }
 
-    /// A type has nothing of that name.
+    /// Reports that a type has nothing of that kind and name, where that is known.
     pub(super) fn lacks<'n>(
         &self,
-        kind: TypeId,
-        what: &str,
+        when: &[ElementId],
+        (kind, what): (TypeId, &str),
         name: Node<'_>,
         known: impl IntoIterator<Item = &'n str>,
-    ) -> Diagnostic {
+        section: &'static str,
+    ) {
+        if self.is_open(kind) {
+            return;
+        }
         let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
         let error =
             Diagnostic::error(Code::UnknownElement, format!("`{owner}` has no {what} `{text}`"));
-        error.at(name.span()).help_opt(did_you_mean(text, known))
+        let error = error.at(name.span()).section(section);
+        self.report_when(when, &[], error.help_opt(did_you_mean(text, known)));
     }
 
     /// The attribute of a type; each property is one as well (section 3.6.10.1).
@@ -287,7 +288,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .iter()
             .chain(&schema.properties)
             .map(|definition| definition.named.name);
-        self.report_when(when, &[], self.lacks(kind, "attribute", name, known).section("3.6.24.2"));
+        self.lacks(when, (kind, "attribute"), name, known, "3.6.24.2");
     }
 
     fn asserted(
@@ -312,8 +313,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) {
         let capabilities = &self.types.effective(kind).capabilities;
         let Some(capability) = capabilities.get(name.text().unwrap_or_default()) else {
-            let error = self.lacks(kind, "capability", name, capabilities.keys().copied());
-            return self.report_when(when, &[], error.section("3.6.21.1"));
+            let known = capabilities.keys().copied();
+            return self.lacks(when, (kind, "capability"), name, known, "3.6.21.1");
         };
         let mut definitions = schemas::definitions(&capability.definition.attributes);
         definitions.extend(schemas::definitions(&capability.definition.properties));
@@ -321,6 +322,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let text = assertion.attribute.text().unwrap_or_default();
             match definitions.iter().copied().find(|definition| definition.named.name == text) {
                 Some(definition) => self.asserted(assertion, definition, when),
+                None if capability.definition.is_open => {}
                 None => {
                     let message = format!(
                         "the capability `{}` has no attribute `{text}`",

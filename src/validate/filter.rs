@@ -51,27 +51,23 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_all(when, diagnostics);
         let Some(target) = target else { return };
         let owner = self.types.definition(target).name;
-        self.property_filters(when, owner, &filter.properties, &self.schemas.of(target).properties);
+        let known = &self.schemas.of(target).properties;
+        self.property_filters(when, (owner, self.is_open(target)), &filter.properties, known);
         for capability in &filter.capabilities {
             let name = capability.key.text().unwrap_or_default();
             match self.meant(target, capability.key) {
                 Means::Defined(part) => {
-                    self.property_filters(
-                        when,
-                        name,
-                        &capability.properties,
-                        &definitions(&part.definition.properties),
-                    );
+                    let known = definitions(&part.definition.properties);
+                    let owner = (name, part.definition.is_open);
+                    self.property_filters(when, owner, &capability.properties, &known);
                 }
                 // The node that is found may have more than its type says.
                 Means::OfType(kind, _) => {
-                    self.property_filters(
-                        when,
-                        name,
-                        &capability.properties,
-                        &self.schemas.of(kind).properties,
-                    );
+                    let known = &self.schemas.of(kind).properties;
+                    let owner = (name, self.is_open(kind));
+                    self.property_filters(when, owner, &capability.properties, known);
                 }
+                Means::Nothing if self.is_open(target) => {}
                 Means::Nothing => {
                     let message = format!(
                         "`{name}` is neither a capability of `{owner}` nor a capability type"
@@ -86,15 +82,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
+    /// Filters of the properties of an owner, which may be open.
     fn property_filters(
         &self,
         when: &[ElementId],
-        owner: &str,
+        (owner, is_open): (&str, bool),
         filters: &[PropertyFilter<'_>],
         known: &[&PropertyDefinition<'c>],
     ) {
         for filter in filters {
             let Some(definition) = filter.definition(known) else {
+                if is_open {
+                    continue;
+                }
                 let name = filter.name();
                 let error = Diagnostic::error(
                     Code::UnknownProperty,
@@ -126,7 +126,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let Some(kind) = self.defined(Family::Capability, Some(key)) else { return Means::Nothing };
         let is_one = |part: &&Part<'c, EffectiveCapability<'c>>| {
             let own = self.defined(Family::Capability, part.definition.kind);
-            own.is_some_and(|own| self.derives(own, kind))
+            own.is_some_and(|own| self.may_derive(own, kind))
         };
         Means::OfType(kind, capabilities.values().map(|part| &**part).filter(is_one).collect())
     }
@@ -152,6 +152,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
                 // One of them has to, and which is not said.
                 Means::OfType(_, parts) if !parts.is_empty() => {}
+                Means::OfType(..) | Means::Nothing if self.is_open(candidate.kind) => {}
                 Means::OfType(..) | Means::Nothing => {
                     let message = format!(
                         "`{name}` has no capability `{wanted}`, which the node filter asks for"

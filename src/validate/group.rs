@@ -76,11 +76,11 @@ impl<'a> Checker<'_, 'a> {
                     .kind
                     .as_ref()
                     .and_then(named)
-                    .is_some_and(|own| self.derives(own, wanted))
+                    .is_some_and(|own| self.may_derive(own, wanted))
             })
         };
         listed.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
-            (Some(node), _) => self.derives(kind, node),
+            (Some(node), _) => self.may_derive(kind, node),
             (None, Some(capability)) => has(capability),
             // What is not defined has been reported where it is listed.
             (None, None) => find(Family::Group, name).is_none(),

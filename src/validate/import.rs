@@ -36,7 +36,9 @@ pub(super) fn check<'t>(
         if index + 1 < documents.len() {
             checking.version(root);
         }
-        checking.namespace(root.get("namespace"));
+        if !types.is_profile(document) {
+            checking.namespace(root.get("namespace"));
+        }
         for (name, definition) in checking.entries(root, "repositories") {
             checking.repository(name, definition);
         }

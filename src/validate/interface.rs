@@ -68,7 +68,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             };
             defined.values().map(|part| &part.definition).find(|interface| is_it(interface))
         });
-        if of_type.is_none() {
+        if of_type.is_none() && !self.is_open(of.kind) {
             let message =
                 format!("`{}` has no interface `{name}`", self.types.definition(of.kind).name);
             self.undefined(of.when, key, message, defined.keys().copied(), "3.6.20");
@@ -120,7 +120,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let defined = known.get(name).map(|part| &part.definition);
         // Without a type and without operations, an interface says nothing of what it has.
-        if defined.is_none() && (interface.kind.is_some() || !known.is_empty()) {
+        let says = !interface.is_open && (interface.kind.is_some() || !known.is_empty());
+        if defined.is_none() && says {
             let names = known.keys().copied().chain(INTERFACE.keynames.iter().map(|it| it.name));
             self.undefined(
                 of.when,
@@ -233,6 +234,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let Some(capability) = effective.capabilities.get(name) else {
+            if effective.is_open {
+                return;
+            }
             let message = format!(
                 "`{}` has neither an attribute nor a capability `{name}`",
                 self.types.definition(of.kind).name
@@ -247,7 +251,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (attributes, properties) =
             (&capability.definition.attributes, &capability.definition.properties);
         let attribute = second.and_then(Node::text).unwrap_or_default();
-        if !attributes.contains_key(attribute) && !properties.contains_key(attribute) {
+        let is_known = attributes.contains_key(attribute) || properties.contains_key(attribute);
+        if !is_known && !capability.definition.is_open {
             let message = format!("the capability `{name}` has no attribute `{attribute}`");
             let known = attributes.keys().chain(properties.keys()).copied();
             self.undefined(of.when, second.unwrap_or(first), message, known, "3.6.15.1");
@@ -397,6 +402,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn implementing(&self, of: Typed<'_>, name: Node<'_>, artifacts: &[ElementId]) {
         let text = name.text().unwrap_or_default();
         if self.types.effective(of.kind).artifacts.contains_key(text)
+            || self.is_open(of.kind)
             || name.as_str().is_some() && self.is_there(name, text)
         {
             return;

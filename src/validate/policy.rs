@@ -73,7 +73,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn target_node(&self, name: Node<'a>, node: ElementId, valid: &Targets, when: &[ElementId]) {
         for (kind, of_type) in self.types_of(node, Family::Node) {
-            if !valid.nodes.iter().any(|&valid| self.derives(kind, valid)) {
+            if !valid.nodes.iter().any(|&valid| self.may_derive(kind, valid)) {
                 self.inadmissible(name, node, kind, valid, &[when, &of_type, &[node]].concat());
             }
         }
@@ -89,7 +89,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) {
         for (kind, of_type) in self.types_of(group.id, Family::Group) {
             let when = [when, &of_type, &[group.id]].concat();
-            if valid.groups.iter().any(|&valid| self.derives(kind, valid)) {
+            if valid.groups.iter().any(|&valid| self.may_derive(kind, valid)) {
                 continue;
             }
             if valid.nodes.is_empty() {
@@ -226,14 +226,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             match requirements.get(text) {
                 Some(part) => by_definition.extend(part.definition.node),
                 None => {
-                    let error = self.lacks(
-                        entity.kind,
-                        "requirement",
-                        requirement,
-                        requirements.keys().copied(),
-                    );
                     let when: Vec<_> = entity.when.into_iter().chain([policy]).collect();
-                    self.report_when(&when, &[], error.section("3.6.21.1"));
+                    let known = requirements.keys().copied();
+                    self.lacks(&when, (entity.kind, "requirement"), requirement, known, "3.6.21.1");
                 }
             }
         }

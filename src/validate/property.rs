@@ -48,8 +48,10 @@ impl<'c> Checker<'c, '_> {
         properties: &[ElementId],
         given: &[&str],
     ) {
+        // One that has no type is wrong already, or inherits what is not known.
         let is_missing = |definition: &&PropertyDefinition<'_>| {
-            definition.needs_value() && !given.contains(&definition.named.name)
+            let is_typed = definition.schema.is_typed();
+            is_typed && definition.needs_value() && !given.contains(&definition.named.name)
         };
         for definition in self.schemas.of(of.kind).properties.iter().copied().filter(is_missing) {
             let assigned: Vec<_> = properties
@@ -84,8 +86,11 @@ impl<'c> Checker<'c, '_> {
         let Some(definition) =
             definitions.iter().copied().find(|definition| definition.named.name == element.name)
         else {
-            let error = undefined(self.types.definition(kind).name, element.name, definitions);
-            return self.report_when(when, &[], error.at(element.span));
+            if !self.is_open(kind) {
+                let error = undefined(self.types.definition(kind).name, element.name, definitions);
+                self.report_when(when, &[], error.at(element.span));
+            }
+            return;
         };
         match self.graph.properties[element.slot as usize].property.value {
             PropertyValue::Value(value) => {

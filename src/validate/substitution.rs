@@ -78,11 +78,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .find(|definition| definition.named.name == mapping.named.name);
         if found.is_none() {
             let known = definitions.iter().map(|definition| definition.named.name);
-            self.report_when(
-                &[],
-                &[],
-                self.lacks(kind, what, mapping.named.key, known).section(section),
-            );
+            self.lacks(&[], (kind, what), mapping.named.key, known, section);
         }
         found
     }
@@ -215,11 +211,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for entity in
             self.node_subject(node).entities.into_iter().filter(|entity| !has(entity.kind))
         {
-            self.report_when(
-                &entity.when,
-                &[],
-                self.lacks(entity.kind, what, name, []).section(section),
-            );
+            self.lacks(&entity.when, (entity.kind, what), name, [], section);
         }
     }
 
@@ -232,8 +224,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         const SECTION: &str = "3.8.10.1";
         let Some(outer) = effective.capabilities.get(mapping.named.name) else {
             let known = effective.capabilities.keys().copied();
-            let error = self.lacks(kind, "capability", mapping.named.key, known);
-            return self.report_when(&[], &[], error.section(SECTION));
+            return self.lacks(&[], (kind, "capability"), mapping.named.key, known, SECTION);
         };
         let wanted = self.defined(Family::Capability, outer.definition.kind);
         if let [node, name] = mapping.path.as_slice() {
@@ -241,14 +232,13 @@ impl<'c, 'a> Checker<'c, 'a> {
             for entity in self.node_subject(node).entities {
                 let capabilities = &self.types.effective(entity.kind).capabilities;
                 let Some(inner) = capabilities.get(name.text().unwrap_or_default()) else {
-                    let error =
-                        self.lacks(entity.kind, "capability", *name, capabilities.keys().copied());
-                    self.report_when(&entity.when, &[], error.section(SECTION));
+                    let known = capabilities.keys().copied();
+                    self.lacks(&entity.when, (entity.kind, "capability"), *name, known, SECTION);
                     continue;
                 };
                 let found = self.defined(Family::Capability, inner.definition.kind);
                 if let Some((found, wanted)) =
-                    found.zip(wanted).filter(|&(found, wanted)| !self.derives(found, wanted))
+                    found.zip(wanted).filter(|&(found, wanted)| !self.may_derive(found, wanted))
                 {
                     self.unlike(*name, [found, wanted], "capability", &entity.when, SECTION);
                 }
@@ -276,13 +266,20 @@ impl<'c, 'a> Checker<'c, 'a> {
         {
             self.report_values(
                 &[],
-                check_assignments(Some(values), &definitions, &owner, at, &self.schemas),
+                check_assignments(
+                    Some(values),
+                    &definitions,
+                    &owner,
+                    at,
+                    &self.schemas,
+                    capability.is_open,
+                ),
             );
         }
         let endpoint = self.types.find(Family::Capability, "tosca.capabilities.Endpoint");
         let assigns = mapping.properties.is_some() || mapping.attributes.is_some();
         if let Some((kind, endpoint)) = kind.map(|(_, kind)| kind).zip(endpoint).filter(|_| assigns)
-            && self.derives(kind, endpoint)
+            && self.types.chain(kind).any(|kind| kind == endpoint)
         {
             let message = format!(
                 "{owner} is for connections, and should be mapped instead of being assigned"
@@ -301,8 +298,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         const SECTION: &str = "3.8.11.1";
         let Some(outer) = effective.requirements.get(mapping.named.name) else {
             let known = effective.requirements.keys().copied();
-            let error = self.lacks(kind, "requirement", mapping.named.key, known);
-            return self.report_when(&[], &[], error.section(SECTION));
+            return self.lacks(&[], (kind, "requirement"), mapping.named.key, known, SECTION);
         };
         let [node, name] = mapping.path.as_slice() else { return };
         let Some(node) = self.mapped_node(*node, SECTION) else { return };
@@ -315,8 +311,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
             // What fulfils the outer one may still turn out to fulfil the inner one where it is the
             // narrower.
-            let fits =
-                |one: TypeId, other: TypeId| self.derives(one, other) || self.derives(other, one);
+            let fits = |one: TypeId, other: TypeId| {
+                self.may_derive(one, other) || self.may_derive(other, one)
+            };
             if let Some((wanted, given)) =
                 wanted.zip(given).filter(|&(wanted, given)| !fits(wanted, given))
             {
@@ -347,7 +344,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(when, &[], error.section(section));
     }
 
-    /// An interface of the node type, or a new one: its operations are workflows.
+    /// An interface of the node type, or a new one: its operations are workflows, or those of a
+    /// node, as all of it may be an interface of a node.
     fn interface_mapping(
         &self,
         named: Named<'a>,
@@ -356,8 +354,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         workflows: &Workflows<'a>,
     ) {
         const SECTION: &str = "3.8.12.1";
-        let operations =
-            effective.interfaces.get(named.name).map(|interface| &interface.definition.operations);
+        if let Some(node) = substitution::mapped_node(named.value) {
+            self.mapped_node(node, "3.8.13.1");
+            return;
+        }
         if named.value.kind() != NodeKind::Mapping {
             let message =
                 format!("the interface `{}` is mapped by a map of operations", named.name);
@@ -366,18 +366,38 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .section(SECTION);
             return self.report_when(&[], &[], error);
         }
+        let operations =
+            effective.interfaces.get(named.name).map(|interface| &interface.definition.operations);
         for (operation, target) in named.value.entries() {
             let name = operation.text().unwrap_or_default();
             if let Some(operations) = operations.filter(|operations| !operations.contains_key(name))
             {
-                let error = self.lacks(kind, "operation", operation, operations.keys().copied());
-                self.report_when(&[], &[], error.section(SECTION));
+                let known = operations.keys().copied();
+                self.lacks(&[], (kind, "operation"), operation, known, SECTION);
             }
-            // Section 3.8.13.1 also speaks of operations of nodes, for which there is no grammar.
-            match target.items().next() {
-                Some(node) => drop(self.mapped_node(node, "3.8.13.1")),
-                None if target.text().is_some_and(|name| workflows.has(name)) => {}
-                None => self.report_when(&[], &[], workflows.unknown(target).section(SECTION)),
+            self.operation_mapping(target, workflows, SECTION);
+        }
+    }
+
+    /// An operation is mapped to a workflow. Section 3.8.13.1 also speaks of operations of nodes,
+    /// for which there is no grammar: a list of names, or those with dots in between.
+    fn operation_mapping(
+        &self,
+        target: Node<'a>,
+        workflows: &Workflows<'a>,
+        section: &'static str,
+    ) {
+        let is_node = |name: &str| self.graph.by_identifier(&format!("node.{name}")).is_some();
+        let of_node = |text: &str| text.match_indices('.').any(|(at, _)| is_node(&text[..at]));
+        match (substitution::mapped_node(target), target.text()) {
+            (Some(node), _) => drop(self.mapped_node(node, "3.8.13.1")),
+            (None, Some(name)) if workflows.has(name) || of_node(name) => {}
+            (None, Some(_)) => {
+                self.report_when(&[], &[], workflows.unknown(target).section(section));
+            }
+            (None, None) => {
+                let expected = "the name of a workflow, or a list of names that lead to an operation of a node";
+                self.wrong(&[], target, "operation", expected, section);
             }
         }
     }
@@ -416,6 +436,6 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// reported where it is named.
     fn alike(&self, one: Option<TypeRef>, other: Option<TypeRef>) -> bool {
         let (Some(one), Some(other)) = (one, other) else { return true };
-        self.types.derives(one, other) || self.types.derives(other, one)
+        self.types.may_derive(one, other) || self.types.may_derive(other, one)
     }
 }

@@ -3,10 +3,10 @@
 use super::check;
 use super::definition::TypeDefinition;
 use super::effective::{self, EffectiveType};
-use super::hierarchy::{TypeHierarchy, TypeId, TypeRef, own};
+use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef, own};
 use super::outline::TypeOutline;
 use super::scope::Links;
-use super::{grammar, profile};
+use super::{grammar, normative, profile};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Document, Node};
@@ -65,8 +65,29 @@ impl<'a> Types<'a> {
         let mut all = shapes.0;
         all.extend(written.chain(&self.diagnostics().0).chain(effective).cloned());
         all.append(&mut check::definitions(self));
+        if self.hierarchy.has_own_profile {
+            // What is left of the profile that is built in was not made for another one.
+            all.retain(|diagnostic| {
+                !diagnostic.span.is_some_and(|at| profile::is_built_in(at.file))
+            });
+        }
         all.sort_by_key(|diagnostic| diagnostic.span);
         Diagnostics(all)
+    }
+
+    /// Whether a document is one of those that define the profile instead of the one that is built
+    /// in.
+    pub(crate) fn is_profile(&self, document: &Document) -> bool {
+        let mut types = document
+            .root()
+            .entries()
+            .filter_map(|(key, types)| Some((key.text().and_then(Family::of_keyword)?, types)));
+        let is_normative = |(family, types): (Family, Node<'_>)| {
+            types.entries().any(|(name, _)| {
+                name.text().is_some_and(|name| normative::of_full_name(family, name).is_some())
+            })
+        };
+        self.hierarchy.has_own_profile && types.any(is_normative)
     }
 
     /// All types: the normative ones, then those of documents, in their order.
@@ -166,6 +187,18 @@ impl<'a> Types<'a> {
     /// Whether a type is another, or derives from it.
     pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         self.hierarchy.derives(one, ancestor)
+    }
+
+    /// Whether a type is another, derives from it, or may do so: where an ancestor is defined
+    /// nowhere, that is undecidable.
+    pub(crate) fn may_derive(&self, one: TypeRef, ancestor: TypeRef) -> bool {
+        let is_open = || matches!(one, TypeRef::Defined(id) if self.hierarchy.is_open(id));
+        self.derives(one, ancestor) || is_open()
+    }
+
+    /// Whether a type names a parent that is defined nowhere.
+    pub(super) fn has_unknown_parent(&self, id: TypeId) -> bool {
+        self.hierarchy.parent_of(id) == Parent::Unknown
     }
 
     /// What a type has, with all that it inherits. Worked out when it is asked for, and once.

@@ -1,5 +1,6 @@
 //! What types effectively are: their own parts over those they inherit, and whether those are
-//! refined as the specification allows.
+//! refined as the specification allows. It has rules for properties (section 3.6.10.6), and for who
+//! may use a capability (section 3.7.2.4); all else that a derived type says again, it just says.
 
 use super::defined::Types;
 use super::definition::{
@@ -13,7 +14,7 @@ use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// An effective part of a type: a property, a capability, and so on.
@@ -55,6 +56,8 @@ pub struct EffectiveType<'a> {
     pub valid_types: Option<Vec<Node<'a>>>,
     /// Of a data type: all constraints, and its schemas.
     pub schema: Schema<'a>,
+    /// Whether an ancestor is defined nowhere, so that the type may have more than is known.
+    pub is_open: bool,
     /// What is wrong with the type's own definitions.
     pub(super) diagnostics: Diagnostics,
 }
@@ -75,6 +78,8 @@ pub struct EffectiveCapability<'a> {
     /// How often it may be used, where it is said; else any number of times, but once (section
     /// 3.7.2.1).
     pub occurrences: Option<Occurrences<'a>>,
+    /// Whether its type is not known, or may have more than is known.
+    pub is_open: bool,
 }
 
 /// An interface with what its type gives it.
@@ -88,6 +93,8 @@ pub struct EffectiveInterface<'a> {
     pub operations: Parts<'a, OperationDefinition<'a>>,
     /// Notifications.
     pub notifications: Parts<'a, OperationDefinition<'a>>,
+    /// Whether its type is not known, or may have more than is known.
+    pub is_open: bool,
 }
 
 /// Works out what a type has, from what its parent has.
@@ -96,13 +103,15 @@ pub(super) fn effective<'a>(
     id: TypeId,
     parent: Option<&EffectiveType<'a>>,
 ) -> EffectiveType<'a> {
-    let mut refining = Refining { types, owner: id, diagnostics: Diagnostics::default() };
     let mut effective = parent.cloned().unwrap_or_default();
+    effective.is_open |= types.has_unknown_parent(id);
+    let is_open = effective.is_open;
+    let mut refining = Refining { types, owner: id, is_open, diagnostics: Diagnostics::default() };
     let definition = types.definition(id);
-    effective.properties =
-        refining.properties(&effective.properties, &definition.properties, PropertyKind::Property);
+    let own = &definition.properties;
+    effective.properties = refining.properties(&effective.properties, own, is_open);
     effective.attributes =
-        refining.properties(&effective.attributes, &definition.attributes, PropertyKind::Attribute);
+        refining.attributes(&effective.attributes, &definition.attributes, is_open);
     effective.capabilities =
         refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
     effective.requirements =
@@ -111,6 +120,7 @@ pub(super) fn effective<'a>(
         refining.parts(&effective.interfaces, &definition.interfaces, Refining::interface);
     effective.artifacts =
         refining.parts(&effective.artifacts, &definition.artifacts, Refining::artifact);
+    effective.interface.is_open = is_open;
     effective.interface = refining.interface_parts(&effective.interface, &definition.interface);
     effective.valid_types = refining.valid_types(definition, effective.valid_types.as_deref());
     effective.schema = refining.data_type(&definition.schema, &effective.schema);
@@ -136,13 +146,11 @@ macro_rules! named {
 
 named! { PropertyDefinition CapabilityDefinition RequirementDefinition InterfaceDefinition OperationDefinition ArtifactDefinition }
 
-/// Which kind of property.
+/// What is refined by its type: a property, or an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PropertyKind {
     Property,
     Attribute,
-    /// An input, which needs no type.
-    Parameter,
 }
 
 impl PropertyKind {
@@ -150,7 +158,6 @@ impl PropertyKind {
         match self {
             Self::Property => "property",
             Self::Attribute => "attribute",
-            Self::Parameter => "input",
         }
     }
 
@@ -159,7 +166,6 @@ impl PropertyKind {
         match self {
             Self::Property => "3.6.10.2",
             Self::Attribute => "3.6.12.2",
-            Self::Parameter => "3.6.14.1",
         }
     }
 
@@ -173,6 +179,8 @@ impl PropertyKind {
 struct Refining<'t, 'a> {
     types: &'t Types<'a>,
     owner: TypeId,
+    /// Whether it may inherit more than is known.
+    is_open: bool,
     diagnostics: Diagnostics,
 }
 
@@ -195,19 +203,72 @@ impl<'a> Refining<'_, 'a> {
         parts
     }
 
+    /// Where what is refined `is_open`, there may be something that a definition refines although
+    /// it is not known.
     fn properties(
         &mut self,
         inherited: &Parts<'a, PropertyDefinition<'a>>,
         own: &[PropertyDefinition<'a>],
-        kind: PropertyKind,
+        is_open: bool,
     ) -> Parts<'a, PropertyDefinition<'a>> {
-        self.parts(inherited, own, |refining, own, refined| refining.property(own, refined, kind))
+        self.parts(inherited, own, |refining, own, refined| {
+            refining.property(own, refined, is_open, PropertyKind::Property)
+        })
+    }
+
+    fn attributes(
+        &mut self,
+        inherited: &Parts<'a, PropertyDefinition<'a>>,
+        own: &[PropertyDefinition<'a>],
+        is_open: bool,
+    ) -> Parts<'a, PropertyDefinition<'a>> {
+        self.parts(inherited, own, |refining, own, refined| {
+            refining.property(own, refined, is_open, PropertyKind::Attribute)
+        })
+    }
+
+    /// An input says anew what it says; only of one that is of another type nothing else is left.
+    fn input(
+        &mut self,
+        own: &PropertyDefinition<'a>,
+        refined: Option<&PropertyDefinition<'a>>,
+    ) -> PropertyDefinition<'a> {
+        self.schema_references(&own.schema);
+        let is_kept = |before: &&PropertyDefinition<'a>| {
+            let known = |kind| self.known(Family::Data, kind);
+            let (new, old) = (own.schema.kind.map(known), before.schema.kind.map(known));
+            let derives = |(new, old)| self.types.derives(new, old);
+            new.zip(old).is_none_or(|(new, old)| new.zip(old).is_some_and(derives))
+        };
+        let Some(before) = refined.filter(is_kept) else { return own.clone() };
+        let (new, old) = (&own.schema, &before.schema);
+        PropertyDefinition {
+            named: own.named,
+            schema: Schema {
+                constraints: if new.constraints.is_empty() {
+                    &old.constraints
+                } else {
+                    &new.constraints
+                }
+                .clone(),
+                key_schema: new.key_schema.clone().or_else(|| old.key_schema.clone()),
+                entry_schema: new.entry_schema.clone().or_else(|| old.entry_schema.clone()),
+                ..Schema::untyped()
+            }
+            .with_kind(new.kind.or(old.kind)),
+            description: own.description.or(before.description),
+            required: own.required.or(before.required),
+            default: own.default.or(before.default),
+            status: own.status.or(before.status),
+            value: own.value.or(before.value),
+        }
     }
 
     fn property(
         &mut self,
         own: &PropertyDefinition<'a>,
         refined: Option<&Part<'a, PropertyDefinition<'a>>>,
+        is_open: bool,
         kind: PropertyKind,
     ) -> PropertyDefinition<'a> {
         let (noun, name) = (kind.noun(), own.named.name);
@@ -215,7 +276,7 @@ impl<'a> Refining<'_, 'a> {
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
-            if untyped && kind != PropertyKind::Parameter && is_read {
+            if untyped && !is_open && is_read {
                 self.missing(
                     own.named,
                     &format!("the {noun} `{name}` has no `type`"),
@@ -285,8 +346,7 @@ impl<'a> Refining<'_, 'a> {
             part(&own.key_schema, &before.key_schema, "key schema"),
             part(&own.entry_schema, &before.entry_schema, "entry schema"),
         );
-        let kind =
-            self.narrowed(Family::Data, own.kind, before.kind, &format!("the {what}"), section);
+        let kind = self.narrowed(own.kind, before.kind, &format!("the {what}"), section);
         Schema {
             type_name: own.type_name,
             kind: None,
@@ -316,29 +376,26 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The type that holds: one's own where it derives from the one before.
+    /// The data type that holds: one's own where it derives from the one before.
     fn narrowed(
         &mut self,
-        family: Family,
         own: Option<Node<'a>>,
         before: Option<Node<'a>>,
         what: &str,
         section: &'static str,
     ) -> Option<Node<'a>> {
         let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
-        match (self.known(family, new), self.known(family, old)) {
-            (Some(one), Some(ancestor)) if !self.types.derives(one, ancestor) => {
+        match (self.known(Family::Data, new), self.known(Family::Data, old)) {
+            (Some(one), Some(ancestor)) if !self.types.may_derive(one, ancestor) => {
                 let (new_name, old_name) =
                     (new.text().unwrap_or_default(), old.text().unwrap_or_default());
                 let message = format!(
-                    "the {} `{new_name}` of {what} does not derive from `{old_name}`",
-                    family.noun()
+                    "the data type `{new_name}` of {what} does not derive from `{old_name}`"
                 );
                 self.loosened(new, message, old, "the type that is inherited", section);
                 before
             }
-            (Some(_), _) => own,
-            (None, _) => before,
+            _ => own,
         }
     }
 
@@ -354,26 +411,18 @@ impl<'a> Refining<'_, 'a> {
             .iter()
             .flatten()
             .for_each(|node| self.reference(&[Family::Node], Some(*node)));
-        if own.kind.is_none()
-            && before.is_none()
+        let kind = own.kind.or(before.and_then(|before| before.kind));
+        if kind.is_none()
+            && !self.is_open
             && is_map(own.named)
             && own.named.value.get("type").is_none()
         {
             self.missing(own.named, &format!("the capability `{name}` has no `type`"), "3.7.2.1");
         }
-        let what = format!("the capability `{name}`");
-        let kind = self.narrowed(
-            Family::Capability,
-            own.kind,
-            before.and_then(|before| before.kind),
-            &what,
-            "3.5.1",
-        );
         let given = kind
             .and_then(|kind| self.defined(Family::Capability, kind))
             .map(|id| self.types.effective(id));
-        let sources = before.and_then(|before| before.valid_source_types.as_deref());
-        let sources = sources.or_else(|| given.and_then(|given| given.valid_types.as_deref()));
+        let is_open = given.is_none_or(|given| given.is_open);
         let base = |given: Option<&Parts<'a, _>>, before| {
             self.over_type(given, before, Family::Capability)
         };
@@ -384,22 +433,32 @@ impl<'a> Refining<'_, 'a> {
         EffectiveCapability {
             kind,
             description: own.description.or(before.and_then(|before| before.description)),
-            properties: self.properties(&properties, &own.properties, PropertyKind::Property),
-            attributes: self.properties(&attributes, &own.attributes, PropertyKind::Attribute),
-            valid_source_types: self.listed(
-                own.valid_source_types.as_deref(),
-                sources,
-                &[Family::Node],
-                &what,
-                "3.7.2.4",
-            ),
-            occurrences: self.occurrences(
-                own.occurrences,
-                before.and_then(|before| before.occurrences),
-                &what,
-                "3.7.2.1",
-            ),
+            properties: self.properties(&properties, &own.properties, is_open),
+            attributes: self.attributes(&attributes, &own.attributes, is_open),
+            valid_source_types: self.sources(own, before, given),
+            occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
+            is_open,
         }
+    }
+
+    /// Who may use a capability: fewer than its type says (section 3.7.2.4), whatever the definition
+    /// that it refines.
+    fn sources(
+        &mut self,
+        own: &CapabilityDefinition<'a>,
+        before: Option<&EffectiveCapability<'a>>,
+        given: Option<&EffectiveType<'a>>,
+    ) -> Option<Vec<Node<'a>>> {
+        let of_type = given.and_then(|given| given.valid_types.as_deref());
+        match own.valid_source_types.as_deref() {
+            Some(own_types) => {
+                let what = format!("the capability `{}`", own.named.name);
+                self.narrower(own_types, of_type, &what);
+                Some(own_types)
+            }
+            None => before.and_then(|before| before.valid_source_types.as_deref()).or(of_type),
+        }
+        .map(<[_]>::to_vec)
     }
 
     /// What a type gives, and over it what the users of the type have said so far.
@@ -429,6 +488,7 @@ impl<'a> Refining<'_, 'a> {
         self.reference(&[Family::Relationship], own.relationship);
         if own.capability.is_none()
             && before.is_none()
+            && !self.is_open
             && is_map(own.named)
             && own.named.value.get("capability").is_none()
         {
@@ -441,31 +501,19 @@ impl<'a> Refining<'_, 'a> {
         for interface in &own.interfaces {
             self.interface(interface, None);
         }
-        let what = format!("the requirement `{name}`");
-        let mut narrowed =
-            |family, own, part: fn(&RequirementDefinition<'a>) -> Option<Node<'a>>| {
-                self.narrowed(family, own, before.and_then(part), &what, "3.5.1")
-            };
         RequirementDefinition {
             named: own.named,
             description: own.description.or(before.and_then(|before| before.description)),
-            capability: narrowed(Family::Capability, own.capability, |before| before.capability),
-            node: narrowed(Family::Node, own.node, |before| before.node),
-            relationship: narrowed(Family::Relationship, own.relationship, |before| {
-                before.relationship
-            }),
+            capability: own.capability.or(before.and_then(|before| before.capability)),
+            node: own.node.or(before.and_then(|before| before.node)),
+            relationship: own.relationship.or(before.and_then(|before| before.relationship)),
             interfaces: if own.interfaces.is_empty() {
                 before.map(|before| before.interfaces.clone()).unwrap_or_default()
             } else {
                 own.interfaces.clone()
             },
             node_filter: own.node_filter.or(before.and_then(|before| before.node_filter)),
-            occurrences: self.occurrences(
-                own.occurrences,
-                before.and_then(|before| before.occurrences),
-                &what,
-                "3.7.3.1",
-            ),
+            occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
         }
     }
 
@@ -474,20 +522,16 @@ impl<'a> Refining<'_, 'a> {
         own: &InterfaceDefinition<'a>,
         refined: Option<&Part<'a, EffectiveInterface<'a>>>,
     ) -> EffectiveInterface<'a> {
-        let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Interface], own.kind);
-        let what = format!("the interface `{name}`");
-        let kind = self.narrowed(
-            Family::Interface,
-            own.kind,
-            before.and_then(|before| before.kind),
-            &what,
-            "3.5.1",
-        );
+        let kind = own.kind.or(before.and_then(|before| before.kind));
         let given = kind
             .and_then(|kind| self.defined(Family::Interface, kind))
             .map(|id| &self.types.effective(id).interface);
+        let is_open = match kind {
+            Some(_) => given.is_none_or(|given| given.is_open),
+            None => before.map_or(self.is_open, |before| before.is_open),
+        };
         let base = EffectiveInterface {
             kind,
             inputs: self.over_type(
@@ -505,6 +549,7 @@ impl<'a> Refining<'_, 'a> {
                 before.map(|it| &it.notifications),
                 Family::Interface,
             ),
+            is_open,
         };
         self.interface_parts(&base, own)
     }
@@ -516,9 +561,12 @@ impl<'a> Refining<'_, 'a> {
     ) -> EffectiveInterface<'a> {
         EffectiveInterface {
             kind: before.kind,
-            inputs: self.properties(&before.inputs, &own.inputs, PropertyKind::Parameter),
+            inputs: self.parts(&before.inputs, &own.inputs, |refining, own, refined| {
+                refining.input(own, refined.map(|refined| &refined.definition))
+            }),
             operations: self.parts(&before.operations, &own.operations, Self::operation),
             notifications: self.parts(&before.notifications, &own.notifications, Self::operation),
+            is_open: before.is_open,
         }
     }
 
@@ -533,17 +581,8 @@ impl<'a> Refining<'_, 'a> {
         let inherited = before.into_iter().flat_map(|before| &before.inputs);
         inputs.extend(inherited.map(|input| (input.named.name, input.clone())));
         for input in &own.inputs {
-            let refined = inputs.get(input.named.name).cloned();
-            let refined = refined.map(|definition| Part {
-                owner: self.owner,
-                named: definition.named,
-                refines: None,
-                definition,
-            });
-            inputs.insert(
-                input.named.name,
-                self.property(input, refined.as_ref(), PropertyKind::Parameter),
-            );
+            let said = self.input(input, inputs.get(input.named.name));
+            inputs.insert(input.named.name, said);
         }
         OperationDefinition {
             named: own.named,
@@ -600,7 +639,9 @@ impl<'a> Refining<'_, 'a> {
             None => (name, &effective.attributes, &effective.properties),
         };
         let text = name.text().unwrap_or_default();
-        if !attributes.contains_key(text) && !properties.contains_key(text) {
+        let is_open =
+            capability.map_or(self.is_open, |(capability, _)| capability.definition.is_open);
+        if !is_open && !attributes.contains_key(text) && !properties.contains_key(text) {
             let owner = match capability {
                 Some((capability, _)) => format!("the capability `{}`", capability.named.name),
                 None => format!("`{}`", self.types.definition(self.owner).name),
@@ -623,30 +664,16 @@ impl<'a> Refining<'_, 'a> {
         let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Artifact], own.kind);
-        if own.file.is_none()
-            && before.is_none()
-            && is_map(own.named)
-            && own.named.value.get("file").is_none()
-        {
+        let is_new = before.is_none() && !self.is_open && is_map(own.named);
+        if own.file.is_none() && is_new && own.named.value.get("file").is_none() {
             self.missing(own.named, &format!("the artifact `{name}` has no `file`"), "3.6.7.1");
         }
-        if own.kind.is_none()
-            && before.is_none()
-            && is_map(own.named)
-            && own.named.value.get("type").is_none()
-        {
+        if own.kind.is_none() && is_new && own.named.value.get("type").is_none() {
             self.missing(own.named, &format!("the artifact `{name}` has no `type`"), "3.6.7.1");
         }
-        let what = format!("the artifact `{name}`");
         ArtifactDefinition {
             named: own.named,
-            kind: self.narrowed(
-                Family::Artifact,
-                own.kind,
-                before.and_then(|before| before.kind),
-                &what,
-                "3.5.1",
-            ),
+            kind: own.kind.or(before.and_then(|before| before.kind)),
             file: own.file.or(before.and_then(|before| before.file)),
             repository: own.repository.or(before.and_then(|before| before.repository)),
             description: own.description.or(before.and_then(|before| before.description)),
@@ -658,49 +685,44 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The types that a type lists; those of capabilities and relationships only become fewer.
+    /// The types that a type lists.
     fn valid_types(
         &mut self,
         definition: &TypeDefinition<'a>,
         before: Option<&[Node<'a>]>,
     ) -> Option<Vec<Node<'a>>> {
-        let own = definition.valid_types.as_deref();
+        let Some(own) = definition.valid_types.as_deref() else {
+            return before.map(<[_]>::to_vec);
+        };
         let families: &[Family] = match definition.family {
             Family::Capability => &[Family::Node],
             Family::Relationship => &[Family::Capability],
             Family::Group => &[Family::Node, Family::Capability, Family::Group],
             _ => &[Family::Node, Family::Group],
         };
-        own.into_iter().flatten().for_each(|node| self.reference(families, Some(*node)));
-        let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+        own.iter().for_each(|node| self.reference(families, Some(*node)));
         match definition.family {
-            Family::Capability => self.listed(own, before, families, &what, "3.7.2.4"),
-            Family::Relationship => self.listed(own, before, families, &what, "3.7.10.1"),
-            Family::Group => {
-                self.homogeneous(own.unwrap_or_default(), families);
-                own.or(before).map(<[_]>::to_vec)
+            Family::Capability => {
+                let what = format!("the capability type `{}`", definition.name);
+                self.narrower(own, before, &what);
             }
-            _ => own.or(before).map(<[_]>::to_vec),
+            Family::Group => self.homogeneous(own, families),
+            _ => {}
         }
+        Some(own.to_vec())
     }
 
-    /// Types of a list that narrows another: each derives from one that is there.
-    fn listed(
-        &mut self,
-        own: Option<&[Node<'a>]>,
-        before: Option<&[Node<'a>]>,
-        families: &[Family],
-        what: &str,
-        section: &'static str,
-    ) -> Option<Vec<Node<'a>>> {
-        let (Some(own), Some(before)) = (own, before) else {
-            return own.or(before).map(<[_]>::to_vec);
+    /// Each source of a capability derives from one that is valid for its type.
+    fn narrower(&mut self, own: &[Node<'a>], valid: Option<&[Node<'a>]>, what: &str) {
+        let Some((first, valid)) = valid.and_then(|valid| Some((valid.first()?, valid))) else {
+            return;
         };
-        let known =
-            |node: &Node<'a>| families.iter().find_map(|family| self.defined(*family, *node));
-        let outer: FxHashSet<_> = before.iter().filter_map(known).collect();
+        let known = |node: &Node<'a>| self.known(Family::Node, *node);
+        // One that is not known may be an ancestor of any.
+        let Some(outer) = valid.iter().map(known).collect::<Option<Vec<_>>>() else { return };
         let fits = |node: &&Node<'a>| {
-            known(node).is_none_or(|one| self.types.chain(one).any(|id| outer.contains(&id)))
+            known(node)
+                .is_none_or(|one| outer.iter().any(|valid| self.types.may_derive(one, *valid)))
         };
         let wider: Vec<_> = own.iter().filter(|node| !fits(node)).copied().collect();
         for node in wider {
@@ -708,11 +730,8 @@ impl<'a> Refining<'_, 'a> {
                 "`{}` is none of the types that are valid for {what}",
                 node.text().unwrap_or_default()
             );
-            if let Some(first) = before.first() {
-                self.loosened(node, message, *first, "the types that are inherited", section);
-            }
+            self.loosened(node, message, *first, "the types that are inherited", "3.7.2.4");
         }
-        Some(own.to_vec())
     }
 
     /// Section 3.7.11.4: all members are of one hierarchy.
@@ -738,28 +757,6 @@ impl<'a> Refining<'_, 'a> {
                 .label(first.0.span(), "the other one");
             self.diagnostics.push(error.section("3.7.11.4"));
         }
-    }
-
-    fn occurrences(
-        &mut self,
-        own: Option<Occurrences<'a>>,
-        before: Option<Occurrences<'a>>,
-        what: &str,
-        section: &'static str,
-    ) -> Option<Occurrences<'a>> {
-        if let Some((own, before)) = own.zip(before).filter(|(own, before)| !own.is_within(before))
-        {
-            let message = format!("the occurrences {own} of {what} are not within {before}");
-            self.loosened(
-                own.node,
-                message,
-                before.node,
-                "the occurrences that are inherited",
-                section,
-            );
-            return Some(before);
-        }
-        own.or(before)
     }
 
     fn data_type(&mut self, own: &Schema<'a>, before: &Schema<'a>) -> Schema<'a> {

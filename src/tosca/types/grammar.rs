@@ -58,20 +58,14 @@ fn grammar(diagnostics: &mut Diagnostics) -> Grammar<'_> {
 }
 
 impl Grammar<'_> {
-    /// Types that are listed: at least one (sections 3.7.2.1 and 3.7.7.1).
+    /// Types that are listed; an empty list says as much as none, as in section 5.9.2.3.
     fn type_names<'a>(
         &mut self,
         node: Node<'a>,
         keyname: &str,
         shape: &Shape,
     ) -> Option<Vec<Node<'a>>> {
-        let names = self.strings(node, keyname, shape)?;
-        let list = node.get(keyname)?;
-        if list.items().len() == 0 {
-            self.invalid(list, format!("`{keyname}` lists at least one type"), shape.section);
-            return None;
-        }
-        Some(names)
+        self.strings(node, keyname, shape).filter(|names| !names.is_empty())
     }
 
     fn type_definition<'a>(&mut self, family: Family, named: Named<'a>) -> TypeDefinition<'a> {
@@ -165,8 +159,9 @@ impl Grammar<'_> {
     }
 
     fn data_type(&mut self, definition: &TypeDefinition<'_>) {
-        // The root of the profile is the one that has neither (decision 1 of the profile).
-        let root = super::profile::is_built_in(definition.key.document().file());
+        // The root of the profile is the one that has neither (decision 1 of the profile), in all
+        // that say what the profile is, too.
+        let root = definition.name == "tosca.datatypes.Root";
         if definition.derived_from.is_none() && definition.properties.is_empty() && !root {
             let message = format!(
                 "the data type `{}` neither derives from a type nor has a property",

@@ -81,6 +81,8 @@ pub(crate) struct TypeHierarchy<'a> {
     pub(super) namespaces: Vec<Option<String>>,
     /// For a type that is another one, that one.
     pub(super) same: FxHashMap<TypeId, TypeId>,
+    /// Whether documents define the profile, so that the normative types are theirs.
+    pub(super) has_own_profile: bool,
     /// Normative types that derive from nothing, because a copy of an ancestor derives from them.
     pub(super) severed: FxHashSet<TypeId>,
     /// What is wrong.
@@ -122,6 +124,7 @@ impl<'a> TypeHierarchy<'a> {
         types.scopes = Some(Scopes::of(&files, links));
         types.namespaces.push(Some(profile::NAMESPACE.to_owned()));
         types.namespaces.extend(documents.iter().map(|document| namespace(document, links)));
+        types.has_own_profile = types.define_profile();
         types.unite_namespaces();
         let mut diagnostics = Diagnostics::default();
         types.find_parents(|types, outline| {
@@ -135,7 +138,7 @@ impl<'a> TypeHierarchy<'a> {
                     name.span(),
                 ));
             }
-            Parent::None
+            if may_be_undefined { Parent::None } else { Parent::Unknown }
         });
         types.diagnostics.0.append(&mut diagnostics.0);
         types.cut_cycles();
@@ -296,6 +299,11 @@ impl<'a> TypeHierarchy<'a> {
     /// The type and its ancestors, the type first.
     pub(crate) fn ancestors(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         std::iter::successors(Some(id), |id| self.parent(*id))
+    }
+
+    /// Whether a type or an ancestor names a parent that is defined nowhere.
+    pub(super) fn is_open(&self, id: TypeId) -> bool {
+        self.ancestors(id).last().is_some_and(|last| self.parent_of(last) == Parent::Unknown)
     }
 
     /// The primitive type that a data type derives from, where it does.

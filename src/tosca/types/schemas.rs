@@ -22,6 +22,7 @@ pub(crate) struct TypeSchema<'t, 'a> {
     pub attributes: Vec<&'t PropertyDefinition<'a>>,
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
+    is_open: bool,
 }
 
 impl<'t, 'a> Schemas<'t, 'a> {
@@ -39,6 +40,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 attributes: definitions(&effective.attributes),
                 base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
                 schema: &effective.schema,
+                is_open: effective.is_open,
             }
         })
     }
@@ -57,6 +59,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             constraints: &found.schema.constraints,
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),
+            is_open: found.is_open,
         })
     }
 }

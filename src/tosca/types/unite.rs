@@ -7,8 +7,16 @@ use super::scope::Links;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
+use crate::tosca::family::Family;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// What whoever defines the profile does not leave out.
+const ROOTS: [(Family, &str); 3] = [
+    (Family::Node, "tosca.nodes.Root"),
+    (Family::Relationship, "tosca.relationships.Root"),
+    (Family::Capability, "tosca.capabilities.Root"),
+];
 
 impl<'a> TypeHierarchy<'a> {
     /// As resolving reads them, the types of one name are one, the first, unless the template calls
@@ -68,6 +76,16 @@ impl<'a> TypeHierarchy<'a> {
                 self.unite_two(first.1, other.1);
             }
         }
+        let last: Vec<_> =
+            self.same.iter().map(|(id, same)| (*id, self.canonical(*same))).collect();
+        self.same.extend(last);
+    }
+
+    /// Whether these documents say themselves what the profile is, from its roots on, as libraries
+    /// of other tools do: then it is what they say.
+    pub(super) fn define_profile(&self) -> bool {
+        let defines = |(family, name)| self.names[family as usize].contains_key(name);
+        ROOTS.into_iter().all(defines)
     }
 
     /// Nobody else defines what the profile does.
@@ -77,7 +95,12 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     fn unite_two(&mut self, first: TypeId, other: TypeId) {
+        let first = self.canonical(first);
         let Some(outline) = self.outline(other) else { return };
+        if self.has_own_profile && self.outline(first).is_none() {
+            self.same.insert(first, other);
+            return;
+        }
         let (key, known) = self.written(first);
         let is_same = known.to_value() == outline.body.to_value();
         if !is_same {
@@ -91,7 +114,7 @@ impl<'a> TypeHierarchy<'a> {
             );
         }
         // One mistake is enough: what is defined twice counts as defined once.
-        self.same.insert(other, self.canonical(first));
+        self.same.insert(other, first);
     }
 
     /// Where a type has its name, and what stands behind it.

@@ -31,6 +31,19 @@ pub(super) struct TypedSchema<'t> {
     pub(super) schema: &'t Schema<'t>,
 }
 
+/// What has properties.
+#[derive(Clone, Copy)]
+pub(super) struct PropertyOwner<'o> {
+    /// For messages.
+    pub(super) what: &'o str,
+    /// Where it is, for what is missing.
+    pub(super) at: Option<Span>,
+    /// The section of what it may not have.
+    pub(super) section: &'static str,
+    /// Whether it may have others than are known.
+    pub(super) is_open: bool,
+}
+
 impl<'t> TypedSchema<'t> {
     pub(super) fn key_schema(&self) -> Option<&'t Schema<'t>> {
         self.schema.key_schema.as_deref().or_else(|| self.data_type?.key_schema)
@@ -58,9 +71,12 @@ impl<'t> TypedSchema<'t> {
             .find(|property| property.named.name == name)
     }
 
-    /// Whether nothing is known of its type, though it has one.
+    /// Whether it is not known what its type is, though it has one: it or an ancestor is defined
+    /// nowhere.
     pub(super) fn is_unknown(&self) -> bool {
-        self.base.is_none() && self.data_type.is_none() && self.schema.is_typed()
+        self.base.is_none()
+            && self.schema.is_typed()
+            && self.data_type.is_none_or(|data_type| data_type.is_open)
     }
 
     /// The function that a node calls where a value of this is expected. `token` is a property of
@@ -167,13 +183,13 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             }
             None if datum.kind() == NodeKind::Mapping => {
                 let properties = kind.data_type.map_or(&[][..], |data_type| data_type.properties);
-                self.assignments(
-                    Some(datum),
-                    properties,
-                    &format!("`{}`", kind.schema.type_name),
-                    datum.span(),
-                    "3.7.6",
-                );
+                let owner = PropertyOwner {
+                    what: &format!("`{}`", kind.schema.type_name),
+                    at: datum.span(),
+                    section: "3.7.6",
+                    is_open: false,
+                };
+                self.assignments(Some(datum), properties, owner);
             }
             Some(primitive) if Literal::read(datum, primitive).is_some() => {
                 self.spelling(datum, primitive)
@@ -199,10 +215,11 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     }
 
     fn spelling(&mut self, datum: Datum<'t>, primitive: Primitive) {
-        let Some(best) = datum.text().and_then(|text| primitive.better_case(text)) else { return };
+        let better = datum.text().and_then(|text| primitive.better_case(text));
+        let Some((best, section)) = better else { return };
         let message = format!("the unit in {} is best written `{best}`", datum.shown());
         self.report(
-            Diagnostic::warning(Code::InvalidValue, message).at(datum.span()).section("3.3.6.4.3"),
+            Diagnostic::warning(Code::InvalidValue, message).at(datum.span()).section(section),
         );
     }
 
@@ -253,14 +270,13 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         &mut self,
         values: Option<Datum<'t>>,
         definitions: &[&'t PropertyDefinition<'t>],
-        owner: &str,
-        at: Option<Span>,
-        section: &'static str,
+        owner: PropertyOwner<'_>,
     ) {
+        let PropertyOwner { what, at, section, is_open } = owner;
         let values = values.filter(|values| values.scalar() != Some(Scalar::Null));
         if let Some(datum) = values.filter(|values| values.kind() != NodeKind::Mapping) {
             let message =
-                format!("expected a map of the properties of {owner}, got {}", datum.shown());
+                format!("expected a map of the properties of {what}, got {}", datum.shown());
             return self.report(
                 Diagnostic::error(Code::InvalidValue, message).at(datum.span()).section(section),
             );
@@ -275,15 +291,18 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                     assigned.insert(name);
                     self.assignment(value, definition);
                 }
-                None => self.unknown(key, name, definitions, owner, section),
+                None if is_open => self.untyped(value),
+                None => self.unknown(key, name, definitions, what, section),
             }
         }
         let missing = |definition: &&PropertyDefinition<'_>| {
-            definition.needs_value() && !assigned.contains(definition.named.name)
+            definition.schema.is_typed()
+                && definition.needs_value()
+                && !assigned.contains(definition.named.name)
         };
         for definition in definitions.iter().copied().filter(missing) {
             let message =
-                format!("{owner} needs a value of the property `{}`", definition.named.name);
+                format!("{what} needs a value of the property `{}`", definition.named.name);
             let error =
                 Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
             self.report(error.label(definition.named.key.span(), "the property is defined here"));

@@ -54,7 +54,7 @@ pub(crate) use version::{Version, is_version};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
-use check::ValueChecker;
+use check::{PropertyOwner, ValueChecker};
 use truth::Truth;
 
 /// All that was found out.
@@ -103,7 +103,7 @@ impl Undecided<'_> {
                 (format!("the result of `{name}` is not known here"), "4.1")
             }
             UndecidedReason::UnknownType(name) => {
-                (format!("the type `{name}` is not defined"), "3.7.6")
+                (format!("the type `{name}` is not known"), "3.7.6")
             }
             UndecidedReason::VersionBranches => {
                 ("versions with different qualifiers have no order".to_owned(), "3.3.2.2")
@@ -148,16 +148,18 @@ pub fn check_assignment<'t, 'a>(
 }
 
 /// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are,
-/// and `at` where it is, for what is missing.
+/// and `at` where it is, for what is missing; where it `is_open`, it may have others than these.
 pub fn check_assignments<'t, 'a>(
     values: Option<Node<'t>>,
     definitions: &[&'t PropertyDefinition<'t>],
     owner: &str,
     at: Span,
     types: &'t dyn DataTypes<'a>,
+    is_open: bool,
 ) -> Findings<'t> {
     let mut checker = ValueChecker::new(types);
-    checker.assignments(values.map(Datum::Node), definitions, owner, Some(at), "3.6.11");
+    let owner = PropertyOwner { what: owner, at: Some(at), section: "3.6.11", is_open };
+    checker.assignments(values.map(Datum::Node), definitions, owner);
     checker.findings
 }
 

@@ -2,7 +2,7 @@
 
 use super::datum::Datum;
 use super::literal::Literal;
-use super::unit::{Dimension, units};
+use super::unit::{Dimension, unit, units};
 use crate::text::yaml::{NodeKind, Scalar};
 
 /// A type that is there without being defined.
@@ -167,13 +167,18 @@ impl Primitive {
         }
     }
 
-    /// How the unit of a size is best written, where it is written in another case (section
-    /// 3.3.6.4.3).
-    pub(super) fn better_case(self, text: &str) -> Option<&'static str> {
-        let Self::ScalarUnit(dimension @ Dimension::Size) = self else { return None };
-        let unit = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-        let (best, _) =
-            units(dimension).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
-        (*best != unit).then_some(*best)
+    /// How the unit of a value is best written, where it is written in another case, with the
+    /// section that lists it.
+    pub(super) fn better_case(self, text: &str) -> Option<(&'static str, &'static str)> {
+        let Self::ScalarUnit(dimension) = self else { return None };
+        let written = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        let (best, _) = unit(dimension, written).filter(|(best, _)| *best != written)?;
+        let section = match dimension {
+            Dimension::Size => "3.3.6.4.3",
+            Dimension::Time => "3.3.6.5.1",
+            Dimension::Frequency => "3.3.6.6.1",
+            Dimension::Bitrate => "3.3.6.7.1",
+        };
+        Some((best, section))
     }
 }

@@ -150,6 +150,8 @@ pub struct DataTypeView<'t, 'a> {
     pub key_schema: Option<&'t Schema<'a>>,
     /// What the entries of its values must be, where it derives from `list` or `map`.
     pub entry_schema: Option<&'t Schema<'a>>,
+    /// Whether an ancestor is defined nowhere, so that nobody knows what its values are.
+    pub is_open: bool,
 }
 
 /// What does not have the shape that the grammar asks for.

@@ -71,6 +71,7 @@ impl<'a> DataTypes<'a> for Types<'a> {
             constraints: &schema.constraints,
             key_schema: schema.key_schema.as_deref(),
             entry_schema: schema.entry_schema.as_deref(),
+            is_open: false,
         })
     }
 }
@@ -561,6 +562,7 @@ fn problems_say_where_they_are_and_what_to_do() {
         "the node `shop`",
         root.span(),
         &types,
+        false,
     );
     let lines: Vec<_> = findings
         .diagnostics

@@ -56,7 +56,8 @@ pub(crate) fn measure(dimension: Dimension, text: &str) -> Option<Measure> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (scalar, unit) = text.split_at_checked(unit_at)?;
     let Measure { mantissa, scale } = decimal(scalar.trim_end())?;
-    Some(Measure { mantissa: mantissa * factor(dimension, unit)?, scale })
+    let (_, factor) = self::unit(dimension, unit)?;
+    Some(Measure { mantissa: mantissa * factor, scale })
 }
 
 /// A decimal without an exponent. Nobody measures to a thousand digits, and arithmetic on more
@@ -128,12 +129,13 @@ pub(crate) fn units(dimension: Dimension) -> &'static [(&'static str, u64)] {
     }
 }
 
-/// Sizes alone may be written in any case: a bit rate in `Kb` is another than one in `KB`.
-fn factor(dimension: Dimension, unit: &str) -> Option<u64> {
+/// The unit as it is best written, and how many of the smallest one it has. Only of bit rates it is
+/// said that their case counts, for `Kb` is another than `KB`.
+pub(super) fn unit(dimension: Dimension, unit: &str) -> Option<(&'static str, u64)> {
     let is = |name: &str| {
-        if dimension == Dimension::Size { name.eq_ignore_ascii_case(unit) } else { name == unit }
+        name == unit || dimension != Dimension::Bitrate && name.eq_ignore_ascii_case(unit)
     };
-    units(dimension).iter().find(|(name, _)| is(name)).map(|&(_, factor)| factor)
+    units(dimension).iter().copied().find(|(name, _)| is(name))
 }
 
 #[cfg(test)]
@@ -158,6 +160,9 @@ mod tests {
             (Dimension::Time, "10 ms", Some("10000000 ns")),
             (Dimension::Time, "2 d", Some("172800 s")),
             (Dimension::Frequency, "2.5 GHz", Some("2500000000 Hz")),
+            (Dimension::Time, "50 S", Some("50 s")),
+            (Dimension::Time, "1 M", Some("60 s")),
+            (Dimension::Frequency, "50 hz", Some("50 Hz")),
             (Dimension::Frequency, "1 KiHz", None),
             (Dimension::Bitrate, "1 Kbps", Some("1000 bps")),
             (Dimension::Bitrate, "1 KiBps", Some("8192 bps")),

@@ -94,6 +94,7 @@ impl<'c> Checker<'c, '_> {
             (Some(Primitive::Range), _) if index => Ok(None),
             (None, TypeRef::Defined(id)) => match self.types.effective(id).properties.get(name) {
                 Some(part) => Ok(self.declared_type(&part.definition.schema)),
+                None if self.is_open(id) => Ok(None),
                 None => wrong(
                     Code::UnknownProperty,
                     format!("{} has no property `{name}`", self.described(kind)),
@@ -161,7 +162,7 @@ impl<'c> Checker<'c, '_> {
         if depth == 0 {
             return Fit::Undecided;
         }
-        if self.types.derives(kind.kind, expected.kind) {
+        if self.types.may_derive(kind.kind, expected.kind) {
             let entries = match (self.entry(kind), self.entry(expected)) {
                 (Some(_), Some(_)) if kind.entry.is_none() && expected.entry.is_none() => Fit::Yes,
                 (Some(kind), Some(expected)) => self.fits(&kind, &expected, depth - 1),
@@ -189,7 +190,7 @@ impl<'c> Checker<'c, '_> {
             | (Some(Primitive::Map), None)
             | (Some(Primitive::List), Some(Primitive::Range)) => Fit::Undecided,
             (None, Some(Primitive::Map)) => self.constraints(expected),
-            (None, None) if self.types.derives(expected.kind, kind.kind) => Fit::Undecided,
+            (None, None) if self.types.may_derive(expected.kind, kind.kind) => Fit::Undecided,
             _ => Fit::No,
         }
     }

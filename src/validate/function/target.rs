@@ -233,7 +233,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         // What is assigned without being defined is reported where it is assigned.
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
-            || self.is_assigned(id, name);
+            || self.is_assigned(id, name)
+            || effective.is_open;
         let open = is_open.then_some(Ok(KnownValue::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
         vec![ConditionalValue::always(answer)]
@@ -264,6 +265,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let required = self.of_requirement(id, name, asked, rest);
         if !required.is_empty() && required.iter().all(|answer| answer.outcome.is_ok()) {
             return required;
+        }
+        if capability.definition.is_open {
+            return vec![ConditionalValue::always(Ok(KnownValue::Unknown))];
         }
         let part = rest.first().and_then(|part| part.text()).unwrap_or_default();
         let message = format!("the capability `{name}` has no {} `{part}`", asked.noun());
@@ -319,7 +323,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Vec<ConditionalValue> {
         let own = self.alternatives(relation.id).into_iter().find_map(|(kind, _)| {
             let effective = self.types.effective(kind?);
-            self.found_in(asked, &effective.properties, &effective.attributes, rest)
+            let found = self.found_in(asked, &effective.properties, &effective.attributes, rest);
+            found.or(effective.is_open.then_some(Ok(KnownValue::Unknown)))
         });
         let (Some(target), None) = (relation.target, &own) else {
             return vec![ConditionalValue {
@@ -338,7 +343,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let found = found.or_else(|| {
                 self.found_in(asked, &effective.properties, &effective.attributes, rest)
             });
-            found.unwrap_or_else(|| {
+            let is_open = effective.is_open
+                || effective.capabilities.values().any(|part| part.definition.is_open);
+            found.or(is_open.then_some(Ok(KnownValue::Unknown))).unwrap_or_else(|| {
                 let message = format!(
                     "{} has no {} `{part}`, and neither has any of its capabilities",
                     self.graph.display(target),
@@ -426,7 +433,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         self.ask(id, |kind| {
             let defined = &self.types.effective(kind).artifacts;
-            if defined.contains_key(artifact.text) || !named.is_empty() {
+            let is_open = self.is_open(kind);
+            if is_open || defined.contains_key(artifact.text) || !named.is_empty() {
                 return Ok(KnownValue::Text);
             }
             let message = format!("{} has no artifact `{}`", self.graph.display(id), artifact.text);
@@ -469,6 +477,10 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let message = format!("{} has no {what} `{}`", self.graph.display(id), name.text);
                 Diagnostic::error(Code::UnknownElement, message).at(name.at.span()).section("4.6.1")
             };
+            let is_open = defined.map_or(effective.is_open, |part| part.definition.is_open);
+            if is_open {
+                return Ok(KnownValue::RunTime);
+            }
             if defined.is_none() && written.is_none() {
                 return Err(unknown(interface, "interface")
                     .help_opt(did_you_mean(interface.text, effective.interfaces.keys().copied())));

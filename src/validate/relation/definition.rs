@@ -33,6 +33,9 @@ impl Checker<'_, '_> {
         effective: &RequirementDefinition<'_>,
     ) {
         let Some(kind) = self.defined(Family::Relationship, effective.relationship) else { return };
+        if self.is_open(kind) {
+            return;
+        }
         let declared = &self.types.effective(kind).interfaces;
         for interface in
             own.interfaces.iter().filter(|interface| !declared.contains_key(interface.named.name))

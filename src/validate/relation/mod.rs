@@ -75,7 +75,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let Some(definition) =
                 self.requirement_definition(source, self.graph.element(relation.id).name)
             else {
-                self.unknown_requirement(relation, source, &when);
+                if !self.is_open(source) {
+                    self.unknown_requirement(relation, source, &when);
+                }
                 continue;
             };
             let names_relationship = !named.is_empty();
@@ -166,7 +168,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let Some(wanted) = self.defined(Family::Relationship, case.definition.relationship) else {
             return case.relationships.clone();
         };
-        let is_refined = |(kind, _): &&(TypeId, Vec<ElementId>)| self.derives(*kind, wanted);
+        let is_refined = |(kind, _): &&(TypeId, Vec<ElementId>)| self.may_derive(*kind, wanted);
         let (refined, others): (Vec<_>, Vec<_>) = case.relationships.iter().partition(is_refined);
         for (kind, when) in others {
             let (own, wanted) =

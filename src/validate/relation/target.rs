@@ -55,7 +55,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let at = target_span(case);
         if let Some(wanted) = self
             .defined(Family::Node, case.definition.node)
-            .filter(|wanted| !self.derives(kind, *wanted))
+            .filter(|wanted| !self.may_derive(kind, *wanted))
         {
             let (own, wanted) =
                 (self.types.definition(kind).name, self.types.definition(wanted).name);
@@ -77,7 +77,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let wanted = self.defined(Family::Node, case.definition.node);
         let target = match (case.node_type, wanted) {
             (Some(own), Some(wanted))
-                if !self.derives(own, wanted) && !self.derives(wanted, own) =>
+                if !self.may_derive(own, wanted) && !self.may_derive(wanted, own) =>
             {
                 let (own, wanted) =
                     (self.types.definition(own).name, self.types.definition(wanted).name);
@@ -92,7 +92,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 );
                 return None;
             }
-            (Some(own), Some(wanted)) if self.derives(wanted, own) => wanted,
+            (Some(own), Some(wanted)) if self.may_derive(wanted, own) => wanted,
             (own, wanted) => own.or(wanted)?,
         };
         let says_more = case.node_type.is_some()
@@ -105,6 +105,9 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// A target of this type has a capability that the relationship can lead to.
     fn capability_of(&self, case: &AssignmentCase<'_, 'c, 'a>, target: TypeId, when: &[ElementId]) {
+        if self.is_open(target) {
+            return;
+        }
         let capabilities = match self.fitting(case, target) {
             Ok(capabilities) => capabilities,
             Err(error) => return self.report_when(when, &[], error),
@@ -229,7 +232,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Whether what is named derives from a type; a name that nobody knows is reported where it
     /// stands, and may be anything.
     fn is_a(&self, family: Family, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
-        self.defined(family, name).is_none_or(|kind| self.derives(kind, ancestor))
+        self.defined(family, name).is_none_or(|kind| self.may_derive(kind, ancestor))
     }
 
     fn is_among(&self, family: Family, name: Option<Node<'_>>, valid: &[Node<'_>]) -> bool {
@@ -239,7 +242,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn is_source(&self, source: TypeId, valid: Node<'_>) -> bool {
-        self.defined(Family::Node, Some(valid)).is_none_or(|valid| self.derives(source, valid))
+        self.defined(Family::Node, Some(valid)).is_none_or(|valid| self.may_derive(source, valid))
     }
 }
 

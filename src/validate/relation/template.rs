@@ -96,6 +96,7 @@ impl<'a> Checker<'_, 'a> {
                         self.report_values(&[], check_assignment(value, definition, &self.schemas));
                     }
                     (Some(_), PropertyValue::Expression(_)) => {}
+                    (None, _) if self.is_open(kind) => {}
                     (None, _) => {
                         let error = undefined(self.types.definition(kind).name, name, definitions);
                         self.report_when(&[], &[], error.at(property.declared.span()));
