@@ -361,7 +361,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     /// The type that the present technology of a node assigns.
     fn assigned_type(&self, id: ElementId) -> Option<String> {
         let node = &self.graph.nodes[self.graph.element(id).slot as usize];
-        let technology = self.presence.among(&node.technologies).last()?;
+        let technology = self.presence.among(&node.technologies).next()?;
         let technology = &self.graph.technologies[self.graph.element(technology).slot as usize];
         let holds =
             |alternatives: &Vec<ElementId>| self.presence.among(alternatives).next().is_some();
@@ -378,7 +378,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             None if value.kind() == NodeKind::Scalar => Some(Out::Source(value)),
             None => {
                 let chosen =
-                    self.graph.element(self.presence.among(self.graph.types_of(id)).last()?);
+                    self.graph.element(self.presence.among(self.graph.types_of(id)).next()?);
                 let name = string(chosen.name);
                 let written = value.items().nth(chosen.index as usize).unwrap_or(value);
                 let key = written.entries().find(|(key, _)| key.text() == Some(chosen.name));

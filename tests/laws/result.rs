@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 
     fn typed(&self, id: Id) -> Mapping {
-        let chosen = self.among(self.template.children(id, Kind::Type)).last();
+        let chosen = self.among(self.template.children(id, Kind::Type)).next();
         let mut body: Mapping =
             chosen.map(|id| ("type".into(), self.name(id))).into_iter().collect();
         self.properties(id, &mut body);
@@ -106,7 +106,7 @@ impl Writer<'_> {
 
     fn node(&self, id: Id) -> Mapping {
         let mut body = self.typed(id);
-        if let Some(technology) = self.among(self.template.children(id, Kind::Technology)).last() {
+        if let Some(technology) = self.among(self.template.children(id, Kind::Technology)).next() {
             body.insert("type".into(), self.assigned(id, technology).into());
         }
         let relations = self.among(self.template.children(id, Kind::Relation));

@@ -236,7 +236,7 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// An element has at most one of these; where that is not checked, the later one wins.
+    /// An element has at most one of these; where that is not checked, the first one wins.
     fn single(&mut self, check: Check, code: Code, id: ElementId, of: &[ElementId], what: &str) {
         if self.options.check(check) {
             self.at_most_one(code, Some(id), of, |graph, _| {
@@ -253,7 +253,7 @@ impl PresenceChecker<'_, '_> {
         {
             let graph = self.graph;
             let message = format!(
-                "{} has more than one present {what}: the last one was taken",
+                "{} has more than one present {what}: the first one was taken",
                 graph.display(id)
             );
             self.diagnostics.push(warning(graph, Code::Nondeterminism, id, message));

@@ -442,7 +442,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             ElementKind::Policy => Family::Policy,
             _ => return None,
         };
-        let chosen = self.presence.among(self.graph.types_of(id)).last()?;
+        let chosen = self.presence.among(self.graph.types_of(id)).next()?;
         self.types.find(family, self.graph.element(chosen).name)
     }
 
