@@ -3,6 +3,7 @@
 
 use super::choice::Choice;
 use super::clock::Clock;
+use super::enrich;
 use super::expression::Evaluator;
 use super::graph::{self, Graph};
 use super::inputs::{self, Declarations, InputMode, Inputs, VariabilityPresets};
@@ -155,6 +156,11 @@ impl<'p> Prepared<'p> {
         let graph = phases.phase(|diagnostics| graph::build(template, &types, diagnostics))?;
         let graph = phases
             .phase(|diagnostics| technology::assign(graph, &types, rules, options, diagnostics))?;
+        if !template.variability.expressions.is_empty() {
+            let mut evaluator = Evaluator::new(&graph, &types, &inputs, None);
+            let mut unused = enrich::unused_expressions(&mut evaluator, &type_specific);
+            phases.warnings.0.append(&mut unused.0);
+        }
         let sources = loaded.sources();
         progress.counted("files", sources.files().count());
         progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());

@@ -12,6 +12,7 @@ mod origin;
 mod validate;
 
 pub(crate) use origin::Origin;
+pub(crate) use validate::unused_expressions;
 
 use crate::sat::formula::{Formula, OriginId};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};

@@ -2,7 +2,7 @@
 //! and mistakes may stand there.
 
 use super::evaluate::Evaluator;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
@@ -11,6 +11,9 @@ use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
+
+/// What a name is reported with that nothing defines.
+const UNDEFINED: [Code; 3] = [Code::InvalidInput, Code::UnknownElement, Code::UnknownExpression];
 
 impl<'a> Evaluator<'_, 'a> {
     /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in
@@ -49,6 +52,53 @@ impl<'a> Evaluator<'_, 'a> {
             },
             Term::Broken(problem, _) => diagnostics.push(self.graph.syntax.problem(problem)),
         }
+    }
+
+    /// Reports what is wrong with named expressions, whether anything uses them or not. Where none
+    /// of these expressions needs one, a name in it that nothing defines is a warning only.
+    pub(crate) fn validate_named(
+        &mut self,
+        used: impl Iterator<Item = Node<'a>>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let mut found = Vec::new();
+        for index in 0..self.graph.template.variability.expressions.len() {
+            let mut wrong = Diagnostics::default();
+            self.validate_expression(self.named_expression(index), None, &mut wrong);
+            found.extend(wrong.0.into_iter().map(|one| (index, one)));
+        }
+        if found.is_empty() {
+            return;
+        }
+        let reached = self.reached(used);
+        for (index, mut wrong) in found {
+            if !reached[index] && UNDEFINED.contains(&wrong.code) {
+                wrong.severity = Severity::Warning;
+            }
+            diagnostics.push(wrong);
+        }
+    }
+
+    /// Which named expressions these expressions and the defaults of inputs need, one way or
+    /// another.
+    fn reached(&self, used: impl Iterator<Item = Node<'a>>) -> Vec<bool> {
+        let syntax = &self.graph.syntax;
+        let mut reached = vec![false; self.graph.template.variability.expressions.len()];
+        let inputs = self.known.inputs.declarations.iter().map(|(_, declaration)| declaration);
+        let defaults =
+            inputs.flat_map(|input| input.default_expression.into_iter().chain(input.default));
+        let mut open: Vec<_> = used.chain(defaults).map(|node| syntax.read(node)).collect();
+        while let Some(user) = open.pop() {
+            syntax.each_reference(user, &mut |operator, operand| {
+                if matches!(operator, ExpressionOperator::Named(_))
+                    && let Ok(index) = self.expression_index(operand)
+                    && !std::mem::replace(&mut reached[index], true)
+                {
+                    open.push(self.named_expression(index));
+                }
+            });
+        }
+        reached
     }
 
     /// Reports named expressions and inputs that need their own value, whether anything uses them
