@@ -634,13 +634,7 @@ impl Projection {
     pub(crate) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),
-            Self::All => graph.ids().filter(|&id| !is_of_variability_group(graph, id)).collect(),
+            Self::All => graph.ids().filter(|&id| !graph.is_of_variability_group(id)).collect(),
         }
     }
-}
-
-/// Variability groups and what is inside of them hand conditions on, and are never present.
-fn is_of_variability_group(graph: &Graph<'_>, id: ElementId) -> bool {
-    let outer = std::iter::successors(Some(id), |&id| graph.element(id).container).last();
-    outer.is_some_and(|outer| graph.variability_group(outer).is_some())
 }

@@ -81,7 +81,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
 
     /// `present(e) ⇒ present(what it needs to be well-formed)`
     fn ends(&mut self, id: ElementId, assertions: &mut Assertions) {
-        let needs: &[(Constraint, Of)] = match self.evaluator.graph.element(id).kind {
+        let graph = self.evaluator.graph;
+        let needs: &[(Constraint, Of)] = match graph.element(id).kind {
             ElementKind::Relation => &[
                 (Constraint::RelationSource, Of::Source),
                 (Constraint::RelationTarget, Of::Target),
@@ -92,7 +93,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
             _ => &[],
         };
         for &(constraint, of) in needs {
-            if self.options.constraint(constraint) {
+            if self.options.constraint(constraint) && !graph.is_of_variability_group(id) {
                 let (present, needed) = (self.evaluator.atom(id), self.evaluator.presence(of, id));
                 assertions.push([!present, needed], Origin::Constraint(constraint, id));
             }
@@ -214,9 +215,9 @@ impl<'a> EnrichContext<'_, '_, 'a> {
             if !self.options.constraint(constraint) {
                 continue;
             }
-            for group in by_name(graph.ids().filter(|&id| graph.element(id).kind == kind), |id| {
-                graph.element(id)
-            }) {
+            let ids = graph.ids().filter(|&id| graph.element(id).kind == kind);
+            let ids = ids.filter(|&id| !graph.is_of_variability_group(id));
+            for group in by_name(ids, |id| graph.element(id)) {
                 let atoms: Vec<_> = group.iter().map(|&id| self.evaluator.atom(id)).collect();
                 let single = self.evaluator.arena.at_most_one(atoms);
                 assertions.push([single], Origin::Constraint(constraint, group[0]));

@@ -371,6 +371,12 @@ impl<'a> Graph<'a> {
         group.variability.then_some(group)
     }
 
+    /// Whether an element is a variability group or what belongs to one: no result has it.
+    pub(crate) fn is_of_variability_group(&self, id: ElementId) -> bool {
+        let outer = std::iter::successors(Some(id), |&id| self.element(id).container).last();
+        outer.is_some_and(|outer| self.variability_group(outer).is_some())
+    }
+
     /// The types of an element that has types.
     pub(crate) fn types_of(&self, id: ElementId) -> &[ElementId] {
         let element = self.element(id);
