@@ -111,6 +111,25 @@ fn nothing_is_fetched_and_resolving_does_without() {
     }
 }
 
+#[test]
+fn what_the_library_asks_for_is_an_error_only_for_who_validates() {
+    let desks = "{ tosca_definitions_version: tosca_simple_yaml_1_3, imports: [ wood.yaml ], \
+                 node_types: { Shop: { derived_from: tosca.nodes.Root } } }";
+    for import in ["", "lib/desks.yaml"] {
+        let shop = resolver(template(import, ""), [("shop/lib/desks.yaml", desks.to_owned())]);
+        let resolution = shop.resolve().unwrap();
+        let warnings: Vec<_> = resolution.warnings().iter().map(|one| one.code.as_str()).collect();
+        assert_eq!(warnings, ["file"], "{import}");
+        assert_eq!(said(&shop), ["file: there is no file `wood.yaml` (3.6.8.2.4)"], "{import}");
+        assert!(!shop.validate().is_valid(false), "{import}");
+    }
+    // What is broken is not missed any more than what is missing.
+    let broken =
+        [("shop/lib/desks.yaml", desks.to_owned()), ("shop/lib/wood.yaml", "[".to_owned())];
+    let shop = resolver(template("", ""), broken);
+    assert_eq!(shop.resolve().unwrap().warnings().len(), 1);
+}
+
 /// Whoever maps a URL means it.
 #[test]
 fn what_is_mapped_has_to_be_there() {

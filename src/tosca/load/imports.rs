@@ -66,19 +66,14 @@ pub(super) fn read<'i>(
         left: library.iter().copied().collect(),
         imported: Imported { files: Vec::new(), links },
     };
-    let importer = Importer { root: template.root(), directory, outside: false };
+    let importer = Importer { root: template.root(), directory, way: ImportWay::default() };
     let open = wanted
         .filter_map(|import| diagnostics.ok(how.target(&importer, import)).flatten())
         .collect();
     reading.follow(open, diagnostics);
-    let mut unasked = Diagnostics::default();
     for &(file, _) in library {
-        let open = reading.of_library(file, &mut unasked);
-        reading.follow(open, &mut unasked);
-    }
-    for mut diagnostic in unasked.0 {
-        diagnostic.severity = Severity::Warning;
-        diagnostics.push(diagnostic);
+        let open = reading.of_library(file, diagnostics);
+        reading.follow(open, diagnostics);
     }
     reading.imported
 }
@@ -112,7 +107,8 @@ impl Importing<'_> {
         importer: &Importer<'_>,
         import: &ImportDefinition<'_>,
     ) -> Result<Option<ImportPlace>, Diagnostic> {
-        let Importer { root, directory, outside } = *importer;
+        let Importer { root, directory, way } = *importer;
+        let ImportWay { outside, .. } = way;
         let name = match import.repository {
             None if is_profile(import.file) => return Ok(None),
             Some(repository) if !is_url(import.file) => match address(root, repository)? {
@@ -122,17 +118,16 @@ impl Importing<'_> {
             _ => import.file.to_owned(),
         };
         if let Some(path) = file_url(&name) {
-            return Ok(Some(ImportPlace { path, outside, optional: true }));
+            return Ok(Some(ImportPlace { path, way, optional: true }));
         }
         let path = directory.join(&name);
         // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
         if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
-            return Ok(Some(ImportPlace { path, outside, optional: import.repository.is_some() }));
+            return Ok(Some(ImportPlace { path, way, optional: import.repository.is_some() }));
         }
-        let mapped = self
-            .mapping
-            .local(&name)
-            .map(|path| Some(ImportPlace { path, outside: true, optional: false }));
+        let way = ImportWay { outside: true, ..way };
+        let mapped = self.mapping.local(&name);
+        let mapped = mapped.map(|path| Some(ImportPlace { path, way, optional: false }));
         mapped.ok_or_else(|| {
             let why = if is_url(&name) {
                 "is not mapped to a local file, and nothing is fetched"
@@ -148,10 +143,25 @@ impl Importing<'_> {
         if outside { self.outside } else { self.files }
     }
 
+    /// Reports what went wrong on a way. What only the library asks for is a warning, unless
+    /// everything is to be had.
+    fn ok<T>(
+        &self,
+        result: Result<T, Diagnostic>,
+        way: ImportWay,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<T> {
+        let result = result.map_err(|error| match way.library && !self.strict {
+            true => Diagnostic { severity: Severity::Warning, ..error },
+            false => error,
+        });
+        diagnostics.ok(result)
+    }
+
     /// Reads a file; nothing where there is no such file, and none is needed.
     fn file(&self, target: &ImportTarget) -> Result<Option<FileId>, Diagnostic> {
-        let ImportPlace { path, outside, optional } = &target.place;
-        let files = self.through(*outside);
+        let ImportPlace { path, way, optional } = &target.place;
+        let files = self.through(way.outside);
         if (*optional || self.strict) && !files.is_file(path) {
             let error =
                 Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
@@ -181,15 +191,24 @@ struct Importer<'a> {
     root: Node<'a>,
     /// Where relative names start.
     directory: &'a Path,
-    /// Whether it is a local copy of something elsewhere, or came with one.
+    /// How it was come by.
+    way: ImportWay,
+}
+
+/// How a file was come by, which counts for what it imports as well.
+#[derive(Clone, Copy, Default)]
+struct ImportWay {
+    /// It is a local copy of something elsewhere, or came with one.
     outside: bool,
+    /// It is of the library, or came with that.
+    library: bool,
 }
 
 /// Where an imported file is.
 struct ImportPlace {
     path: PathBuf,
-    /// Whether it is a local copy of something elsewhere, or comes with one.
-    outside: bool,
+    /// How it is come by.
+    way: ImportWay,
     /// Whether resolving does without it.
     optional: bool,
 }
@@ -205,7 +224,7 @@ struct ImportTarget {
 
 impl ImportTarget {
     fn judge(&self, error: Diagnostic) -> Diagnostic {
-        let help = if self.place.outside {
+        let help = if self.place.way.outside {
             "it has a local copy, which is mapped"
         } else {
             "relative names start at the importing file"
@@ -228,28 +247,28 @@ impl ImportReading<'_> {
     fn follow(&mut self, mut open: Vec<ImportTarget>, diagnostics: &mut Diagnostics) {
         while !open.is_empty() {
             let mut new = Vec::new();
-            let mut outside = Vec::new();
+            let mut ways = Vec::new();
             let mut next = Vec::new();
             for target in open {
                 let path = normalize(&target.place.path);
                 let to = match self.known.get(&path) {
                     Some(known) => *known,
                     None => {
-                        let Some(file) = diagnostics.ok(self.how.file(&target)).flatten() else {
-                            continue;
-                        };
+                        let read = self.how.file(&target);
+                        let read = self.how.ok(read, target.place.way, diagnostics);
+                        let Some(file) = read.flatten() else { continue };
                         self.known.insert(path, file);
                         new.push((file, self.how.keep));
-                        outside.push(target.place.outside);
+                        ways.push(target.place.way);
                         file
                     }
                 };
                 next.extend(self.of_library(to, diagnostics));
                 self.imported.links.links.push(Link { to, ..target.link });
             }
-            for (document, outside) in self.how.texts.parse(&new).into_iter().zip(outside) {
-                if let Some(document) = diagnostics.ok(document) {
-                    next.extend(self.targets(document, outside, diagnostics));
+            for (document, way) in self.how.texts.parse(&new).into_iter().zip(ways) {
+                if let Some(document) = self.how.ok(document, way, diagnostics) {
+                    next.extend(self.targets(document, way, diagnostics));
                     self.imported.files.push(document.file());
                 }
             }
@@ -259,23 +278,24 @@ impl ImportReading<'_> {
 
     /// What a file of the library imports, when it is asked for the first time.
     fn of_library(&mut self, file: FileId, diagnostics: &mut Diagnostics) -> Vec<ImportTarget> {
+        let way = ImportWay { outside: false, library: true };
         self.left
             .remove(&file)
-            .map(|document| self.targets(document, false, diagnostics))
+            .map(|document| self.targets(document, way, diagnostics))
             .unwrap_or_default()
     }
 
     fn targets(
         &self,
         document: &Document,
-        outside: bool,
+        way: ImportWay,
         diagnostics: &mut Diagnostics,
     ) -> Vec<ImportTarget> {
         let sources = self.how.texts.sources();
         let directory = sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
-        let importer = Importer { root: document.root(), directory, outside };
+        let importer = Importer { root: document.root(), directory, way };
         let targets =
             ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));
-        targets.filter_map(|target| diagnostics.ok(target).flatten()).collect()
+        targets.filter_map(|target| self.how.ok(target, way, diagnostics).flatten()).collect()
     }
 }

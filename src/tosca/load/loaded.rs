@@ -117,8 +117,8 @@ impl Loaded {
     /// Reads the wanted imports of the template, for the types in them; what is in its library is
     /// there already. Where it is `strict`, what cannot be had here is an error.
     ///
-    /// A file that does not exist is a `file` error at the import's place; where only a file of the
-    /// library that nothing imports asks for it, a warning. `syntax` errors are as everywhere.
+    /// A file that does not exist is a `file` error at the import's place, and what cannot be parsed
+    /// a `syntax` error; where only the library asks for it, and it is not `strict`, a warning.
     pub(crate) fn import<'i>(
         &self,
         wanted: impl Iterator<Item = ImportDefinition<'i>>,
