@@ -9,21 +9,45 @@ use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
+use serde::de::IgnoredAny;
+
+/// A feature as it is configured.
+struct ConfiguredFeature {
+    name: String,
+    selected: bool,
+    attributes: Vec<FeatureAttribute>,
+    span: Span,
+}
+
+/// An attribute of a feature, by the name in lower case, with underscores for spaces.
+struct FeatureAttribute {
+    name: String,
+    value: String,
+    span: Span,
+}
+
+/// Begins the name of an attribute that says what the feature is called as an input, or with the
+/// name of another attribute behind it, what that one is called behind the feature's name.
+const NAME: &str = "__name";
+/// Begins the name of an attribute that says what another one is called as an input.
+const FULL_NAME: &str = "__full_name";
 
 /// Reads an extended configuration: each feature is a boolean input, true when it is selected
-/// automatically or manually.
+/// automatically or manually, and each of its attributes is the input `feature_attribute`.
 ///
-/// The name of a feature in lower case, with underscores for spaces, is that of its input. A
-/// selected alternative `name = value` assigns the value. Features that are no inputs, such as
-/// those that only group others, are for [`assign`](super::assign) to leave out. A document type is
-/// refused, so that no entity can be declared, let alone expanded.
+/// The name of a feature or attribute in lower case, with underscores for spaces, is that of its
+/// input. A selected alternative `name = value` assigns the value. Features that are no inputs,
+/// such as those that only group others, are for [`assign`](super::assign) to leave out. A document
+/// type is refused, so that no entity can be declared, let alone expanded.
 ///
 /// # Errors
 /// `syntax` where the XML is not well-formed or has a document type; `invalid-input` where it is no
 /// feature configuration.
 pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostic> {
     let mut reader = Reader::from_str(text);
-    let mut found = Vec::new();
+    let mut features: Vec<ConfiguredFeature> = Vec::new();
+    // The features around what is read, each with its depth.
+    let mut around: Vec<(usize, usize)> = Vec::new();
     let (mut depth, mut rooted) = (0_usize, false);
     loop {
         let start = reader.buffer_position();
@@ -34,12 +58,22 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
             if depth == 0 {
                 root(element, std::mem::replace(&mut rooted, true), span)?;
             } else if element.name().as_ref() == "feature" {
-                found.extend(feature(element, span)?);
+                if matches!(event, Event::Start(_)) {
+                    around.push((depth, features.len()));
+                }
+                features.push(feature(element, span)?);
+            } else if element.name().as_ref() == "attribute"
+                && let Some(&(_, feature)) = around.last()
+            {
+                features[feature].attributes.push(attribute(element, span)?);
             }
         }
         match event {
             Event::Start(_) => depth += 1,
-            Event::End(_) => depth -= 1,
+            Event::End(_) => {
+                depth -= 1;
+                around.pop_if(|(begun, _)| *begun == depth);
+            }
             Event::DocType(_) => return Err(syntax(span, "a document type is not allowed")),
             Event::GeneralRef(_) => {
                 return Err(syntax(span, "an entity outside of an attribute is not allowed"));
@@ -48,7 +82,9 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
                 return Err(syntax(span, "the file ends inside of an element"));
             }
             Event::Eof if !rooted => return Err(no_configuration(span, "there is no element")),
-            Event::Eof => return Ok(found),
+            Event::Eof => {
+                return Ok(features.iter().flat_map(ConfiguredFeature::assignments).collect());
+            }
             Event::Empty(_)
             | Event::Text(_)
             | Event::CData(_)
@@ -86,36 +122,90 @@ fn root(element: &BytesStart<'_>, second: bool, span: Span) -> Result<(), Diagno
     }
 }
 
-/// What a feature assigns: an alternative `name = value`, as models of inputs with valid values
-/// have them, the value where it is selected.
-fn feature(element: &BytesStart<'_>, span: Span) -> Result<Option<Assignment>, Diagnostic> {
-    let (mut name, mut selected) = (None, false);
+/// The attributes of an element that are asked for, in that order.
+fn values<const N: usize>(
+    element: &BytesStart<'_>,
+    keys: [&str; N],
+    span: Span,
+) -> Result<[Option<String>; N], Diagnostic> {
+    let mut found = [const { None }; N];
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| syntax(span, error))?;
-        let value = || {
-            attribute
+        if let Some(index) = keys.iter().position(|&key| attribute.key.as_ref() == key) {
+            let value = attribute
                 .normalized_value_with(XmlVersion::Implicit1_0, 1, resolve_predefined_entity)
-                .map_err(|error| syntax(span, error))
-        };
-        match attribute.key.as_ref() {
-            "name" => name = Some(value()?.into_owned()),
-            "automatic" | "manual" => selected |= value()? == "selected",
-            _ => {}
+                .map_err(|error| syntax(span, error))?;
+            found[index] = Some(value.into_owned());
         }
     }
+    Ok(found)
+}
+
+fn feature(element: &BytesStart<'_>, span: Span) -> Result<ConfiguredFeature, Diagnostic> {
+    let [name, automatic, manual] = values(element, ["name", "automatic", "manual"], span)?;
     let name = name.ok_or_else(|| no_configuration(span, "a feature has no name"))?;
-    let assign = |name: &str, value| Assignment {
-        name: input_name(name),
-        value,
-        span: Some(span),
-        source: AssignmentSource::FeatureModel,
-    };
-    let alternative = name.split_once(" = ").and_then(|(input, text)| {
-        let document = yaml::parse(span.file, text.into(), &Limits::default()).ok()?;
-        Some((input, document.root().to_value()))
-    });
-    Ok(match alternative {
-        Some((input, value)) => selected.then(|| assign(input, value)),
-        None => Some(assign(&name, Value::Bool(selected))),
-    })
+    let selected = [automatic, manual].iter().flatten().any(|state| state == "selected");
+    Ok(ConfiguredFeature { name, selected, attributes: Vec::new(), span })
+}
+
+fn attribute(element: &BytesStart<'_>, span: Span) -> Result<FeatureAttribute, Diagnostic> {
+    let [name, value] = values(element, ["name", "value"], span)?;
+    match (name, value) {
+        (Some(name), Some(value)) => Ok(FeatureAttribute { name: input_name(&name), value, span }),
+        (None, _) => Err(no_configuration(span, "an attribute has no name")),
+        (_, None) => Err(no_configuration(span, "an attribute has no value")),
+    }
+}
+
+impl ConfiguredFeature {
+    /// What a feature and its attributes assign: an alternative `name = value`, as models of inputs
+    /// with valid values have them, the value where it is selected.
+    fn assignments(&self) -> impl Iterator<Item = Assignment> {
+        let called = self.attribute(NAME).map_or_else(|| input_name(&self.name), str::to_owned);
+        let alternative = self.name.split_once(" = ").and_then(|(input, text)| {
+            let document = yaml::parse(self.span.file, text.into(), &Limits::default()).ok()?;
+            Some((input_name(input), document.root().to_value()))
+        });
+        let own = match alternative {
+            Some((input, value)) => self.selected.then(|| assignment(input, value, self.span)),
+            None => Some(assignment(called.clone(), Value::Bool(self.selected), self.span)),
+        };
+        let valued = self.attributes.iter().filter(|one| !one.names_another());
+        own.into_iter().chain(valued.map(move |one| {
+            let name = self.attribute(&format!("{FULL_NAME}_{}", one.name)).map_or_else(
+                || {
+                    let behind = self.attribute(&format!("{NAME}_{}", one.name));
+                    format!("{called}_{}", behind.unwrap_or(&one.name))
+                },
+                str::to_owned,
+            );
+            assignment(name, value(&one.value, one.span.file), one.span)
+        }))
+    }
+
+    /// The value of the attribute of this name.
+    fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|one| one.name == name).map(|one| one.value.as_str())
+    }
+}
+
+impl FeatureAttribute {
+    /// Whether it says what something is called, instead of being an input itself.
+    fn names_another(&self) -> bool {
+        [NAME, FULL_NAME].iter().any(|key| {
+            let of = self.name.strip_prefix(key);
+            of.is_some_and(|of| of.is_empty() || of.starts_with('_'))
+        })
+    }
+}
+
+fn assignment(name: String, value: Value, span: Span) -> Assignment {
+    Assignment { name, value, span: Some(span), source: AssignmentSource::FeatureModel }
+}
+
+/// The value that is JSON, else the text itself.
+fn value(text: &str, file: FileId) -> Value {
+    let json = serde_json::from_str::<IgnoredAny>(text).ok();
+    json.and_then(|_| yaml::parse(file, text.into(), &Limits::default()).ok())
+        .map_or_else(|| Value::from(text), |document| document.root().to_value())
 }

@@ -411,9 +411,33 @@ fn a_feature_configuration_selects_booleans() {
 "#;
     let found = from_feature_ide(text, FILE).unwrap();
     let shown: Vec<_> = found.iter().map(|one| format!("{} {}", one.name, one.value)).collect();
-    assert_eq!(shown, ["my_root true", "a_&_b true", "off false", "bare false"]);
-    let span = found[3].span.unwrap();
-    assert_eq!(&text[span.start as usize..span.end as usize], r#"<feature name="bare"/>"#);
+    assert_eq!(shown, ["my_root true", "a_&_b true", "a_&_b_price 1", "off false", "bare false"]);
+    let pointed = |at: usize| {
+        let span = found[at].span.unwrap();
+        &text[span.start as usize..span.end as usize]
+    };
+    assert_eq!(pointed(2), r#"<attribute name="price" value="1"/>"#);
+    assert_eq!(pointed(4), r#"<feature name="bare"/>"#);
+}
+
+#[test]
+fn attributes_of_features_are_assigned() {
+    let text = r#"<configuration>
+    <feature name="Web Shop">
+        <attribute name="Items" value="12"/><attribute name="greeting" value="hello: world"/>
+        <attribute name="__NAME" value="shop"/><attribute name="__name_greeting" value="hi"/>
+        <attribute name="__full_name_items" value="limit"/><attribute name="__named" value="[1]"/>
+        <feature name="inner"><attribute name="a" value="null"/></feature>
+        <attribute name="b" value=""/>
+    </feature>
+    <attribute name="of nobody" value="1"/>
+</configuration>"#;
+    let found = from_feature_ide(text, FILE).unwrap();
+    let shown: Vec<_> = found.iter().map(|one| format!("{} {}", one.name, one.value)).collect();
+    let expected =
+        ["shop false", "limit 12", "shop_hi hello: world", "shop___named [1]", "shop_b "];
+    assert_eq!(shown[..5], expected);
+    assert_eq!(shown[5..], ["inner false", "inner_a null"]);
 }
 
 #[test]
@@ -446,6 +470,11 @@ fn unsafe_or_broken_xml_is_refused() {
         ("", "invalid-input", "there is no element"),
         ("<html/>", "invalid-input", "the root element is `html`"),
         ("<configuration><feature/></configuration>", "invalid-input", "a feature has no name"),
+        (
+            "<configuration><feature name='a'><attribute value='1'/></feature></configuration>",
+            "invalid-input",
+            "an attribute has no name",
+        ),
     ];
     for (text, code, part) in cases {
         let error = from_feature_ide(text, FILE).expect_err(text);
