@@ -12,18 +12,22 @@
 //! | `inputs` | a file of inputs, or a list of them; else `inputs.yaml` or `inputs.xml` where there is one |
 //! | `template` | relative to the directory that holds `tests`, else to the case |
 //! | `expected` | the resolved template as it must be; else `est.yaml` or `expected.yaml` |
-//! | `error` | resolving must fail with a diagnostic of this code, or with this text in its message |
+//! | `error` | resolving must fail with a diagnostic of this code, with this text in its message, or with what the reference implementation says in these words |
 //! | `warning` | the code of a warning that must be given |
 //! | `replace` | pairs of text and replacement for the strings of the resolved template |
 //! | `merge` | laid over the expected template |
 //! | `options` | variability options over the template's |
 //! | `now` | what the clock says |
 //!
+//! What lies below a directory whose name ends in `---disabled` is skipped. Where a name ends in
+//! `---only`, only what lies below such directories runs. Names that start with a dot are ignored.
+//!
 //! Templates are compared as data: neither the order of map entries counts, nor whether `1` is
 //! written `1.0`.
 
 mod compare;
 mod settings;
+mod wording;
 
 use crate::Failure;
 use crate::Resolution;
@@ -49,6 +53,8 @@ const LISTED: usize = 20;
 pub struct Report {
     /// Each of them.
     pub cases: Vec<Case>,
+    /// How many did not run, because their directories are called so.
+    pub skipped: usize,
 }
 
 /// A case that ran.
@@ -74,13 +80,13 @@ impl Report {
         self.cases.iter().filter(|case| !case.problems.is_empty()).count()
     }
 
-    /// Whether there are cases, and all of them passed.
+    /// Whether there are cases, and all that ran passed.
     pub fn is_success(&self) -> bool {
-        !self.cases.is_empty() && self.failed() == 0
+        self.cases.len() + self.skipped > 0 && self.failed() == 0
     }
 }
 
-/// Each failing case with what differs, then `N passed, M failed`.
+/// Each failing case with what differs, then `N passed, M failed`, and what was skipped.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for case in self.cases.iter().filter(|case| !case.problems.is_empty()) {
@@ -94,7 +100,11 @@ impl fmt::Display for Report {
                 writeln!(f, "    and {} more", case.problems.len() - LISTED)?;
             }
         }
-        writeln!(f, "{} passed, {} failed", self.passed(), self.failed())
+        write!(f, "{} passed, {} failed", self.passed(), self.failed())?;
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        writeln!(f)
     }
 }
 
@@ -106,14 +116,41 @@ impl fmt::Display for Report {
 /// ```
 pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files: &F) -> Report {
     let resolver = |template: PathBuf| Resolver::new(template).files(files.clone());
-    let mut report = Report::default();
-    for found in discover(dir.as_ref(), files) {
-        report.cases.push(match found {
-            Ok(place) => place.run(files, &resolver),
-            Err(unreadable) => unreadable,
-        });
+    let (places, skipped) = selected(discover(dir.as_ref(), files));
+    let run = |found: Result<CasePlace, Case>| match found {
+        Ok(place) => place.run(files, &resolver),
+        Err(unreadable) => unreadable,
+    };
+    Report { cases: places.into_iter().map(run).collect(), skipped }
+}
+
+/// What the names of directories say of the cases below them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Marks {
+    disabled: bool,
+    only: bool,
+}
+
+impl Marks {
+    /// Those of a directory below.
+    fn below(self, dir: &Path) -> Self {
+        let name = dir.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        Self {
+            disabled: self.disabled || name.ends_with("---disabled"),
+            only: self.only || name.ends_with("---only"),
+        }
     }
-    report
+}
+
+/// Those of the cases that run, and how many do not.
+fn selected<T>(found: Vec<(Marks, T)>) -> (Vec<T>, usize) {
+    let all = found.len();
+    let only = found.iter().any(|(marks, _)| marks.only && !marks.disabled);
+    let runs = |marks: Marks| !marks.disabled && (marks.only || !only);
+    let left: Vec<_> =
+        found.into_iter().filter(|&(marks, _)| runs(marks)).map(|(_, case)| case).collect();
+    let skipped = all - left.len();
+    (left, skipped)
 }
 
 /// Where a case is, and where its template is looked for.
@@ -235,30 +272,31 @@ impl CasePlace {
 }
 
 /// The cases at or below a directory in the order of their paths; what cannot be listed is a
-/// failing case.
-fn discover(root: &Path, files: &dyn FileSystem) -> Vec<Result<CasePlace, Case>> {
+/// failing case. The directory itself may be called whatever it is.
+fn discover(root: &Path, files: &dyn FileSystem) -> Vec<(Marks, Result<CasePlace, Case>)> {
     let mut found = Vec::new();
-    let mut open = vec![(root.to_path_buf(), 0)];
-    while let Some((dir, depth)) = open.pop() {
+    let mut open = vec![(root.to_path_buf(), 0, Marks::default())];
+    while let Some((dir, depth, marks)) = open.pop() {
         if let Some(place) = CasePlace::of(&dir, files) {
-            found.push(Ok(place));
+            found.push((marks, Ok(place)));
             continue;
         }
         let tests = dir.join("tests");
         if first(&dir, &TEMPLATE_NAMES, files).is_some() && files.is_dir(&tests) {
-            open.push((tests, depth + 1));
+            open.push((tests, depth + 1, marks));
             continue;
         }
         match files.list(&dir) {
             Ok(entries) if depth < DEPTH => {
                 let inner =
                     entries.into_iter().rev().filter(|path| files.is_dir(path) && !is_hidden(path));
-                open.extend(inner.map(|path| (path, depth + 1)));
+                let inner = inner.map(|path| (marks.below(&path), path));
+                open.extend(inner.map(|(marks, path)| (path, depth + 1, marks)));
             }
             Ok(_) => {}
             Err(error) => {
                 let problems = vec![format!("cannot be listed: {error}")];
-                found.push(Err(Case { path: dir, description: None, problems }));
+                found.push((marks, Err(Case { path: dir, description: None, problems })));
             }
         }
     }
@@ -306,7 +344,12 @@ fn one_line_each(diagnostics: &[Diagnostic], sources: &SourceMap) -> Vec<String>
 fn refused(failure: &Failure, wanted: &str) -> Result<(), Vec<String>> {
     let errors =
         || failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    if errors().any(|error| error.code.as_str() == wanted || error.message.contains(wanted)) {
+    let is_wanted = |error: &Diagnostic| {
+        error.code.as_str() == wanted
+            || error.message.contains(wanted)
+            || wording::speaks_of(wanted, error.code)
+    };
+    if errors().any(is_wanted) {
         return Ok(());
     }
     let got = errors().map(|error| error.one_line(&failure.sources));
@@ -335,7 +378,8 @@ mod tests {
     fn places<const N: usize>(root: &str, files: [&str; N]) -> Vec<(String, String)> {
         let files: MemoryFiles = files.into_iter().map(|path| (path, "")).collect();
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
-        let found = discover(Path::new(root), &files).into_iter();
+        let (found, _) = selected(discover(Path::new(root), &files));
+        let found = found.into_iter();
         found
             .map(|place| place.map(|place| (text(place.case), text(place.templates))).unwrap())
             .collect()
@@ -382,6 +426,29 @@ mod tests {
     }
 
     #[test]
+    fn names_say_what_is_skipped() {
+        let case = |path| pair(path, path);
+        let files = ["t/a/test.yaml", "t/b---disabled/test.yaml", "t/c---disabled/d/test.yaml"];
+        assert_eq!(places("t", files), [case("t/a")]);
+        // Who names a directory wants it.
+        assert_eq!(places("t/b---disabled", files), [case("t/b---disabled")]);
+        let files = [
+            "t/a/test.yaml",
+            "t/b---only/test.yaml",
+            "t/c---only/d/test.yaml",
+            "t/c---only/e---disabled/test.yaml",
+            "t/.f---only/test.yaml",
+        ];
+        assert_eq!(places("t", files), [case("t/b---only"), case("t/c---only/d")]);
+        assert_eq!(places("t/a", files), [case("t/a")]);
+        // What is disabled is not what everything else is skipped for.
+        let files = ["t/a/test.yaml", "t/b---only/c---disabled/test.yaml"];
+        assert_eq!(places("t", files), [case("t/a")]);
+        let files: MemoryFiles = files.into_iter().map(|path| (path, "")).collect();
+        assert_eq!(run("t", &files).skipped, 1);
+    }
+
+    #[test]
     fn runs_in_memory() {
         let version = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
         let files = MemoryFiles::from([
@@ -424,8 +491,8 @@ mod tests {
                 .map(|number| format!("a.b: expected {number}, got nothing"))
                 .collect(),
         };
-        let report =
-            Report { cases: vec![case("t/one", 0), case("t/two", 1), case("t/many", LISTED + 2)] };
+        let report = vec![case("t/one", 0), case("t/two", 1), case("t/many", LISTED + 2)];
+        let report = Report { cases: report, skipped: 0 };
         let text = report.to_string();
         assert!(
             text.starts_with(
@@ -440,7 +507,9 @@ mod tests {
             "{text}"
         );
         assert!(!report.is_success());
-        assert!(Report { cases: vec![case("t", 0)] }.is_success());
+        let passed = Report { cases: vec![case("t", 0)], skipped: 3 };
+        assert!(passed.is_success());
+        assert_eq!(passed.to_string(), "1 passed, 0 failed, 3 skipped\n");
         assert!(!Report::default().is_success());
     }
 }
