@@ -65,7 +65,7 @@ const MODES: &[(&str, &[(&str, &str)])] = &[
     ("consistent-strict", &[("default_condition", "consistency")]),
     ("consistent-loose", &[("pruning", "consistency")]),
     ("default", &[("default_condition", "true")]),
-    ("semantic-strict", &[("default_condition", "true"), ("pruning", "consistency")]),
+    ("semantic-strict", &[("default_condition", "semantic"), ("pruning", "consistency")]),
     ("semantic-loose", &[("pruning", "true")]),
     ("loose", &[("pruning", "true")]),
 ];
@@ -93,14 +93,22 @@ impl Options {
             |(_, value)| value,
         );
         let &(_, settings) = MODES.iter().find(|(name, _)| *name == mode).unwrap();
+        let (ends, covered): (Vec<Kind>, Vec<Kind>) =
+            Kind::ALL.iter().partition(|kind| matches!(kind, Kind::Input | Kind::Output));
+        let of_kind = |kind: &Kind, name: &str, value: &str| {
+            (format!("{}_{name}", kind.word()), value.to_owned())
+        };
         for (name, value) in settings {
             if complete {
                 set.insert((*name).into(), (*value).into());
-                continue;
+            } else {
+                set.extend(covered.iter().map(|kind| of_kind(kind, name, value)));
             }
-            let covered =
-                Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Input | Kind::Output));
-            set.extend(covered.map(|kind| (format!("{}_{name}", kind.word()), (*value).into())));
+        }
+        if !complete {
+            for name in ["default_condition", "pruning"] {
+                set.extend(ends.iter().map(|kind| of_kind(kind, name, "false")));
+            }
         }
         set.extend(written());
         Self { set }

@@ -164,11 +164,11 @@ options! {
         MissingPropertyContainer "missing_property_container_check" (Checks, SWITCH, CONSISTENCY) "What a present property belongs to is present.";
         AmbiguousProperty "ambiguous_property_check" (Checks, SWITCH, CONSISTENCY) "The present properties of an element differ in their names.";
         MissingTypeContainer "missing_type_container_check" (Checks, SWITCH, CONSISTENCY) "What a present type belongs to is present.";
-        AmbiguousType "ambiguous_type_check" (Checks, SWITCH, CONSISTENCY) "A present element has exactly one present type.";
+        AmbiguousType "ambiguous_type_check" (Checks, SWITCH, CONSISTENCY) "A present element has exactly one present type; that it has none is an error even where this is off.";
         ExpectedHosting "expected_hosting_check" (Checks, SWITCH, SEMANTIC) "A present node that has hosting relations has one that is present.";
         ExpectedIncomingRelation "expected_incoming_relation_check" (Checks, SWITCH, SEMANTIC) "A present node that has incoming relations has one that is present.";
         ExpectedArtifact "expected_artifact_check" (Checks, SWITCH, SEMANTIC) "A present node that has artifacts has one that is present.";
-        ExpectedTechnology "expected_technology_check" (Checks, SWITCH, CONSISTENCY) "A present managed node that has technologies has one that is present.";
+        ExpectedTechnology "expected_technology_check" (Checks, SWITCH, CONSISTENCY) "A present managed node that has technologies has one that is present; that it has none is an error even where this is off.";
         MissingTechnologyContainer "missing_technology_container_check" (Checks, SWITCH, CONSISTENCY) "The node of a present technology is present.";
         AmbiguousTechnology "ambiguous_technology_check" (Checks, SWITCH, CONSISTENCY) "A present node has at most one present technology.";
         AmbiguousRelation "ambiguous_relation_check" (Checks, SWITCH, CONSISTENCY) "The present relations of a node differ in their names.";
@@ -177,7 +177,7 @@ options! {
         UnconsumedInput "unconsumed_input_check" (Checks, SWITCH, SEMANTIC) "A present input is consumed by something present.";
         UnproducedOutput "unproduced_output_check" (Checks, SWITCH, CONSISTENCY) "A present output takes its value from something present.";
         Persistent "persistent_check" or "anchor_check" (Checks, SWITCH, CHECKS) "Where nodes are kept by their incoming relations and their hosts, some node is persistent.";
-        RequiredTechnology "required_technology_check" (Checks, SWITCH, SEMANTIC) "A managed node that needs a technology has a technology rule that fits.";
+        RequiredTechnology "required_technology_check" (Checks, SWITCH, SEMANTIC) "Where technologies are enriched, a managed node without any has a technology rule that fits, also one that turns out to be absent.";
     }
 }
 

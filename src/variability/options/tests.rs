@@ -235,7 +235,7 @@ const MODES: [(&str, [bool; 4]); 9] = [
     ("consistent-loose", [false, false, true, false]),
     ("consitent-loose", [false, false, true, false]),
     ("default", [true, true, false, false]),
-    ("semantic-strict", [true, true, true, false]),
+    ("semantic-strict", [false, true, true, false]),
     ("semantic-loose", [false, false, true, true]),
     ("loose", [false, false, true, true]),
 ];
@@ -287,13 +287,32 @@ fn a_switch_of_a_kind_replaces_what_the_mode_says_about_it() {
 
 #[test]
 fn a_wide_switch_reaches_what_the_mode_leaves_open() {
-    let options = options("{mode: consistent-loose, pruning: true}");
-    assert_eq!(aspects(&options, ElementKind::Input), [false, false, true, true]);
+    let options = options("{mode: consistent-loose, pruning: true, default_condition: semantic}");
     assert_eq!(
         aspects(&options, ElementKind::Node),
-        [false, false, true, false],
-        "the mode names nodes"
+        [false, true, true, false],
+        "the mode names the pruning of nodes"
     );
+}
+
+#[test]
+fn a_wide_switch_reaches_inputs_and_outputs_with_the_third_candidate_only() {
+    let ends = [ElementKind::Input, ElementKind::Output];
+    let wide = "pruning: true, semantic_pruning: true, default_condition: true";
+    for version in VERSIONS {
+        let reached = version.ends_with("rc_3");
+        let manual = try_resolve(version, &format!("{{mode: manual, {wide}}}"), &[]).unwrap();
+        assert_eq!(aspects(&manual, ElementKind::Node), [true; 4], "{version}");
+        for (mode, _) in MODES {
+            let template = format!("{{mode: {mode}, {wide}}}");
+            let options = try_resolve(version, &template, &[]).unwrap();
+            let asked = try_resolve(version, &template, &[("input_pruning", "true")]).unwrap();
+            assert_eq!(aspects(&asked, ElementKind::Input)[2..], [true; 2], "{version} {mode}");
+            for end in ends {
+                assert_eq!(aspects(&options, end), [reached; 4], "{version} {mode} {end}");
+            }
+        }
+    }
 }
 
 #[test]
