@@ -230,6 +230,52 @@ fn archives_do_not_lead_out_of_themselves() {
 }
 
 #[test]
+fn dependencies_count_as_if_they_lay_beside_the_template() {
+    let shop = |config: &str, library: &str| {
+        let others = [("shop/config.yaml", config.to_owned()), ("wood/lib/a.yaml", library.into())];
+        resolver(template("lib/a.yaml", ""), others)
+    };
+    let config = "dependencies: [ { source: ../wood/lib } ]";
+    let fine = shop(config, &types("Shop"));
+    assert_eq!(said(&fine), [""; 0]);
+    // People and tools look for a file where it is.
+    assert_eq!(read(&fine), [TEMPLATE, "shop/config.yaml", "wood/lib/a.yaml"]);
+    let broken = "{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: [ }";
+    let Failure { diagnostics, sources } = shop(config, broken).resolve().unwrap_err();
+    let place = sources.place(diagnostics[0].span.unwrap());
+    assert!(place.starts_with("wood/lib/a.yaml:1:"), "{place}");
+}
+
+#[test]
+fn dependencies_that_are_not_at_hand_are_warnings() {
+    let warned = |config: &str| {
+        let template = "tosca_definitions_version: tosca_simple_yaml_1_3\n".to_owned();
+        let shop = resolver(template, [("shop/config.yaml", config.to_owned())]);
+        let resolution = shop.resolve().unwrap();
+        let warnings = resolution.warnings().iter();
+        warnings.map(|one| one.one_line(resolution.source_map())).collect::<Vec<_>>()
+    };
+    for remote in ["https://example.com/lib", "git@example.com:wood/lib", "../wood.git"] {
+        let warnings = warned(&format!("dependencies: [ {{ source: '{remote}' }} ]"));
+        let place = "shop/config.yaml:1:27: warning[file]";
+        let why = "is not fetched: of dependencies only local directories count";
+        assert_eq!(warnings, [format!("{place}: `{remote}` {why}")]);
+    }
+    for missing in ["../nowhere", "..", "template.yaml"] {
+        let warnings = warned(&format!("dependencies: [ {{ source: {missing} }} ]"));
+        assert_eq!(warnings.len(), 1, "{missing}");
+        let why = format!("`{missing}` is no directory that could lie beside the template");
+        assert!(warnings[0].ends_with(&why), "{warnings:?}");
+    }
+    assert_eq!(warned("dependencies: [").len(), 1);
+    // Other tools call their files so, too.
+    for others in ["", "a: [", "dependencies: { wood: 1.0 }", "dependencies: [ wood, { name: x } ]"]
+    {
+        assert_eq!(warned(others), [""; 0], "{others}");
+    }
+}
+
+#[test]
 fn types_show_what_is_behind_a_prefix() {
     let shop = resolver(
         template("{ file: ../types.yaml, namespace_prefix: my }", ""),

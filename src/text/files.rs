@@ -35,8 +35,8 @@ impl Files {
     }
 
     /// Holds this text for the file of a path, which is then not read.
-    pub(crate) fn add(&self, path: &Path, text: Arc<str>) -> FileId {
-        let id = self.sources.add(path, text);
+    pub(crate) fn add(&self, system: &dyn FileSystem, path: &Path, text: Arc<str>) -> FileId {
+        let id = self.sources.add_from(system, path, text);
         self.by_path.insert(normalize(path), Box::new(Ok(id)));
         id
     }
@@ -56,7 +56,7 @@ impl Files {
             return read.clone();
         }
         let bytes = read_bytes(system, path).and_then(|bytes| decode(path, bytes));
-        let read = bytes.map(|text| self.sources.add(path, text));
+        let read = bytes.map(|text| self.sources.add_from(system, path, text));
         self.by_path.insert(normal, Box::new(read)).clone()
     }
 

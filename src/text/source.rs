@@ -1,6 +1,7 @@
 //! Where text comes from: files, spans in them, and the one trait through which they are read.
 
 use elsa::sync::FrozenVec;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -75,18 +76,25 @@ pub struct Location<'a> {
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     path: PathBuf,
+    /// As it was asked for, where that is another path.
+    asked: Option<PathBuf>,
     text: Arc<str>,
     line_starts: OnceLock<Vec<u32>>,
 }
 
 impl SourceFile {
     fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
-        Self { path: path.into(), text: text.into(), line_starts: OnceLock::new() }
+        Self { path: path.into(), asked: None, text: text.into(), line_starts: OnceLock::new() }
     }
 
-    /// The path under which the file was read.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path by which other files lead to it.
+    pub(crate) fn asked(&self) -> &Path {
+        self.asked.as_deref().unwrap_or(&self.path)
     }
 
     /// The whole text.
@@ -167,6 +175,22 @@ impl SourceMap {
     /// Adds a file and returns its id.
     pub fn add(&self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
         FileId(self.files.push_get_index(Arc::new(SourceFile::new(path, text))) as u32)
+    }
+
+    /// Adds a file of a system that may show it elsewhere than where it is.
+    pub(crate) fn add_from(
+        &self,
+        system: &dyn FileSystem,
+        path: &Path,
+        text: impl Into<Arc<str>>,
+    ) -> FileId {
+        let file = match system.place(path) {
+            Cow::Borrowed(_) => SourceFile::new(path, text),
+            Cow::Owned(place) => {
+                SourceFile { asked: Some(path.into()), ..SourceFile::new(place, text) }
+            }
+        };
+        FileId(self.files.push_get_index(Arc::new(file)) as u32)
     }
 
     /// The file of this id; those that are built in are files of every map.
@@ -271,6 +295,12 @@ pub trait FileSystem: Sync {
     /// so.
     fn is_link(&self, _path: &Path) -> bool {
         false
+    }
+
+    /// Where a file is that may be shown elsewhere, for people and tools; where it is asked for,
+    /// unless a system says otherwise.
+    fn place<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        Cow::Borrowed(path)
     }
 }
 

@@ -166,7 +166,7 @@ impl<'a> Checker<'_, 'a> {
     /// Whether a file is there, or is one of the network, where nobody looks.
     pub(super) fn is_there(&self, at: Node<'_>, name: &str) -> bool {
         let package = self.prepared.loaded.package();
-        let naming = self.sources.file(at.span().file).path().parent();
+        let naming = self.sources.file(at.span().file).asked().parent();
         let bases = naming.into_iter().chain(package.template.parent()).chain(package.root());
         name.contains("://")
             || bases.map(|base| normalize(&base.join(name))).any(|path| self.is_file(&path))

@@ -44,6 +44,7 @@ impl<'l> Interpreted<'l> {
     pub(crate) fn of(loaded: &'l Loaded, choice: &Choice) -> Result<Self, Diagnostics> {
         let root = loaded.whole(loaded.template())?.root();
         let mut phases = Phases::new(choice);
+        phases.warnings = loaded.warnings().clone();
         let template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
         // What is wrong in plain TOSCA can be resolved all the same.
         let severity = if choice.tolerant { Severity::Error } else { Severity::Warning };

@@ -53,7 +53,7 @@ pub(super) fn read<'i>(
     diagnostics: &mut Diagnostics,
 ) -> Imported {
     let sources = how.texts.sources();
-    let path = |file: FileId| normalize(sources.file(file).path());
+    let path = |file: FileId| normalize(sources.file(file).asked());
     let known = library.iter().map(|&(file, _)| file).chain([template.file()]);
     let links = Links {
         top: Some(template.file()),
@@ -292,7 +292,7 @@ impl ImportReading<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Vec<ImportTarget> {
         let sources = self.how.texts.sources();
-        let directory = sources.file(document.file()).path().parent().unwrap_or(Path::new(""));
+        let directory = sources.file(document.file()).asked().parent().unwrap_or(Path::new(""));
         let importer = Importer { root: document.root(), directory, way };
         let targets =
             ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));

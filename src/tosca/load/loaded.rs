@@ -1,6 +1,7 @@
 //! A template with all that is read for it, for as many choices and questions as there are.
 
 use super::Mapping;
+use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
@@ -46,6 +47,8 @@ pub(crate) struct Loaded {
     base: PathBuf,
     /// The service templates under `lib/` next to the template, in the order of their paths.
     library: Vec<FileId>,
+    /// What is odd about the files that come with the template.
+    warnings: Diagnostics,
 }
 
 impl Loaded {
@@ -61,9 +64,17 @@ impl Loaded {
     ) -> Result<Self, Failure> {
         let files = Files::default();
         match OpenedPackage::read(location, &outside, &files, extent) {
-            Ok(OpenedPackage { package, template, base, library }) => {
-                Ok(Self { files, package, outside, mapping, extent, template, base, library })
-            }
+            Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
+                files,
+                package,
+                outside,
+                mapping,
+                extent,
+                template,
+                base,
+                library,
+                warnings,
+            }),
             Err(Diagnostics(diagnostics)) => {
                 Err(Failure { diagnostics, sources: files.sources().clone() })
             }
@@ -78,6 +89,11 @@ impl Loaded {
     /// Where the template is.
     pub(crate) fn package(&self) -> &Package {
         &self.package
+    }
+
+    /// Warnings of the files that come with the template.
+    pub(crate) fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// The file of the template.
@@ -200,6 +216,7 @@ struct OpenedPackage {
     template: FileId,
     base: PathBuf,
     library: Vec<FileId>,
+    warnings: Diagnostics,
 }
 
 impl OpenedPackage {
@@ -210,18 +227,19 @@ impl OpenedPackage {
         files: &Files,
         extent: Extent,
     ) -> Result<Self, Diagnostics> {
-        let (package, template) = match location {
+        let (mut package, template) = match location {
             TemplateLocation::Path(path) => {
                 let package = Package::find(outside, path, files)?;
                 let template = files.read(&*package.files, &package.template)?;
                 (package, template)
             }
             TemplateLocation::Text { name, text } => {
-                (Package::of_file(outside, name), files.add(name, Arc::clone(text)))
+                (Package::of_file(outside, name), files.add(&**outside, name, Arc::clone(text)))
             }
         };
         let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
-        let mut diagnostics = Diagnostics::default();
+        let (mut warnings, mut diagnostics) = (Diagnostics::default(), Diagnostics::default());
+        package.files = with_dependencies(package.files, &base, files, &mut warnings);
         let library = read_library(&*package.files, &base.join("lib"), files, &mut diagnostics);
         let jobs: Vec<_> = std::iter::once((template, None))
             .chain(library.iter().map(|&file| (file, keep(extent))))
@@ -233,7 +251,7 @@ impl OpenedPackage {
             return Err(diagnostics);
         }
         package.check(files.whole(template)?.root())?;
-        Ok(Self { package, template, base, library })
+        Ok(Self { package, template, base, library, warnings })
     }
 }
 
@@ -250,7 +268,7 @@ fn read_library(
         let template =
             bytes.filter(|bytes| memmem::find(bytes, b"tosca_definitions_version").is_some());
         let text = template.and_then(|bytes| diagnostics.ok(files::decode(&path, bytes)));
-        library.extend(text.map(|text| files.add(&path, text)));
+        library.extend(text.map(|text| files.add(system, &path, text)));
     }
     library
 }

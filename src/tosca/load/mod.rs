@@ -1,5 +1,6 @@
 //! Reads a template with its library and its imports, each file once.
 
+mod dependencies;
 mod imports;
 mod loaded;
 mod mapping;
