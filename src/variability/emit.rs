@@ -358,7 +358,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         self.some(entries, like)
     }
 
-    /// The type that the present technology of a node assigns.
+    /// The type that the present technology of a node assigns, if it does.
     fn assigned_type(&self, id: ElementId) -> Option<String> {
         let node = &self.graph.nodes[self.graph.element(id).slot as usize];
         let technology = self.presence.among(&node.technologies).next()?;
@@ -369,7 +369,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             .implementations
             .iter()
             .find(|implementation| implementation.requires.iter().all(holds));
-        chosen.map(|implementation| implementation.assign.clone())
+        chosen.and_then(|implementation| implementation.assign.clone())
     }
 
     fn type_of(&self, id: ElementId, value: Node<'a>, assigned: Option<String>) -> Option<Out<'a>> {

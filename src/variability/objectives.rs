@@ -140,7 +140,7 @@ pub(crate) fn count(evaluator: &mut Evaluator<'_, '_>, direction: Optimization) 
     let graph = evaluator.graph;
     let mut by_name: indexmap::IndexMap<&str, Vec<ElementId>, rustc_hash::FxBuildHasher> =
         indexmap::IndexMap::default();
-    for technology in &graph.technologies {
+    for technology in graph.technologies.iter().filter(|technology| !technology.none) {
         by_name.entry(graph.element(technology.id).name).or_default().push(technology.id);
     }
     let terms: Vec<_> =

@@ -220,6 +220,7 @@ impl<'a> GraphBuilder<'a, '_> {
             self.graph.technologies.push(TechnologyElement {
                 id,
                 node,
+                none: false,
                 weight: technology.weight.unwrap_or(Decimal::ONE),
                 artifacts: technology.artifact.into_iter().collect(),
                 requires: Vec::new(),

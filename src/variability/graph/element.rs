@@ -151,8 +151,8 @@ pub(crate) type Requires = Vec<Vec<ElementId>>;
 pub(crate) struct Implementation {
     /// When.
     pub requires: Requires,
-    /// The type that it assigns.
-    pub assign: String,
+    /// The type that it assigns; nothing where the node keeps its own.
+    pub assign: Option<String>,
 }
 
 /// A deployment technology of a node: written by the author, or the candidate of a rule.
@@ -162,6 +162,8 @@ pub(crate) struct TechnologyElement<'a> {
     pub id: ElementId,
     /// Its node.
     pub node: NodeId,
+    /// Whether it stands for none: a rule says that its node needs no technology.
+    pub none: bool,
     /// What its presence is worth.
     pub weight: Decimal,
     /// The types of the artifacts that it manages.

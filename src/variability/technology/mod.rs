@@ -3,7 +3,8 @@
 //!
 //! A rule matches a node whose type derives from its component, unless a rule for a more specific
 //! component does. Each way up the hosting relations that its `hosting` finds is one candidate;
-//! that way is the candidate's condition.
+//! that way is the candidate's condition. A rule without a technology is a candidate as well: the
+//! node needs none then.
 
 mod hosting;
 
@@ -19,11 +20,14 @@ use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
 use rustc_hash::FxHashMap;
 
+/// What candidates are called that stand for no technology.
+const NO_TECHNOLOGY: &str = "null";
+
 /// One way in which a rule fits a node.
 struct Candidate<'a> {
     rule: &'a TechnologyRule<'a>,
     requires: Requires,
-    assign: String,
+    assign: Option<String>,
 }
 
 /// Adds the technologies that rules find for managed nodes, and completes those that authors wrote.
@@ -75,7 +79,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
     for (index, candidate) in candidates.into_iter().enumerate() {
         let id = graph.push(Element {
             kind: ElementKind::Technology,
-            name: &candidate.rule.technology,
+            name: candidate.rule.technology.as_deref().unwrap_or(NO_TECHNOLOGY),
             index: index as u32,
             container: Some(container),
             slot: graph.technologies.len() as u32,
@@ -87,6 +91,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
         graph.technologies.push(TechnologyElement {
             id,
             node,
+            none: candidate.rule.technology.is_none(),
             weight: candidate.rule.weight,
             artifacts: candidate.rule.artifact.into_iter().collect(),
             requires: candidate.requires,
@@ -122,7 +127,7 @@ fn complete<'a>(
                 (Some(_), None) => false,
                 (None, _) => true,
             };
-            candidate.rule.technology == name && right_artifact
+            candidate.rule.technology.as_deref() == Some(name) && right_artifact
         };
         let fitting: Vec<_> = candidates.iter().filter(fits).collect();
         let plain = Scenario {
@@ -136,10 +141,10 @@ fn complete<'a>(
             written.assign.map_or_else(|| plain.assign(options.assign_pattern()), str::to_owned);
         let implementation = |candidate: &&Candidate<'_>| Implementation {
             requires: candidate.requires.clone(),
-            assign: written.assign.map_or_else(|| candidate.assign.clone(), str::to_owned),
+            assign: written.assign.map(str::to_owned).or_else(|| candidate.assign.clone()),
         };
         let mut implementations: Vec<_> = fitting.iter().map(implementation).collect();
-        implementations.push(Implementation { requires: Vec::new(), assign: last });
+        implementations.push(Implementation { requires: Vec::new(), assign: Some(last) });
         let weight = match (written.weight, &fitting[..]) {
             (None, [only]) => Some(only.rule.weight),
             (written, _) => written,
@@ -222,16 +227,18 @@ impl<'r, 'a> Rules<'r, 'a> {
         for &rule in rules.into_iter().flatten() {
             let Some(artifacts) = artifacts(graph, types, node, node_type, rule) else { continue };
             let hosting = &rule.hosting;
-            let scenario = Scenario {
-                node_type,
-                component: rule.component,
-                artifact: rule.artifact,
-                technology: &rule.technology,
-                hosting,
+            let by_pattern = |technology| {
+                let scenario = Scenario {
+                    node_type,
+                    component: rule.component,
+                    artifact: rule.artifact,
+                    technology,
+                    hosting,
+                };
+                scenario.assign(options.assign_pattern())
             };
-            let assign = rule
-                .assign
-                .map_or_else(|| scenario.assign(options.assign_pattern()), str::to_owned);
+            let assign = rule.assign.map(str::to_owned);
+            let assign = assign.or_else(|| rule.technology.as_deref().map(by_pattern));
             for path in hosting::paths(graph, types, node, hosting)? {
                 let mut requires: Requires =
                     path.iter().flat_map(|&id| on_path(graph, id)).map(|id| vec![id]).collect();

@@ -164,8 +164,8 @@ fn type_specific<'a>(
 pub(crate) struct TechnologyRule<'a> {
     /// Where it stands.
     pub node: Node<'a>,
-    /// The technology in lower case.
-    pub technology: String,
+    /// The technology in lower case; nothing for components that need none.
+    pub technology: Option<String>,
     /// The type of the components to which it can be assigned.
     pub component: &'a str,
     /// The types up the hosting relations; `*` skips any number of hosts.
@@ -198,8 +198,8 @@ pub(crate) fn parse_rules<'a>(
                             .help("start each rule with `-`"),
                     );
                 }
-                list.items()
-                    .for_each(|item| rule(item, technology.text(), &mut rules, diagnostics));
+                let technology = technology.text().filter(|_| !technology.is_null());
+                list.items().for_each(|item| rule(item, Some(technology), &mut rules, diagnostics));
             }
         }
         NodeKind::Scalar if node.is_null() => {}
@@ -211,16 +211,20 @@ pub(crate) fn parse_rules<'a>(
 
 fn rule<'a>(
     node: Node<'a>,
-    technology: Option<&'a str>,
+    technology: Option<Option<&'a str>>,
     rules: &mut Vec<TechnologyRule<'a>>,
     diagnostics: &mut Diagnostics,
 ) {
-    let mut technologies: Vec<&str> = technology.into_iter().collect();
+    let mut technologies: Vec<Option<&str>> = technology.into_iter().collect();
     let (mut component, mut hosting, mut artifact, mut conditions) = (None, Vec::new(), None, None);
     let (mut value_of, mut assign) = (Decimal::ONE, None);
     for (key, value) in node.entries() {
         match key.text().unwrap_or_default() {
-            "technology" => technologies = strings(value, "`technology`", diagnostics),
+            "technology" if value.is_null() => technologies = vec![None],
+            "technology" => {
+                let named = strings(value, "`technology`", diagnostics);
+                technologies = named.into_iter().map(Some).collect();
+            }
             "component" => component = diagnostics.ok(string(value, "`component`")),
             "hosting" => hosting = strings(value, "`hosting`", diagnostics),
             "artifact" => artifact = diagnostics.ok(string(value, "`artifact`")),
@@ -238,7 +242,7 @@ fn rule<'a>(
     };
     rules.extend(technologies.into_iter().map(|technology| TechnologyRule {
         node,
-        technology: technology.to_lowercase(),
+        technology: technology.map(str::to_lowercase),
         component,
         hosting: hosting.clone(),
         artifact,
