@@ -5,9 +5,9 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::normalize;
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::shape::{ARTIFACT, Vocabulary};
+use crate::tosca::shape::{ARTIFACT, NODE, Vocabulary};
 use crate::tosca::value::function;
-use crate::tosca::{Family, TypeId};
+use crate::tosca::{ArtifactDefinition, Family, Part, TypeId};
 use crate::variability::graph::{ArtifactElement, ElementId};
 use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// What is the image of a container or a machine is often the name that a registry has for it.
 const IMAGE: &str = "tosca.artifacts.Deployment.Image";
 
-impl<'a> Checker<'_, 'a> {
+impl<'c, 'a> Checker<'c, 'a> {
     /// Checks an artifact of a node template.
     pub(super) fn artifact(&self, id: ElementId) {
         if !self.counts(id) {
@@ -23,12 +23,22 @@ impl<'a> Checker<'_, 'a> {
         }
         let element = &self.graph.artifacts[self.graph.element(id).slot as usize];
         let body = element.artifact.declared.value;
-        let types = self.artifact_types(element);
-        for (kind, when) in &types {
-            self.properties(id, &element.properties, *kind, when);
-        }
         let short = body.kind() == NodeKind::Scalar;
         let file = if short { Some(body).filter(|file| !file.is_null()) } else { body.get("file") };
+        let refined = self.refined_artifacts(element);
+        let types = self.artifact_types(element, &refined);
+        let given = refined.iter().flat_map(|(refined, _)| &refined.definition.properties);
+        let given: Vec<_> = given.map(|property| property.name).collect();
+        for (kind, of_type) in &types {
+            self.assigned_properties(&element.properties, *kind, of_type);
+            let when: Vec<_> = of_type.iter().copied().chain([id]).collect();
+            let of = Typed { id, kind: *kind, when: &when };
+            self.missing_properties(of, &element.properties, &given);
+            self.refines_artifact(of, element, &refined);
+            if let Some(misnamed) = file.and_then(|file| self.types.misnamed(*kind, file)) {
+                self.report_when(&when, &[], misnamed);
+            }
+        }
         if !short {
             self.artifact_keynames(&[id], body, shape::ARTIFACT);
         }
@@ -40,15 +50,67 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The types of an artifact that are defined; one without a type has the default, or refines
-    /// that of its node's type.
-    fn artifact_types(&self, element: &ArtifactElement<'a>) -> Vec<(TypeId, Vec<ElementId>)> {
-        let default =
-            || Some((self.types.find(Family::Artifact, DEFAULT_ARTIFACT_TYPE)?, Vec::new()));
-        if element.types.is_empty() {
-            default().into_iter().collect()
-        } else {
-            self.types_of(element.id, Family::Artifact)
+    /// The artifacts of this name that the types of its node define, each with the elements on whose
+    /// presence that depends.
+    fn refined_artifacts(
+        &self,
+        element: &ArtifactElement<'a>,
+    ) -> Vec<(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)> {
+        let name = self.graph.element(element.id).name;
+        let types = self.types_of(self.graph.node(element.node).id, Family::Node);
+        let refined = types.into_iter().filter_map(|(kind, when)| {
+            Some((&**self.types.effective(kind).artifacts.get(name)?, when))
+        });
+        refined.collect()
+    }
+
+    /// The types of an artifact that are defined; one without a type has that of the artifact that
+    /// it refines, or else the default.
+    fn artifact_types(
+        &self,
+        element: &ArtifactElement<'a>,
+        refined: &[(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)],
+    ) -> Vec<(TypeId, Vec<ElementId>)> {
+        if !element.types.is_empty() {
+            return self.types_of(element.id, Family::Artifact);
+        }
+        if refined.is_empty() {
+            let default = self.types.find(Family::Artifact, DEFAULT_ARTIFACT_TYPE);
+            return default.map(|default| (default, Vec::new())).into_iter().collect();
+        }
+        let kind = |part: &Part<'c, ArtifactDefinition<'c>>| {
+            self.defined(Family::Artifact, part.definition.kind)
+        };
+        refined.iter().filter_map(|(part, when)| Some((kind(part)?, when.clone()))).collect()
+    }
+
+    /// An artifact is of the type of the one that it refines, or of one that derives from it.
+    fn refines_artifact(
+        &self,
+        of: Typed<'_>,
+        element: &ArtifactElement<'a>,
+        refined: &[(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)],
+    ) {
+        let name = self.graph.element(of.id).name;
+        let at = element.artifact.declared.value.get("type").map(Node::span);
+        for (part, when) in refined {
+            let Some(outer) = self.defined(Family::Artifact, part.definition.kind) else {
+                continue;
+            };
+            if self.may_derive(of.kind, outer) {
+                continue;
+            }
+            let type_name = |kind| self.types.definition(kind).name;
+            let message = format!(
+                "the artifact `{name}` has to be of type `{}` or of one that derives from it, not `{}`",
+                type_name(outer),
+                type_name(of.kind)
+            );
+            let error = Diagnostic::error(Code::IncompatibleType, message)
+                .at(at.unwrap_or(self.graph.element(of.id).span))
+                .section(NODE.section)
+                .label(part.named.key.span(), "the type of the node defines it here");
+            self.report_when(&[of.when, when].concat(), &[], error);
         }
     }
 
@@ -121,7 +183,11 @@ impl<'a> Checker<'_, 'a> {
     pub(super) fn inline_artifact(&self, of: Typed<'_>, body: Node<'_>) {
         self.artifact_keynames(of.when, body, &ARTIFACT);
         if let Some(kind) = body.get("type") {
-            self.type_at(of.id, Family::Artifact, kind);
+            let kind = self.type_at(of.id, Family::Artifact, kind);
+            let misnamed = kind.zip(body.get("file"));
+            if let Some(error) = misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)) {
+                self.report_when(of.when, &[], error);
+            }
         }
         if body.get("file").is_none() {
             let error =

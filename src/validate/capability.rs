@@ -2,12 +2,12 @@
 
 use super::assignment::{AttributeOwner, Typed};
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
-use crate::tosca::EffectiveCapability;
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::{PropertyDefinition, check_assignments};
+use crate::tosca::value::{PropertyDefinition, check_assignments, check_rules};
+use crate::tosca::{EffectiveCapability, Family};
 use crate::variability::graph::{ElementId, NodeElement};
 
 impl<'a> Checker<'_, 'a> {
@@ -110,6 +110,11 @@ impl<'a> Checker<'_, 'a> {
             of.when,
             check_assignments(values, &definitions, &owner, at, &self.schemas, defined.is_open),
         );
+        if let Some(kind) = self.defined(Family::Capability, defined.kind) {
+            let rules = &self.schemas.of(kind).rules;
+            let wrong = check_rules(values, &definitions, rules, &owner, at);
+            self.report_all(of.when, Diagnostics(wrong));
+        }
     }
 }
 

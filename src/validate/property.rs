@@ -7,7 +7,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits};
 use crate::tosca::TypeId;
-use crate::tosca::value::{PropertyDefinition, check_assignment};
+use crate::tosca::value::{PropertyDefinition, PropertyRule, RuleDemand, check_assignment};
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
 
@@ -53,12 +53,13 @@ impl<'c> Checker<'c, '_> {
             let is_typed = definition.schema.is_typed();
             is_typed && definition.needs_value() && !given.contains(&definition.named.name)
         };
-        for definition in self.schemas.of(of.kind).properties.iter().copied().filter(is_missing) {
-            let assigned: Vec<_> = properties
-                .iter()
-                .copied()
-                .filter(|&id| self.graph.element(id).name == definition.named.name)
-                .collect();
+        let assigned = |names: &[&str]| -> Vec<_> {
+            let is_named = |id: &ElementId| names.contains(&self.graph.element(*id).name);
+            properties.iter().copied().filter(is_named).collect()
+        };
+        let schema = self.schemas.of(of.kind);
+        for definition in schema.properties.iter().copied().filter(is_missing) {
+            let assigned = assigned(&[definition.named.name]);
             let message = format!(
                 "{} needs a value of the property `{}`",
                 self.graph.display(of.id),
@@ -73,6 +74,29 @@ impl<'c> Checker<'c, '_> {
                 error.label(definition.named.key.span(), "the property is defined here"),
             );
         }
+        for rule in &schema.rules {
+            if let RuleDemand::OneOf(names) = rule.demand
+                && !names
+                    .iter()
+                    .any(|name| given.contains(name) || self.has_default(of.kind, name, rule))
+            {
+                let element = self.graph.element(of.id);
+                let error =
+                    rule.missing(&self.graph.display(of.id).to_string(), names, Some(element.span));
+                self.report_when(of.when, &assigned(names), error);
+            }
+        }
+    }
+
+    /// Whether a type that derives from that of a rule gives a property a value: a default that is
+    /// older than the rule is not meant by it.
+    fn has_default(&self, kind: TypeId, property: &str, rule: &PropertyRule) -> bool {
+        let part = self.types.effective(kind).properties.get(property);
+        part.is_some_and(|part| {
+            let is_of_rule = |id| self.types.definition(id).name == rule.type_name;
+            (part.definition.default.is_some() || part.definition.value.is_some())
+                && self.types.chain(part.owner).skip(1).any(is_of_rule)
+        })
     }
 
     fn property(

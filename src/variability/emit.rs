@@ -8,7 +8,7 @@ use crate::tosca::function::Function;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::evaluate::Functions;
 use crate::variability::graph::{
-    ElementId, Graph, PropertyElement, RelationElement, RelationId, Target,
+    ArtifactElement, ElementId, Graph, PropertyElement, RelationElement, RelationId, Target,
 };
 use crate::variability::presence::Presence;
 use crate::variability::template::{
@@ -507,7 +507,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 continue;
             }
             let mut entries = Vec::new();
-            if artifact.types.is_empty() && !self.verbatim {
+            if artifact.types.is_empty() && !self.verbatim && !self.has_type(artifact) {
                 entries.push((OutKey::New("type".into()), string(DEFAULT_ARTIFACT_TYPE)));
             }
             if value.kind() == NodeKind::Mapping {
@@ -525,6 +525,14 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             );
         }
         self.some(named.entries, like)
+    }
+
+    /// Whether the type of its node says of which type an artifact is.
+    fn has_type(&self, artifact: &ArtifactElement<'a>) -> bool {
+        let (graph, types) = (self.graph, self.evaluator.types());
+        let mut of_node = self.presence.among(graph.types_of(graph.node(artifact.node).id));
+        let name = graph.element(artifact.id).name;
+        of_node.any(|kind| types.types_artifact(graph.element(kind).name, name))
     }
 
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {

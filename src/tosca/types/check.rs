@@ -6,7 +6,7 @@
 //! takes over as it is, its ancestor says what is wrong.
 
 use super::defined::Types;
-use super::definition::{InterfaceDefinition, OperationDefinition};
+use super::definition::{ArtifactDefinition, InterfaceDefinition, OperationDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
 use super::schemas::Schemas;
@@ -46,6 +46,7 @@ impl<'a> DefinitionCheck<'_, 'a> {
             self.interface(id, &interface.definition);
         }
         self.interface(id, &effective.interface);
+        own(id, &effective.artifacts).for_each(|artifact| self.artifact(&artifact.definition));
         let requirements = &self.types.definition(id).requirements;
         requirements
             .iter()
@@ -73,6 +74,15 @@ impl<'a> DefinitionCheck<'_, 'a> {
         self.properties(id, &interface.inputs);
         let operations = own(id, &interface.operations).chain(own(id, &interface.notifications));
         operations.for_each(|operation| self.operation(operation));
+    }
+
+    fn artifact(&mut self, artifact: &ArtifactDefinition<'a>) {
+        let kind = artifact.kind.and_then(|kind| {
+            let file = Some(kind.document().file());
+            self.types.find_in(file, Family::Artifact, kind.text()?)
+        });
+        let misnamed = kind.zip(artifact.file);
+        self.found.extend(misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)));
     }
 
     /// Inputs of an operation are all that it has, of which some may be inherited as they are.

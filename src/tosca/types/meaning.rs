@@ -90,6 +90,13 @@ impl<'a> TypeHierarchy<'a> {
         artifacts.any(|artifact| self.chain_of(artifact).any(|one| one == wanted))
     }
 
+    /// Whether a node type or an ancestor defines an artifact of this name, and its type.
+    pub(crate) fn types_artifact(&self, node_type: &str, name: &str) -> bool {
+        let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return false };
+        let mut outlines = self.ancestors(id).filter_map(|id| self.outline(id));
+        outlines.any(|outline| outline.types_artifact(name))
+    }
+
     /// Whether a relationship type is one of hosting; nothing where nobody defines it.
     pub(crate) fn is_hosting(&self, relationship: &str) -> Option<bool> {
         self.is_hosting_type(self.meaning(Family::Relationship, relationship))

@@ -4,6 +4,7 @@
 //! what names mean to whoever resolves ([`meaning`]) or judges ([`unknown`]). On top of it stand, for
 //! whoever asks, how types are written ([`definition`]) and what they effectively are ([`effective`]).
 
+mod artifact;
 mod check;
 mod defined;
 mod definition;

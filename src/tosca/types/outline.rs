@@ -54,6 +54,12 @@ impl<'a> TypeOutline<'a> {
         types.filter(|name| name.as_str().is_some())
     }
 
+    /// Whether a node type defines an artifact of this name, and its type.
+    pub(super) fn types_artifact(&self, artifact: &str) -> bool {
+        let mut own = self.parts("artifacts").filter(|(name, _)| name.text() == Some(artifact));
+        own.any(|(_, definition)| definition.get("type").is_some())
+    }
+
     /// The relationship type that a node type says a requirement to have.
     pub(super) fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
         let own = self.parts("requirements").filter(|(name, _)| name.text() == Some(requirement));

@@ -5,7 +5,9 @@ use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::text::source::FileId;
 use crate::tosca::family::Family;
-use crate::tosca::value::{DataTypeView, DataTypes, Primitive, PropertyDefinition, Schema};
+use crate::tosca::value::{
+    DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema,
+};
 use std::cell::OnceCell;
 
 /// What values of types have to be, worked out when it is asked for, and once.
@@ -20,6 +22,8 @@ pub(crate) struct TypeSchema<'t, 'a> {
     pub properties: Vec<&'t PropertyDefinition<'a>>,
     /// Its attributes.
     pub attributes: Vec<&'t PropertyDefinition<'a>>,
+    /// What its properties must fulfil together.
+    pub rules: Vec<&'static PropertyRule>,
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
     is_open: bool,
@@ -36,6 +40,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
         self.of[id.index()].get_or_init(|| {
             let effective = self.types.effective(id);
             TypeSchema {
+                rules: self.types.chain(id).flat_map(|id| self.rules(id)).collect(),
                 properties: definitions(&effective.properties),
                 attributes: definitions(&effective.attributes),
                 base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
@@ -43,6 +48,11 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 is_open: effective.is_open,
             }
         })
+    }
+
+    fn rules(&self, id: TypeId) -> impl Iterator<Item = &'static PropertyRule> + use<'t> {
+        let definition = self.types.definition(id);
+        PropertyRule::of(definition.family, definition.name)
     }
 }
 
@@ -57,6 +67,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             base: found.base,
             properties: &found.properties,
             constraints: &found.schema.constraints,
+            rules: &found.rules,
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),
             is_open: found.is_open,

@@ -5,6 +5,7 @@
 
 use super::datum::Datum;
 use super::literal::{Literal, range};
+use super::rule::GivenValues;
 use super::truth::Truth;
 use super::{
     Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Schema, Undecided,
@@ -190,6 +191,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                     is_open: false,
                 };
                 self.assignments(Some(datum), properties, owner);
+                self.rules(datum, kind);
             }
             Some(primitive) if Literal::read(datum, primitive).is_some() => {
                 self.spelling(datum, primitive)
@@ -200,6 +202,16 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             }
         }
         true
+    }
+
+    /// What the specification demands of the properties of a data type beside their definitions.
+    fn rules(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
+        let Some(data_type) = kind.data_type else { return };
+        let definitions = data_type.properties;
+        let values = GivenValues { assigned: Some(datum), definitions, at: datum.span() };
+        let owner = format!("`{}`", kind.schema.type_name);
+        let wrong = data_type.rules.iter().filter_map(|rule| rule.check(&values, &owner));
+        self.findings.diagnostics.extend(wrong);
     }
 
     fn invalid(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {

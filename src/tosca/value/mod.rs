@@ -34,6 +34,7 @@ mod define;
 mod literal;
 mod primitive;
 mod read;
+mod rule;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,8 @@ pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
 pub use primitive::Primitive;
+pub use rule::PropertyRule;
+pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, PropertyDefinition, Schema};
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
@@ -55,6 +58,7 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use check::{PropertyOwner, ValueChecker};
+use rule::GivenValues;
 use truth::Truth;
 
 /// All that was found out.
@@ -161,6 +165,18 @@ pub fn check_assignments<'t, 'a>(
     let owner = PropertyOwner { what: owner, at: Some(at), section: "3.6.11", is_open };
     checker.assignments(values.map(Datum::Node), definitions, owner);
     checker.findings
+}
+
+/// Checks the values of properties by rules between them, beside their definitions.
+pub(crate) fn check_rules<'t>(
+    values: Option<Node<'t>>,
+    definitions: &'t [&'t PropertyDefinition<'t>],
+    rules: &[&PropertyRule],
+    owner: &str,
+    at: Span,
+) -> Vec<Diagnostic> {
+    let values = GivenValues { assigned: values.map(Datum::Node), definitions, at: Some(at) };
+    rules.iter().filter_map(|rule| rule.check(&values, owner)).collect()
 }
 
 /// Checks a property, attribute or parameter definition: its schema, and its default and its value

@@ -2,7 +2,7 @@
 //! parameter definitions (3.6.10, 3.6.12, 3.6.14), and data types (3.7.6) as far as values need
 //! them.
 
-use super::{Clause, Primitive};
+use super::{Clause, Primitive, PropertyRule};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
@@ -146,6 +146,8 @@ pub struct DataTypeView<'t, 'a> {
     pub properties: &'t [&'t PropertyDefinition<'a>],
     /// What its values must fulfil.
     pub constraints: &'t [Clause<'a>],
+    /// What its properties must fulfil together.
+    pub rules: &'t [&'static PropertyRule],
     /// What the keys of its values must be, where it derives from `map`.
     pub key_schema: Option<&'t Schema<'a>>,
     /// What the entries of its values must be, where it derives from `list` or `map`.

@@ -69,6 +69,7 @@ impl<'a> DataTypes<'a> for Types<'a> {
             base: *base,
             properties,
             constraints: &schema.constraints,
+            rules: &[],
             key_schema: schema.key_schema.as_deref(),
             entry_schema: schema.entry_schema.as_deref(),
             is_open: false,
