@@ -410,7 +410,7 @@ pub(crate) enum MatrixFormat {
 #[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
 // clap leaves the group of arguments that flatten others empty, and by the group it knows whether
 // they are there.
-#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.args(["presets", "inputs_files", "inputs", "mappings", "now", "solver"]).requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false)))]
 pub(crate) struct DiffArgs {
     // What is chosen here is chosen for both sides.

@@ -1,9 +1,9 @@
 //! All variants of a template as clauses: a model for each valid assignment of the open inputs.
 
-use crate::sat::formula::{Atom, Cnf, Encoder, Formula, Lit, OriginId, Var};
+use crate::sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
-use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question};
+use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::variability::check::{self, Demand};
@@ -492,10 +492,9 @@ fn determinise(
     cnf: &Cnf,
     inputs: &[Var],
     objectives: &[Objective],
-    unique: &[(Code, Vec<ElementId>)],
+    unique: &[(Code, Unique)],
 ) -> Result<Determinised, Diagnostics> {
-    let unique: Vec<Vec<Atom>> =
-        unique.iter().map(|(_, ids)| ids.iter().copied().map(Atom::from).collect()).collect();
+    let unique: Vec<_> = unique.iter().map(|(_, unique)| unique.clone()).collect();
     let preference = variant::preference(&prepared.graph);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };

@@ -3,7 +3,7 @@
 use crate::sat::formula::{Atom, Encoder, OriginId};
 use crate::sat::progress::Progress;
 use crate::sat::solve::{
-    self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unsolved,
+    self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unique, Unsolved,
 };
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::element::ElementKind;
@@ -116,11 +116,13 @@ fn all_unique(
     solution: &mut Solution,
     presence: &Presence,
 ) -> Result<bool, Diagnostic> {
-    for (code, over) in uniqueness(graph, options) {
-        let atoms: Vec<Atom> = over.iter().map(|&id| id.into()).collect();
-        match solution.another(&atoms) {
+    for (code, unique) in uniqueness(graph, options) {
+        match unique.other(solution) {
             Ok(None) => {}
-            Ok(Some(other)) => return Err(ambiguous(graph, presence, &other, &over, code)),
+            Ok(Some(other)) => {
+                let over: Vec<_> = unique.atoms.iter().map(|atom| ElementId(atom.0)).collect();
+                return Err(ambiguous(graph, presence, &other, &over, code));
+            }
             Err(Interrupted) => return Ok(false),
         }
     }
@@ -157,15 +159,17 @@ pub(crate) fn preference(graph: &Graph<'_>) -> Vec<Atom> {
     graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
 }
 
-/// The elements in which equally good variants must not differ, and what it is called if they do.
-pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Vec<ElementId>)> {
+/// What equally good variants must agree in, and what it is called if they do not.
+pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Unique)> {
     let mut found = Vec::new();
     if options.flag(Flag::OptimizationTopologyUnique) {
-        found.push((Code::AmbiguousTopology, graph.nodes.iter().map(|node| node.id).collect()));
+        let atoms = graph.nodes.iter().map(|node| node.id.into()).collect();
+        let admits_more = !options.flag(Flag::OptimizationTopologyUniqueBackward);
+        found.push((Code::AmbiguousTopology, Unique { atoms, admits_more }));
     }
     if options.flag(Flag::OptimizationTechnologiesUnique) {
-        let technologies = graph.technologies.iter().map(|technology| technology.id);
-        found.push((Code::AmbiguousTechnologies, technologies.collect()));
+        let atoms = graph.technologies.iter().map(|technology| technology.id.into()).collect();
+        found.push((Code::AmbiguousTechnologies, Unique { atoms, admits_more: false }));
     }
     found
 }

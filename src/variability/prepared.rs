@@ -7,7 +7,7 @@ use super::enrich;
 use super::expression::Evaluator;
 use super::graph::{self, Graph};
 use super::inputs::{self, Declarations, InputMode, Inputs, VariabilityPresets};
-use super::options::{self, Options};
+use super::options::{self, Check, Flag, Options};
 use super::technology;
 use super::template::{self, Import, ServiceTemplate, TechnologyRule, TypeSpecificConditions};
 use crate::sat::formula::Formula;
@@ -45,7 +45,7 @@ impl<'l> Interpreted<'l> {
         let root = loaded.whole(loaded.template())?.root();
         let mut phases = Phases::new(choice);
         phases.warnings = loaded.warnings().clone();
-        let template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
+        let mut template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
         // What is wrong in plain TOSCA can be resolved all the same.
         let severity = if choice.tolerant { Severity::Error } else { Severity::Warning };
         let foreign = template.foreign.iter().cloned();
@@ -56,6 +56,9 @@ impl<'l> Interpreted<'l> {
             .or_else(options, || options::resolve(template::PLAIN_VERSION, None, &[]))
             .map_err(|errors| phases.end(errors))?;
         phases.warnings.0.extend(options.warnings().0.iter().cloned());
+        if options.flag(Flag::AutomaticDefaultAlternatives) {
+            template::choose_default_alternatives(&mut template);
+        }
         let rules = OnceCell::new();
         Ok(Self { loaded, template, options, rules, warnings: phases.warnings })
     }
@@ -140,6 +143,9 @@ impl<'p> Prepared<'p> {
         let Interpreted { loaded, ref template, ref options, .. } = *interpreted;
         let inputs =
             phases.phase(|diagnostics| assigned(loaded, template, choice, mode, diagnostics))?;
+        if options.check(Check::UnassignedInput) {
+            phases.phase(|diagnostics| diagnostics.0.extend(inputs::check_assigned(&inputs).0))?;
+        }
         let conditions = wanted_conditions(loaded, choice)?;
         let (wanted, violations) = decided_by_inputs(template, &inputs, choice.clock.as_ref());
         progress.phase("importing");

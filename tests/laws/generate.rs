@@ -251,19 +251,30 @@ fn option() -> impl Strategy<Value = (String, String)> {
         4 => of_kind,
         3 => constraint,
         2 => named(vec!["mode"], modes),
+        3 => named(vec!["edition"], vec!["2025-07", "2025-07", "2024-12"]),
         2 => named(vec!["node_default_condition_mode"], NODE_MODES.to_vec()),
         2 => named(vec!["optimization_topology", "optimization_technologies"], vec!["min", "max", "true", "false"]),
         1 => named(vec!["optimization_topology_mode"], vec!["weight", "count"]),
         1 => named(vec!["optimization_technologies_mode"], vec!["weight", "count", "weight-count"]),
         2 => named(vec!["optimization_topology_unique"], vec!["true", "false"]),
         1 => named(
-            vec!["optimization_technologies_unique", "relation_default_implied", "enrich_input_condition"],
+            vec![
+                "optimization_technologies_unique",
+                "relation_default_implied",
+                "enrich_input_condition",
+                "automatic_default_alternatives",
+                "relation_enhanced_implication_mode",
+                "property_enhanced_implication_mode",
+                "node_implication_mode",
+                "optimization_topology_unique_backward",
+            ],
             vec!["true", "false"]
         ),
-        1 => named(vec!["artifact_default_condition_mode"], vec!["container", "container-managed", "managed"]),
-        1 => named(vec!["property_default_condition_mode"], vec!["container", "consuming"]),
-        1 => named(vec!["relation_default_condition_mode"], vec!["source", "target"]),
-        1 => named(vec!["technology_default_condition_mode"], vec!["container", "other"]),
+        1 => named(vec!["artifact_default_condition_mode"], vec!["container", "container-managed", "managed", "container-default"]),
+        1 => named(vec!["property_default_condition_mode"], vec!["container", "consuming", "container-consuming-default"]),
+        1 => named(vec!["output_default_condition_mode"], vec!["produced", "default", "produced-default"]),
+        1 => named(vec!["relation_default_condition_mode"], vec!["source", "target", "source-target-default"]),
+        1 => named(vec!["technology_default_condition_mode"], vec!["container", "other", "container-default", "scenario"]),
     ]
 }
 

@@ -52,6 +52,30 @@ const RC_3: &[(&str, &str)] = &[
 const DECEMBER: &[(&str, &str)] =
     &[("single_hosting_constraint", "false"), ("unique_technology_constraint", "false")];
 
+const JULY: &[(&str, &str)] = &[
+    ("relation_enhanced_implication_mode", "true"),
+    ("property_enhanced_implication_mode", "true"),
+    ("node_implication_mode", "true"),
+    ("optimization_topology_unique_backward", "false"),
+];
+
+/// What July has for the third candidate.
+const JULY_RC_3: &[(&str, &str)] = &[
+    ("relation_default_condition_mode", "source-target-default"),
+    ("property_default_condition_mode", "container-consuming-default"),
+    ("artifact_default_condition_mode", "container-managed-default"),
+    ("technology_default_condition_mode", "container-other-scenario-default"),
+    ("output_default_condition_mode", "produced-default"),
+];
+
+/// What July has on for it unless `constraints` says otherwise.
+const JULY_RC_3_OTHERWISE: &[&str] = &[
+    "hosting_stack_constraint",
+    "single_hosting_constraint",
+    "technology_constraint",
+    "unique_technology_constraint",
+];
+
 /// Two names of one option, and the one that is kept.
 const ALIASES: &[(&str, &str)] = &[
     ("required_hosting_constraint", "hosting_stack_constraint"),
@@ -87,6 +111,21 @@ impl Options {
             let all = template.options.iter().chain(&template.overrides).cloned();
             all.map(|(name, value)| (kept(name), value))
         };
+        let is_july = written()
+            .rfind(|(name, _)| name == "edition")
+            .is_some_and(|(_, edition)| edition == "2025-07");
+        if is_july {
+            DECEMBER.iter().for_each(|(name, _)| _ = set.remove(*name));
+            let of_version = if complete { JULY_RC_3 } else { &[] };
+            let settings = JULY.iter().chain(of_version);
+            set.extend(settings.map(|&(name, value)| (name.into(), value.into())));
+        }
+        if is_july && complete {
+            let all = written().rfind(|(name, _)| name == "constraints");
+            for &name in JULY_RC_3_OTHERWISE {
+                set.insert(name.into(), all.as_ref().map_or("true".into(), |(_, on)| on.clone()));
+            }
+        }
         let mode = written().rfind(|(name, _)| name == "mode");
         let mode = mode.map_or_else(
             || set.get("mode").map_or("manual", String::as_str).to_owned(),
@@ -161,6 +200,7 @@ impl Options {
             Kind::Relation => "source-target",
             Kind::Property => "container-consuming",
             Kind::Technology => "container-other",
+            Kind::Output => "produced",
             _ => "",
         };
         self.set

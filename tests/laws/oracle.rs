@@ -53,8 +53,14 @@ impl<'t> Oracle<'t> {
         let differs = |kind: Kind, other: &[bool]| {
             self.template.of_kind(kind).iter().any(|&id| first[id] != other[id])
         };
+        let lacks = |other: &[bool]| {
+            self.template.of_kind(Kind::Node).iter().any(|&id| first[id] && !other[id])
+        };
+        let backward = self.options.flag("optimization_topology_unique_backward", true);
         if self.options.flag("optimization_topology_unique", true)
-            && best.clone().any(|other| differs(Kind::Node, other))
+            && best
+                .clone()
+                .any(|other| if backward { differs(Kind::Node, other) } else { lacks(other) })
         {
             return rejected(&["ambiguous-topology"]);
         }
@@ -196,7 +202,7 @@ impl<'t> Oracle<'t> {
     fn manual(&self, id: Id) -> Vec<Requirement> {
         let template = self.template;
         let element = &template.elements[id];
-        if element.settings.default_alternative == Some(true) {
+        if self.default_alternative(id) == Some(true) {
             let others = self.alternatives(id).into_iter().filter(|&other| other != id);
             let none = Logic::any(others).not();
             return vec![self.because(
@@ -244,7 +250,7 @@ impl<'t> Oracle<'t> {
             let message = "is present only if the variability input of its name says so";
             conditions.push(self.because(id, message, Logic::Constant(value)));
         }
-        if element.settings.default_alternative == Some(false) && conditions.is_empty() {
+        if self.default_alternative(id) == Some(false) && conditions.is_empty() {
             conditions.push(self.because(
                 id,
                 "is an alternative that no condition selects",
@@ -252,6 +258,49 @@ impl<'t> Oracle<'t> {
             ));
         }
         conditions
+    }
+
+    /// What is said of an element as an alternative, by its author or for them.
+    fn default_alternative(&self, id: Id) -> Option<bool> {
+        let elements = &self.template.elements;
+        let said = elements[id].settings.default_alternative;
+        let kinds =
+            [Kind::Property, Kind::Relation, Kind::Artifact, Kind::Output, Kind::Technology];
+        if !self.options.flag("automatic_default_alternatives", false)
+            || !kinds.contains(&elements[id].kind)
+        {
+            return said;
+        }
+        let scope = self.alternatives(id);
+        let is_open = |id: Id| {
+            elements[id].conditions.is_empty()
+                && elements[id].settings.default_alternative.is_none()
+        };
+        let open: Vec<_> = scope.iter().copied().filter(|&other| is_open(other)).collect();
+        let chosen = scope.len() > 1
+            && open == [id]
+            && scope
+                .iter()
+                .all(|&other| elements[other].settings.default_alternative != Some(true));
+        said.or(chosen.then_some(true))
+    }
+
+    /// The other alternatives, of the only one of them without manual conditions, where the part
+    /// `default` is in force for it.
+    fn replaces(&self, id: Id) -> Option<Vec<Id>> {
+        let element = &self.template.elements[id];
+        let mode =
+            element.settings.mode.as_deref().unwrap_or_else(|| self.options.mode(element.kind));
+        let replaced =
+            self.type_specific(id).is_some_and(|specific| specific.consistency == Some(true));
+        let in_force = mode.split('-').any(|part| part == "default")
+            && !replaced
+            && self.taken(id, Half::Consistency).is_some();
+        let scope = self.alternatives(id);
+        let free: Vec<_> =
+            scope.iter().copied().filter(|&other| self.manual(other).is_empty()).collect();
+        (in_force && scope.len() > 1 && free == [id])
+            .then(|| scope.into_iter().filter(|&other| other != id).collect())
     }
 
     /// The scope of a default alternative: all types and technologies of a container; of the others
@@ -343,10 +392,14 @@ impl<'t> Oracle<'t> {
             Kind::Import => return vec![],
             Kind::Type => return whole(&[Consistency], Of::Container),
             Kind::Input => return whole(&[Semantic], Of::Consumers),
-            Kind::Output => return whole(&[Consistency, Semantic], Of::Producers),
             Kind::Policy => return whole(&[Semantic], Of::Targets),
             Kind::Group => return whole(&[Semantic], Of::Members),
-            Kind::Node | Kind::Relation | Kind::Property | Kind::Artifact | Kind::Technology => {}
+            Kind::Node
+            | Kind::Relation
+            | Kind::Property
+            | Kind::Artifact
+            | Kind::Technology
+            | Kind::Output => {}
         }
         let mode =
             element.settings.mode.as_deref().unwrap_or_else(|| self.options.mode(element.kind));
@@ -360,6 +413,9 @@ impl<'t> Oracle<'t> {
                 "artifact" | "artifactnaive" => !template.children(id, Kind::Artifact).is_empty(),
                 "host" => !self.hosting(id).is_empty(),
                 "consuming" => !self.consumed(id).is_empty(),
+                "default" => self.replaces(id).is_some(),
+                // What rules demand holds whatever the mode.
+                "scenario" => false,
                 _ => true,
             };
             let (half, holds): (&[Half], _) = match (element.kind, part) {
@@ -375,6 +431,11 @@ impl<'t> Oracle<'t> {
                 (_, "source") => (&[Consistency], self.presence(Of::Source, id)),
                 (_, "target") => (&[Consistency], self.presence(Of::Target, id)),
                 (_, "container") => (&[Consistency], self.presence(Of::Container, id)),
+                (_, "produced") => (&[Consistency, Semantic], self.presence(Of::Producers, id)),
+                (_, "default") => {
+                    (&[Consistency], Logic::any(self.replaces(id).unwrap_or_default()).not())
+                }
+                (_, "scenario") => (&[Semantic], Logic::Constant(true)),
                 (_, "consuming") => (&[Consistency], Logic::any(self.consumed(id))),
                 (_, "other") => {
                     let others = self.alternatives(id).into_iter().filter(|&other| other != id);
@@ -382,7 +443,8 @@ impl<'t> Oracle<'t> {
                 }
                 _ => unreachable!("{part}"),
             };
-            exists.then_some((part, half, holds))
+            let named = if part == "produced" { "" } else { part };
+            exists.then_some((named, half, holds))
         };
         mode.split('-').filter_map(part).collect()
     }
@@ -390,10 +452,15 @@ impl<'t> Oracle<'t> {
     /// `implied` and `implies`.
     fn implications(&self, id: Id, requirements: &mut Vec<Requirement>) {
         let element = &self.template.elements[id];
+        let is_selected = || {
+            let others = self.alternatives(id).into_iter().filter(|&other| other != id);
+            others.filter_map(|other| self.replaces(other)).next().is_some()
+        };
         let by_default = match element.kind {
             Kind::Property => true,
             Kind::Relation => {
                 !self.is_hosting(id) && self.options.flag("relation_default_implied", false)
+                    || is_selected()
             }
             _ => false,
         };
@@ -403,10 +470,11 @@ impl<'t> Oracle<'t> {
             None if !by_default => None,
             Some(_) | None => Some(Of::Container),
         };
-        if let Some(holder) = holder {
-            let manual = self.manual(id).into_iter().map(|one| one.holds);
-            let all =
-                Logic::And(std::iter::once(self.presence(holder, id)).chain(manual).collect());
+        if let Some(premise) = holder.and_then(|holder| self.implying(id, holder)) {
+            let others = self.replaces(id).unwrap_or_default();
+            let none =
+                Logic::Or(others.into_iter().map(|other| self.all_manual(other)).collect()).not();
+            let all = Logic::And(vec![premise, self.all_manual(id), none]);
             requirements.push(self.because(id, "is implied", all.implies(Logic::Present(id))));
         }
         for (target, condition) in &element.settings.implies {
@@ -419,6 +487,37 @@ impl<'t> Oracle<'t> {
                 ..self.because(id, "implies this", premise.implies(self.condition(target)))
             });
         }
+    }
+
+    /// What implies an element, beside its own conditions; nothing for one that is not implied after
+    /// all.
+    fn implying(&self, id: Id, holder: Of) -> Option<Logic> {
+        let element = &self.template.elements[id];
+        let on = |option: &str| self.options.flag(option, false);
+        let held = self.presence(holder, id);
+        match element.kind {
+            Kind::Node => on("node_implication_mode").then_some(Logic::Constant(true)),
+            Kind::Relation if on("relation_enhanced_implication_mode") => {
+                let other = if holder == Of::Target {
+                    element.container
+                } else {
+                    element.ends.first().copied()
+                };
+                let other = other.map_or(Logic::Constant(true), |other| self.all_manual(other));
+                Some(Logic::And(vec![held, other]))
+            }
+            Kind::Property if on("property_enhanced_implication_mode") => {
+                let consumed = self.consumed(id);
+                let is_input = |&id: &Id| self.template.elements[id].kind == Kind::Input;
+                let any = consumed.iter().map(|&id| self.all_manual(id)).collect();
+                consumed.iter().any(is_input).then(|| Logic::And(vec![held, Logic::Or(any)]))
+            }
+            _ => Some(held),
+        }
+    }
+
+    fn all_manual(&self, id: Id) -> Logic {
+        Logic::And(self.manual(id).into_iter().map(|one| one.holds).collect())
     }
 
     /// Adds what a constraint option asks of an element, if it is on.

@@ -40,7 +40,7 @@ use rustc_hash::FxHashSet;
 
 use super::propagate::Propagation;
 use super::solver::SatSolver;
-use super::{Objective, Problem, SolverKind, solve};
+use super::{Interrupted, Objective, Problem, Solution, SolverKind, solve};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 
 /// What is to be determinised, and by what.
@@ -50,8 +50,32 @@ pub struct Question<'p> {
     pub problem: &'p Problem<'p>,
     /// The variables that are not chosen by whoever finds the best model.
     pub inputs: &'p [Var],
-    /// Sets of atoms in which the best models of the same inputs must not differ.
-    pub unique: &'p [Vec<Atom>],
+    /// What the best models of the same inputs must agree in.
+    pub unique: &'p [Unique],
+}
+
+/// What the best models of the same inputs must agree in.
+#[derive(Clone, Debug)]
+pub struct Unique {
+    /// These atoms.
+    pub atoms: Vec<Atom>,
+    /// Whether another model may have more of them than the one that is taken.
+    pub admits_more: bool,
+}
+
+impl Unique {
+    /// Another model as good as the one that is taken, by the atoms that are true in it, which does
+    /// not agree with it.
+    ///
+    /// # Errors
+    /// Where the limit is reached before that is known.
+    pub fn other(&self, solution: &mut Solution) -> Result<Option<Vec<Atom>>, Interrupted> {
+        if self.admits_more {
+            solution.another_without(&self.atoms)
+        } else {
+            solution.another(&self.atoms)
+        }
+    }
 }
 
 /// With the clauses of the problem: exactly one model, the best, for each assignment of inputs that
@@ -336,8 +360,9 @@ impl ChoiceBlock {
         let literals = self.vars.iter().map(value).collect();
         let mut ambiguous = Vec::new();
         for (index, unique) in question.unique.iter().enumerate() {
-            let unique: Vec<_> = unique.iter().filter_map(atom).collect();
-            if !unique.is_empty() && solution.another(&unique) != Ok(None) {
+            let unique =
+                Unique { atoms: unique.atoms.iter().filter_map(atom).collect(), ..*unique };
+            if unique.other(&mut solution) != Ok(None) {
                 ambiguous.push(index);
             }
         }
@@ -396,7 +421,7 @@ mod tests {
         /// The models of the determinised clauses are the best of each assignment of inputs, and
         /// ambiguity is seen.
         #[test]
-        fn best_models_are_left(clauses in clauses(VARS, 1..16), weights in prop::collection::vec(0..4_u64, VARS as usize)) {
+        fn best_models_are_left(clauses in clauses(VARS, 1..16), weights in prop::collection::vec(0..4_u64, VARS as usize), admits_more: bool) {
             let inputs = (1 << INPUTS) - 1;
             let models: Vec<u32> = (0..1 << VARS).filter(|&model| holds(&clauses, model)).collect();
             let mut best = Vec::new();
@@ -406,7 +431,11 @@ mod tests {
                 let Some(least) = of_input().min_by_key(|&model| key(&weights, model)) else { continue };
                 best.push(least);
                 let unique = |model: u32| model >> INPUTS & 0b11;
-                if of_input().any(|model| cost(&weights, model) == cost(&weights, least) && unique(model) != unique(least)) {
+                let agrees = |model| {
+                    let both = if admits_more { unique(model) & unique(least) } else { unique(model) };
+                    both == unique(least)
+                };
+                if of_input().any(|model| cost(&weights, model) == cost(&weights, least) && !agrees(model)) {
                     ambiguous.push(least);
                 }
             }
@@ -415,7 +444,7 @@ mod tests {
             let objective = Objective { terms: terms.map(|(var, &weight)| (Var(var as u32).positive(), weight)).collect() };
             let preference: Vec<_> = (INPUTS..VARS).map(Atom).collect();
             let problem = Problem { cnf: &cnf, objectives: &[objective], preference: &preference };
-            let unique = vec![vec![Atom(INPUTS), Atom(INPUTS + 1)]];
+            let unique = vec![Unique { atoms: vec![Atom(INPUTS), Atom(INPUTS + 1)], admits_more }];
             let input_vars: Vec<_> = (0..INPUTS).map(Var).collect();
             let question = Question { problem: &problem, inputs: &input_vars, unique: &unique };
             let determinised = determinise(&question, SolverKind::default(), 1000).unwrap();

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use self::component::ComponentSolver;
 use self::components::{Components, VarPlace};
-pub use self::determinise::{Determinised, Question, determinise};
+pub use self::determinise::{Determinised, Question, Unique, determinise};
 pub use self::models::Models;
 use self::propagate::Propagation;
 pub use self::settings::{Limit, SolverSettings, Technique, Techniques};
@@ -241,13 +241,36 @@ impl Solution {
     /// # Errors
     /// Where the limit is reached before that is known.
     pub fn another(&mut self, over: &[Atom]) -> Result<Option<Vec<Atom>>, Interrupted> {
+        self.differing(over, over)
+    }
+
+    /// Another model of the same costs in which at least one of these atoms that are true is false:
+    /// its true atoms among them, in order. A model that has all of them, and more, is none.
+    ///
+    /// # Errors
+    /// As [`Solution::another`].
+    pub fn another_without(&mut self, over: &[Atom]) -> Result<Option<Vec<Atom>>, Interrupted> {
+        let present: Vec<_> = over.iter().copied().filter(|&atom| self.is_true(atom)).collect();
+        self.differing(&present, over)
+    }
+
+    /// Another model that differs in some of these, by those of the others that are true in it.
+    fn differing(
+        &mut self,
+        over: &[Atom],
+        shown: &[Atom],
+    ) -> Result<Option<Vec<Atom>>, Interrupted> {
         let is_free = |atom: &&Atom| {
             self.components.places.get(atom.0 as usize) == Some(&VarPlace::Free)
                 && self.values[atom.0 as usize].is_none()
         };
         if let Some(&free) = over.iter().find(is_free) {
             return Ok(Some(
-                over.iter().copied().filter(|&atom| self.is_true(atom) != (atom == free)).collect(),
+                shown
+                    .iter()
+                    .copied()
+                    .filter(|&atom| self.is_true(atom) != (atom == free))
+                    .collect(),
             ));
         }
         for (changed, literals) in self.by_part(over) {
@@ -258,7 +281,7 @@ impl Solution {
                     }
                     _ => self.is_true(atom),
                 };
-                return Ok(Some(over.iter().copied().filter(|&atom| is_true(atom)).collect()));
+                return Ok(Some(shown.iter().copied().filter(|&atom| is_true(atom)).collect()));
             }
         }
         Ok(None)

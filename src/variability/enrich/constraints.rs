@@ -32,31 +32,71 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         }
     }
 
-    /// `present(container(e)) ∧ manual(e) ⇒ present(e)`
+    /// `what implies e ∧ manual(e) ⇒ present(e)`, unless e is there for others only, and the conditions
+    /// of one of them hold.
     fn implied(&mut self, id: ElementId, assertions: &mut Assertions) {
+        let Some(holder) = self.implying(id) else { return };
+        let (manual, present) = (self.evaluator.manual(id), self.evaluator.atom(id));
+        let others = self.fallbacks.get(&id).into_iter().flatten();
+        let others = others.map(|&other| self.evaluator.manual(other));
+        let clause: Vec<_> = [!holder, !manual, present].into_iter().chain(others).collect();
+        assertions.push(clause, Origin::Implied(id));
+    }
+
+    /// What implies an element together with its own conditions; nothing for one that is not implied.
+    fn implying(&mut self, id: ElementId) -> Option<Formula> {
         let of = match self.implied_by(id) {
-            Implied::No => return,
+            Implied::No => return None,
             Implied::Container => Of::Container,
             Implied::Target => Of::Target,
         };
-        let (holder, manual) = (self.evaluator.presence(of, id), self.evaluator.manual(id));
-        let present = self.evaluator.atom(id);
-        assertions.push([!holder, !manual, present], Origin::Implied(id));
+        let graph = self.evaluator.graph;
+        let element = graph.element(id);
+        match element.kind {
+            ElementKind::Node => Some(Formula::TRUE),
+            ElementKind::Relation if self.options.flag(Flag::RelationEnhancedImplication) => {
+                let relation = &graph.relations[element.slot as usize];
+                let other = if of == Of::Target { Some(relation.source) } else { relation.target };
+                let other =
+                    other.map_or(Formula::TRUE, |node| self.evaluator.manual(graph.node(node).id));
+                let holder = self.evaluator.presence(of, id);
+                Some(self.evaluator.arena.and([holder, other]))
+            }
+            ElementKind::Property if self.options.flag(Flag::PropertyEnhancedImplication) => {
+                let consumed = &graph.properties[element.slot as usize].consumed;
+                let is_input = |&id: &ElementId| graph.element(id).kind == ElementKind::Input;
+                consumed.iter().any(is_input).then(|| {
+                    let manual: Vec<_> =
+                        consumed.iter().map(|&id| self.evaluator.manual(id)).collect();
+                    let any = self.evaluator.arena.or(manual);
+                    let holder = self.evaluator.presence(of, id);
+                    self.evaluator.arena.and([holder, any])
+                })
+            }
+            _ => Some(self.evaluator.presence(of, id)),
+        }
     }
 
-    fn implied_by(&self, id: ElementId) -> Implied {
+    pub(super) fn implied_by(&self, id: ElementId) -> Implied {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         let own = element.settings.and_then(|settings| settings.implied);
-        let by_default = match element.kind {
-            ElementKind::Property => true,
-            ElementKind::Relation => {
-                !graph.relations[element.slot as usize].hosting
-                    && self.options.flag(Flag::RelationDefaultImplied)
+        match element.kind {
+            ElementKind::Node if !self.options.flag(Flag::NodeImplication) => Implied::No,
+            ElementKind::Property => own.unwrap_or(Implied::Container),
+            // The alternative that its conditions select is taken, or else one that is there if it is not
+            // would do as well.
+            ElementKind::Relation if self.selected.contains(&id) => {
+                own.unwrap_or(Implied::Container)
             }
-            _ => false,
-        };
-        own.unwrap_or(if by_default { Implied::Container } else { Implied::No })
+            ElementKind::Relation
+                if !graph.relations[element.slot as usize].hosting
+                    && self.options.flag(Flag::RelationDefaultImplied) =>
+            {
+                own.unwrap_or(Implied::Container)
+            }
+            _ => own.unwrap_or(Implied::No),
+        }
     }
 
     /// `present(e) ∧ condition ⇒ target`

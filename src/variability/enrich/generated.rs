@@ -3,6 +3,7 @@
 //! A generic condition is taken when
 //! (default conditions on ∧ e has no condition ∧ its aspect on) ∨ (pruning on ∧ its aspect on).
 
+use super::manual::scope;
 use super::origin::By;
 use super::{Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
@@ -37,6 +38,9 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
             .iter()
             .filter_map(|condition| Some((key(condition)?, condition)))
             .collect();
+        if self.asks_for_fallbacks() {
+            self.fallbacks = self.fallbacks(manual);
+        }
         let mut conditions = Conditions::with_room(graph.elements.len());
         for id in graph.ids() {
             let element = graph.element(id);
@@ -51,7 +55,46 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
             }
             conditions.close();
         }
+        self.fallbacks.retain(|&id, _| {
+            let in_force = |(_, origin): &(_, Origin)| {
+                matches!(origin, Origin::Generic(_, _, Some(ModePart::Default), _))
+            };
+            conditions.of(id).iter().any(in_force)
+        });
+        self.selected = self.fallbacks.values().flatten().copied().collect();
         conditions
+    }
+
+    /// Whether some mode has the part `default`.
+    fn asks_for_fallbacks(&self) -> bool {
+        let own = |element: &Element<'_>| {
+            let mode = element.settings?.default_condition_mode.as_ref()?;
+            Some(mode.contains(&ModePart::Default))
+        };
+        let all = |kind: &ElementKind| self.options.mode(*kind).contains(&ModePart::Default);
+        ElementKind::ALL.iter().any(all)
+            || self.evaluator.graph.elements.iter().any(|element| own(element) == Some(true))
+    }
+
+    /// The only one of several alternatives without manual conditions, and the others. What rules
+    /// demand is generated.
+    fn fallbacks(&self, manual: &Conditions) -> FxHashMap<ElementId, Vec<ElementId>> {
+        let graph = self.evaluator.graph;
+        let mut scopes: FxHashMap<_, Vec<ElementId>> = FxHashMap::default();
+        for id in graph.ids() {
+            let element = graph.element(id);
+            if element.kind.parts().contains(&ModePart::Default) {
+                scopes.entry(scope(element)).or_default().push(id);
+            }
+        }
+        let is_free = |&id: &ElementId| graph.element(id).by_rule || manual.of(id).is_empty();
+        let fallback = |mut all: Vec<ElementId>| {
+            let mut free = all.iter().copied().filter(is_free);
+            let only = free.next().filter(|_| all.len() > 1 && free.next().is_none())?;
+            all.retain(|&id| id != only);
+            Some((only, all))
+        };
+        scopes.into_values().filter_map(fallback).collect()
     }
 
     /// Whether conditions of this aspect are generated for an element, and by what.
@@ -135,21 +178,22 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                 self.whole(id, Aspect::Consistency, consistency, Of::Container, list)
             }
             ElementKind::Input => self.whole(id, Aspect::Semantic, semantic, Of::Consumers, list),
-            // The specification's tables disagree about the aspect of outputs: either enables it.
-            ElementKind::Output => {
-                self.whole(id, Aspect::Semantic, semantic.or(consistency), Of::Producers, list)
-            }
             ElementKind::Policy => self.whole(id, Aspect::Semantic, semantic, Of::Targets, list),
             ElementKind::Group => self.whole(id, Aspect::Semantic, semantic, Of::Members, list),
             ElementKind::Node
             | ElementKind::Relation
             | ElementKind::Property
             | ElementKind::Artifact
+            | ElementKind::Output
             | ElementKind::Technology => {
                 for &part in self.mode(id) {
                     let aspect = aspect_of(kind, part);
-                    if let (Some(by), Some(formula)) = (by(aspect), self.part(id, part)) {
-                        list.push((formula, Origin::Generic(id, aspect, Some(part), by)));
+                    // The specification's tables disagree about the aspect of outputs: either enables it.
+                    let by = by(aspect).or(consistency.filter(|_| part == ModePart::Produced));
+                    if let (Some(by), Some(formula)) = (by, self.part(id, part)) {
+                        // What outputs are asked for beside their alternatives needs no name.
+                        let named = Some(part).filter(|&part| part != ModePart::Produced);
+                        list.push((formula, Origin::Generic(id, aspect, named, by)));
                     }
                 }
             }
@@ -182,6 +226,10 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
         match element.kind {
+            _ if part == ModePart::Default => {
+                let others = self.fallbacks.get(&id)?;
+                Some(!self.evaluator.any(others))
+            }
             ElementKind::Node => {
                 let node = &graph.nodes[element.slot as usize];
                 let of = node_part(part)?;
@@ -194,6 +242,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                 let others: Vec<_> = all.iter().copied().filter(|&other| other != id).collect();
                 Some(!self.evaluator.any(&others))
             }
+            // What a rule stands on is demanded whatever the mode.
+            ElementKind::Technology if part == ModePart::Scenario => None,
             ElementKind::Property if part == ModePart::Consuming => {
                 let consumed = &graph.properties[element.slot as usize].consumed;
                 (!consumed.is_empty()).then(|| self.evaluator.any(consumed))
@@ -203,6 +253,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                     ModePart::Source => Of::Source,
                     ModePart::Target => Of::Target,
                     ModePart::Managed => Of::Managed,
+                    ModePart::Produced => Of::Producers,
                     _ => Of::Container,
                 };
                 Some(self.evaluator.presence(of, id))
@@ -213,7 +264,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
 
 fn aspect_of(kind: ElementKind, part: ModePart) -> Aspect {
     match (kind, part) {
-        (ElementKind::Node, _) | (_, ModePart::Managed) => Aspect::Semantic,
+        (ElementKind::Node, _)
+        | (_, ModePart::Managed | ModePart::Scenario | ModePart::Produced) => Aspect::Semantic,
         _ => Aspect::Consistency,
     }
 }
@@ -232,7 +284,10 @@ fn node_part(part: ModePart) -> Option<Of> {
         | ModePart::Container
         | ModePart::Consuming
         | ModePart::Managed
-        | ModePart::Other => {
+        | ModePart::Other
+        | ModePart::Scenario
+        | ModePart::Produced
+        | ModePart::Default => {
             return None;
         }
     })

@@ -147,7 +147,7 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
 }
 
 /// Alternatives share a container, and a name where the name tells what they are for.
-fn scope<'e>(element: &'e Element<'_>) -> (ElementKind, Option<ElementId>, &'e str) {
+pub(super) fn scope<'e>(element: &'e Element<'_>) -> (ElementKind, Option<ElementId>, &'e str) {
     let name = if matches!(element.kind, ElementKind::Type | ElementKind::Technology) {
         ""
     } else {

@@ -20,10 +20,11 @@ use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::variability::element::ElementKind;
 use crate::variability::expression::Evaluator;
-use crate::variability::graph::ElementId;
+use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::inputs::Inputs;
-use crate::variability::options::{Aspect, Check, ModePart, Options};
-use crate::variability::template::TypeSpecificConditions;
+use crate::variability::options::{Aspect, Check, Flag, ModePart, Options};
+use crate::variability::template::{Implied, TypeSpecificConditions};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Everything that must hold: clauses of formulas, each with its reason.
 #[derive(Debug, Default)]
@@ -75,6 +76,18 @@ struct EnrichContext<'c, 'e, 'a> {
     evaluator: &'c mut Evaluator<'e, 'a>,
     options: &'c Options,
     diagnostics: Diagnostics,
+    /// The other alternatives of each element that is the only one of them without manual conditions,
+    /// where the part `default` is in force for it.
+    fallbacks: FxHashMap<ElementId, Vec<ElementId>>,
+    /// Those others.
+    selected: FxHashSet<ElementId>,
+}
+
+impl<'c, 'e, 'a> EnrichContext<'c, 'e, 'a> {
+    fn new(evaluator: &'c mut Evaluator<'e, 'a>, options: &'c Options) -> Self {
+        let (fallbacks, selected) = (FxHashMap::default(), FxHashSet::default());
+        Self { evaluator, options, diagnostics: Diagnostics::default(), fallbacks, selected }
+    }
 }
 
 /// Conditions of all elements, element by element.
@@ -110,7 +123,7 @@ pub(crate) fn validate<'a>(
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
 ) -> Result<(), Diagnostics> {
-    let mut context = EnrichContext { evaluator, options, diagnostics: Diagnostics::default() };
+    let mut context = EnrichContext::new(evaluator, options);
     context.validate(type_specific);
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(()) }
 }
@@ -125,10 +138,10 @@ pub(crate) fn enrich<'a>(
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
 ) -> Result<Assertions, Diagnostics> {
-    let mut context = EnrichContext { evaluator, options, diagnostics: Diagnostics::default() };
+    let mut context = EnrichContext::new(evaluator, options);
     let elements = context.evaluator.graph.elements.len();
     let mut assertions = Assertions::with_room(elements);
-    context.check_persistent();
+    context.check_anchor();
     let manual = context.manual(inputs, &mut assertions);
     let generated = context.generated(&manual, type_specific);
     let graph = context.evaluator.graph;
@@ -162,7 +175,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
 
     /// Nodes that are kept by their incoming relations and their hosts keep each other: something
     /// has to start.
-    fn check_persistent(&mut self) {
+    fn check_anchor(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);
         let by_default = options.default_condition_enabled(ElementKind::Node)
             && options.default_condition_aspect(ElementKind::Node, Aspect::Semantic);
@@ -171,15 +184,31 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         let mode = options.mode(ElementKind::Node);
         let circular = mode.contains(&ModePart::Host)
             && mode.iter().any(|part| matches!(part, ModePart::Incoming | ModePart::IncomingNaive));
-        let persistent = graph.nodes.iter().any(|node| node.template.persistent);
-        let Some(first) =
-            graph.nodes.first().filter(|_| !persistent && circular && (by_default || by_pruning))
+        let starts = |node: &NodeElement<'_>| {
+            node.template.persistent || self.implied_by(node.id) != Implied::No
+        };
+        let Some(first) = graph
+            .nodes
+            .first()
+            .filter(|_| circular && (by_default || by_pruning) && !graph.nodes.iter().any(starts))
         else {
             return;
         };
         if options.check(Check::Persistent) {
-            let message = "a node default condition mode with `incoming` and `host` requires at least one persistent node";
-            let help = "declare `persistent: true` at a node that is used from outside, such as by its users";
+            let (needed, help) = if options.flag(Flag::NodeImplication) {
+                (
+                    "node that is an anchor or implied",
+                    "declare `anchor: true` or `implied: true` at a node that is used from outside, such as by its users",
+                )
+            } else {
+                (
+                    "persistent node",
+                    "declare `persistent: true` at a node that is used from outside, such as by its users",
+                )
+            };
+            let message = format!(
+                "a node default condition mode with `incoming` and `host` requires at least one {needed}"
+            );
             self.diagnostics.push(
                 Diagnostic::error(Code::MissingPersistentNode, message)
                     .at(graph.element(first.id).span)

@@ -30,7 +30,7 @@ pub(crate) enum Origin {
     Definition(ElementId),
     /// What the atom means that stands for `manual(e)`.
     ManualDefinition(ElementId),
-    /// `present(container(e)) ∧ manual(e) ⇒ present(e)`
+    /// `what implies e ∧ manual(e) ⇒ present(e)`
     Implied(ElementId),
     /// `present(e) ∧ condition ⇒ target`, at this place.
     Implies(ElementId, Span),
@@ -150,6 +150,9 @@ impl Origin {
                 )
             }
             Self::ManualDefinition(_) => format!("these are the conditions of {element}"),
+            Self::Implied(_) if graph.element(id).container.is_none() => {
+                format!("{element} is implied: present if its conditions hold")
+            }
             Self::Implied(_) => {
                 format!("{element} is implied: present if its container is and its conditions hold")
             }

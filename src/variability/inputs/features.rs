@@ -8,12 +8,13 @@
 //! - `requires`: p ⇒ c
 //! - `excludes`: p ⇒ ¬c
 
-use super::declaration::{Declarations, InputId};
-use super::shape;
+use super::declaration::{Declaration, Declarations, InputId};
+use super::{InputValue, Inputs, shape};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
+use rustc_hash::FxHashSet;
 
 macro_rules! feature_keywords {
     ($($variant:ident $keyword:literal $text:literal;)*) => {
@@ -137,6 +138,33 @@ pub(crate) fn check_features(
         }
     }
     diagnostics
+}
+
+/// Where inputs are features, each that no feature keyword of another one names has a value: it is the
+/// root of a tree of features, or no feature at all, and nothing else says that it is false.
+pub(crate) fn check_assigned(inputs: &Inputs<'_>) -> Diagnostics {
+    let declarations = &inputs.declarations;
+    let (mut first, mut named) = (None, FxHashSet::default());
+    for (id, input) in declarations.iter() {
+        for rule in &input.rules {
+            first.get_or_insert(rule.span);
+            named.extend(rule.targets.iter().copied().filter(|&target| target != id));
+        }
+    }
+    let Some(first) = first else { return Diagnostics::default() };
+    let is_missing = |id| matches!(inputs.values.get(id), InputValue::Missing);
+    let unassigned = declarations.iter().filter(|&(id, _)| is_missing(id) && !named.contains(&id));
+    let error = |(_, declaration): (InputId, &Declaration<'_>)| {
+        let message = format!(
+            "the variability input `{}` has no value, and no other input names it as a feature",
+            declaration.name
+        );
+        Diagnostic::error(Code::UnassignedInput, message)
+            .at(declaration.span)
+            .label(first, "here inputs are features")
+            .help("assign it, or declare a `default`")
+    };
+    Diagnostics(unassigned.map(error).collect())
 }
 
 fn violation(

@@ -16,7 +16,7 @@ pub(crate) use assignment::{
 };
 pub(crate) use declaration::{Declaration, Declarations, InputId};
 pub(crate) use feature_ide::{from_feature_ide, input_name};
-pub(crate) use features::{FeatureKeyword, FeatureRule, check_features};
+pub(crate) use features::{FeatureKeyword, FeatureRule, check_assigned, check_features};
 pub(crate) use preset::VariabilityPresets;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};

@@ -31,6 +31,9 @@ named! {
         Consuming "consuming",
         Managed "managed",
         Other "other",
+        Scenario "scenario",
+        Produced "produced",
+        Default "default",
     }
 }
 
@@ -94,13 +97,12 @@ impl ElementKind {
                 Artifact,
                 ArtifactNaive,
             ],
-            Self::Relation => &[Source, Target],
-            Self::Property => &[Container, Consuming],
-            Self::Artifact => &[Container, Managed],
-            Self::Technology => &[Container, Other],
-            Self::Input | Self::Output | Self::Type | Self::Group | Self::Policy | Self::Import => {
-                &[]
-            }
+            Self::Relation => &[Source, Target, Default],
+            Self::Property => &[Container, Consuming, Default],
+            Self::Artifact => &[Container, Managed, Default],
+            Self::Technology => &[Container, Other, Scenario, Default],
+            Self::Output => &[Produced, Default],
+            Self::Input | Self::Type | Self::Group | Self::Policy | Self::Import => &[],
         }
     }
 

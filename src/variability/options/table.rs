@@ -177,6 +177,7 @@ options! {
         UnconsumedInput "unconsumed_input_check" (Checks, SWITCH, SEMANTIC) "A present input is consumed by something present.";
         UnproducedOutput "unproduced_output_check" (Checks, SWITCH, CONSISTENCY) "A present output takes its value from something present.";
         Persistent "persistent_check" or "anchor_check" (Checks, SWITCH, CHECKS) "Where nodes are kept by their incoming relations and their hosts, some node is persistent.";
+        UnassignedInput "unassigned_input_check" (Checks, SWITCH, CHECKS) "Where inputs are features, each that no feature keyword of another names has a value.";
         RequiredTechnology "required_technology_check" (Checks, SWITCH, SEMANTIC) "Where technologies are enriched, a managed node without any has a technology rule that fits, also one that turns out to be absent.";
     }
 }
@@ -207,7 +208,12 @@ options! {
     /// An option that is on or off and stands alone.
     pub enum Flag {
         RelationDefaultImplied "relation_default_implied" (DefaultConditions, SWITCH, Is("false")) "A present node implies its relations as far as their own conditions allow; hosting relations are never meant.";
+        RelationEnhancedImplication "relation_enhanced_implication_mode" (DefaultConditions, SWITCH, Is("false")) "An implied relation is so only as far as the conditions of its other end allow, too.";
+        PropertyEnhancedImplication "property_enhanced_implication_mode" (DefaultConditions, SWITCH, Is("false")) "Only a property that takes from topology inputs is implied, and only as far as the conditions of something it takes from allow.";
+        NodeImplication "node_implication_mode" (DefaultConditions, SWITCH, Is("false")) "A node that is `implied` is present where its own conditions allow.";
+        AutomaticDefaultAlternatives "automatic_default_alternatives" (DefaultConditions, SWITCH, Is("false")) "Of several alternatives, the only one without conditions is the default alternative.";
         OptimizationTopologyUnique "optimization_topology_unique" (Solver, SWITCH, Is("true")) "Rejects a template of which two equally good variants differ in their nodes.";
+        OptimizationTopologyUniqueBackward "optimization_topology_unique_backward" (Solver, SWITCH, Is("true")) "Two variants differ in their nodes also where the other one has more of them.";
         OptimizationTechnologiesUnique "optimization_technologies_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two equally good variants differ in their technologies.";
         EnrichInputCondition "enrich_input_condition" (Enricher, SWITCH, Is("true")) "An element whose identifier is the name of a variability input has that input as a further condition.";
         EnrichTechnologies "enrich_technologies" (Enricher, SWITCH, Is("false")) "Managed nodes without technologies get those that the technology rules allow.";
@@ -333,6 +339,7 @@ fn default_mode(kind: ElementKind) -> &'static str {
         ElementKind::Relation => "source-target",
         ElementKind::Property => "container-consuming",
         ElementKind::Technology => "container-other",
+        ElementKind::Output => "produced",
         _ => "container",
     }
 }

@@ -112,6 +112,9 @@ const BEYOND: &str = "
     persistent_check edition
     single_hosting_constraint unique_technology_constraint
     technology_assign_pattern
+    output_default_condition_mode
+    relation_enhanced_implication_mode property_enhanced_implication_mode node_implication_mode
+    automatic_default_alternatives unassigned_input_check optimization_topology_unique_backward
     fallback_property_default_alternative technology_required unique_scenario_constraint";
 
 #[test]
@@ -651,6 +654,7 @@ const MODE_KINDS: &[ElementKind] = &[
     ElementKind::Property,
     ElementKind::Artifact,
     ElementKind::Technology,
+    ElementKind::Output,
 ];
 
 proptest! {
@@ -690,7 +694,7 @@ fn an_unknown_option_is_reported_at_its_key() {
 
 #[test]
 fn kinds_with_one_default_condition_have_no_mode() {
-    for kind in ["input", "output", "group", "policy", "type", "import"] {
+    for kind in ["input", "group", "policy", "type", "import"] {
         let error = error(&format!("{kind}_default_condition_mode: container"));
         assert!(error.message.starts_with("unknown variability option"), "{error:?}");
     }

@@ -97,6 +97,11 @@ impl<'a> Conditional<'a> {
         self.settings()?.default_alternative
     }
 
+    /// As if its author had written `default_alternative: true`.
+    pub(super) fn make_default_alternative(&mut self) {
+        self.settings.get_or_insert_default().default_alternative = Some(true);
+    }
+
     /// Takes a keyword that every element has; false when it is not one.
     pub(super) fn take(
         &mut self,
@@ -146,15 +151,16 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
     })
 }
 
-/// The specification lists the keyword for inputs and outputs too, whose default conditions have no
-/// parts to choose from.
+/// The specification of December lists the keyword with the parts of nodes for inputs and outputs,
+/// too, where those mean nothing.
 fn mode(kind: ElementKind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic> {
-    if matches!(kind, ElementKind::Input | ElementKind::Output) {
+    let text = value.text().unwrap_or_default();
+    if kind == ElementKind::Input
+        || kind == ElementKind::Output && parse_mode(ElementKind::Node, text).is_ok()
+    {
         return Ok(None);
     }
-    parse_mode(kind, value.text().unwrap_or_default())
-        .map(Some)
-        .map_err(|error| error.at(value.span()))
+    parse_mode(kind, text).map(Some).map_err(|error| error.at(value.span()))
 }
 
 fn implied(kind: ElementKind, value: Node<'_>) -> Result<Implied, Diagnostic> {

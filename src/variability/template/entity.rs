@@ -314,6 +314,7 @@ pub(super) fn node_template<'a>(
         weight: Decimal::ONE,
         has_rest: false,
     };
+    let mut anchor = None;
     for (key, value) in entry.body("node template", diagnostics) {
         let keyword = key.text().unwrap_or_default();
         node.has_rest |= is_rest(keyword, value, NODE_PARTS);
@@ -323,15 +324,18 @@ pub(super) fn node_template<'a>(
             "requirements" => node.requirements = requirements(value, diagnostics),
             "artifacts" => node.artifacts = artifacts(value, diagnostics),
             "technology" => node.technologies = technologies(value, diagnostics),
-            "persistent" | "anchor" => {
+            "persistent" => {
                 node.persistent = diagnostics.ok(boolean(key, value)).unwrap_or_default()
             }
+            "anchor" => anchor = diagnostics.ok(boolean(key, value)),
             "managed" => node.managed = diagnostics.ok(boolean(key, value)),
             "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             _ if conditional.take(ElementKind::Node, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
         }
     }
+    // The newer of its two names wins.
+    node.persistent = anchor.unwrap_or(node.persistent);
     // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
     if node.declared.value.get("copy").is_none() {
         require_type(&node.types, "node template", entry.key, diagnostics);

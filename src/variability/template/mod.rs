@@ -4,6 +4,7 @@
 //! Specification: "Service Template" to "Import Definition". What TOSCA knows and variability does
 //! not touch stays in its YAML node.
 
+mod alternatives;
 mod conditional;
 mod entity;
 mod plain;
@@ -11,6 +12,7 @@ pub(crate) mod shape;
 mod topology;
 mod variability;
 
+pub(crate) use alternatives::choose_default_alternatives;
 pub(crate) use conditional::{Declared, ElementSettings, Implied};
 pub(crate) use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
