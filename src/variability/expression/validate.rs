@@ -71,11 +71,14 @@ impl<'a> Evaluator<'_, 'a> {
             return;
         }
         let reached = self.reached(used);
-        for (index, mut wrong) in found {
-            if !reached[index] && UNDEFINED.contains(&wrong.code) {
-                wrong.severity = Severity::Warning;
-            }
-            diagnostics.push(wrong);
+        let expressions = &self.graph.template.variability.expressions;
+        for (index, wrong) in found {
+            let tolerated = !reached[index] && UNDEFINED.contains(&wrong.code);
+            diagnostics.push(match tolerated {
+                true => Diagnostic { severity: Severity::Warning, ..wrong }
+                    .label(expressions[index].0.span(), "nothing needs this expression"),
+                false => wrong,
+            });
         }
     }
 
