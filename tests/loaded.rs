@@ -58,13 +58,13 @@ topology_template:
     two: { type: Cache, conditions: { greater: [{ variability_input: size }, 5] } }
 ";
 
-fn files() -> Counting {
+fn texts() -> [(&'static str, String); 7] {
     let types = |name: &str| {
         format!(
             "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types: {{{name}: {{derived_from: tosca.nodes.Root}}}}\n"
         )
     };
-    let files = [
+    [
         ("shop/template.yaml", TEMPLATE.to_owned()),
         ("shop/types.yaml", types("Shop")),
         ("shop/more.yaml", types("Other")),
@@ -72,8 +72,11 @@ fn files() -> Counting {
         ("shop/conditions.yaml", "node_types: {Cache: {conditions: true}}\n".to_owned()),
         ("shop/rules.yaml", "[]\n".to_owned()),
         ("given.yaml", "size: 7\n".to_owned()),
-    ];
-    Counting { files: files.into_iter().collect(), reads: Arc::default() }
+    ]
+}
+
+fn files() -> Counting {
+    Counting { files: texts().into_iter().collect(), reads: Arc::default() }
 }
 
 fn resolver(files: &Counting) -> Resolver {
@@ -154,4 +157,94 @@ fn what_is_loaded_gives_what_is_read_anew() {
     }
     let [one, other] = [&fresh, &loaded].map(|resolver| resolver.report(&[]).unwrap());
     assert_eq!(one, other);
+}
+
+/// What the kernel saw of commands.
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod commands {
+    use super::{PathBuf, texts};
+    use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+    use rustix::io::Errno;
+    use snapbox::cmd::{Command, cargo_bin};
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::mem::MaybeUninit;
+
+    const COMMANDS: [&str; 23] = [
+        "resolve shop --inputs given.yaml",
+        "resolve shop --preset large --evaluate",
+        "validate shop",
+        "inputs shop",
+        "options shop",
+        "types shop",
+        "variants shop",
+        "variants shop --count",
+        "variants shop --all-presets --output-dir out",
+        "analyze shop",
+        "explain shop",
+        "explain shop --input size=10",
+        "explain shop node.two",
+        "diff shop --from small --to large",
+        "diff shop --from given.yaml --to large",
+        "matrix shop",
+        "graph shop",
+        "graph shop --preset large",
+        "graph shop --preset large --compare-to small",
+        "report shop -o out.html",
+        "export shop --format uvl",
+        "export shop --format dimacs",
+        "test shop",
+    ];
+
+    /// How often each file is opened while something happens.
+    fn opened(files: &[PathBuf], happens: impl FnOnce()) -> BTreeMap<PathBuf, usize> {
+        let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+        let add = |file: &PathBuf| {
+            (inotify::add_watch(&watch, file, WatchFlags::OPEN).unwrap(), file.clone())
+        };
+        let watched: BTreeMap<_, _> = files.iter().map(add).collect();
+        happens();
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut events = Reader::new(&watch, &mut buffer);
+        let mut opened = BTreeMap::new();
+        loop {
+            match events.next() {
+                Ok(event) => *opened.entry(watched[&event.wd()].clone()).or_default() += 1,
+                Err(Errno::WOULDBLOCK) => return opened,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_opens_each_file_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let files: Vec<_> = texts().iter().map(|(name, text)| put(name, text)).collect();
+        for (name, preset) in [("a", "small"), ("b", "small"), ("c", "large")] {
+            put(
+                &format!("shop/tests/{name}/test.yaml"),
+                &format!("presets: {preset}\nerror: none\n"),
+            );
+        }
+        for command in COMMANDS {
+            let mut output = None;
+            let opened = opened(&files, || {
+                let words = command.split(' ');
+                let command = Command::new(cargo_bin!("cuvee")).args(words).current_dir(&dir);
+                output = command.output().ok();
+            });
+            let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+            assert!(
+                opened.contains_key(&dir.path().join("shop/template.yaml")),
+                "{command}: {said:?}"
+            );
+            assert!(opened.values().all(|&count| count == 1), "{command}: {opened:?}");
+        }
+    }
 }

@@ -79,7 +79,7 @@ fn variants(
     names: [Option<&str>; 2],
     reporter: &Reporter,
 ) -> Result<BothSides, Failure> {
-    let resolver = select::resolver(args)?;
+    let resolver = select::resolver(args)?.load()?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));
     let resolve = |resolver: Resolver| {
         let mut spinner = Spinner::new(reporter.shows_progress());

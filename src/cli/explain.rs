@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     match &args.element {
         Some(element) => answered(&resolver.explain(element)?, args.format, reporter, human),
-        None => written(&outlook(&resolver, reporter)?, args.format, outlook_text),
+        None => written(&outlook(&resolver.load()?, reporter)?, args.format, outlook_text),
     }
 }
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// Draws the topology, and a variant or the difference between two over it.
 pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    let resolver = select::resolver(&args.select)?;
+    let resolver = select::resolver(&args.select)?.load()?;
     let outline = resolver.outline()?;
     let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
         let variant = resolver.resolve()?;

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     let resolver = args
         .conditions
         .iter()
-        .fold(select::resolver(&args.select)?, |resolver, text| resolver.only_where(text));
+        .fold(select::resolver(&args.select)?.load()?, |resolver, text| resolver.only_where(text));
     let query = Query {
         projection: args.projection.into(),
         which: which(args),

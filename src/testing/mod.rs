@@ -115,10 +115,21 @@ impl fmt::Display for Report {
 /// assert!(report.is_success(), "{report}");
 /// ```
 pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files: &F) -> Report {
-    let resolver = |template: PathBuf| Resolver::new(template).files(files.clone());
+    // Cases of one template stand together: it is read once for them.
+    let mut last: Option<(PathBuf, Resolver)> = None;
+    let mut resolver = |template: PathBuf| match &last {
+        Some((path, loaded)) if *path == template => loaded.clone(),
+        _ => {
+            let fresh = Resolver::new(&template).files(files.clone());
+            // What cannot be read is for the case to tell.
+            let resolver = fresh.clone().load().unwrap_or(fresh);
+            last = Some((template, resolver.clone()));
+            resolver
+        }
+    };
     let (places, skipped) = selected(discover(dir.as_ref(), files));
     let run = |found: Result<CasePlace, Case>| match found {
-        Ok(place) => place.run(files, &resolver),
+        Ok(place) => place.run(files, &mut resolver),
         Err(unreadable) => unreadable,
     };
     Report { cases: places.into_iter().map(run).collect(), skipped }
@@ -176,7 +187,7 @@ impl CasePlace {
             .then(|| Self { case: dir.into(), templates: dir.into() })
     }
 
-    fn run(self, files: &dyn FileSystem, resolver: &dyn Fn(PathBuf) -> Resolver) -> Case {
+    fn run(self, files: &dyn FileSystem, resolver: &mut dyn FnMut(PathBuf) -> Resolver) -> Case {
         let (description, problems) = match settings(&self.case.join("test.yaml"), files) {
             Ok(mut settings) => {
                 (settings.description.take(), self.problems(&settings, files, resolver))
@@ -191,7 +202,7 @@ impl CasePlace {
         &self,
         settings: &CaseSettings,
         files: &dyn FileSystem,
-        resolver: &dyn Fn(PathBuf) -> Resolver,
+        resolver: &mut dyn FnMut(PathBuf) -> Resolver,
     ) -> Result<(), Vec<String>> {
         let template = match &settings.template {
             Some(path) => self.templates.join(path),
