@@ -426,6 +426,12 @@ impl Diagnostics {
         result.map_err(|mut errors| self.0.append(&mut errors.0)).ok()
     }
 
+    /// These, and behind them what ended the run.
+    pub(crate) fn before(mut self, mut errors: Self) -> Self {
+        self.0.append(&mut errors.0);
+        self
+    }
+
     /// Whether any of them is an error.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)

@@ -198,13 +198,9 @@ impl<'p> Prepared<'p> {
         &self,
         answer: Result<T, Diagnostics>,
     ) -> Result<(T, Diagnostics), Diagnostics> {
-        let mut warnings = self.warnings.clone();
         match answer {
-            Ok(result) => Ok((result, warnings)),
-            Err(mut errors) => {
-                warnings.0.append(&mut errors.0);
-                Err(warnings)
-            }
+            Ok(result) => Ok((result, self.warnings.clone())),
+            Err(errors) => Err(self.warnings.clone().before(errors)),
         }
     }
 
@@ -288,10 +284,8 @@ impl Phases {
     }
 
     /// The errors that end the run, behind what was found before.
-    fn end(&mut self, mut errors: Diagnostics) -> Diagnostics {
-        let mut all = mem::take(&mut self.warnings);
-        all.0.append(&mut errors.0);
-        all
+    fn end(&mut self, errors: Diagnostics) -> Diagnostics {
+        mem::take(&mut self.warnings).before(errors)
     }
 }
 

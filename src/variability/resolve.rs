@@ -5,7 +5,7 @@ use super::choice::Choice;
 use super::emit;
 use super::enrich;
 use super::expression::Evaluator;
-use super::find::{self, BestVariant};
+use super::find::{self, BestVariant, Optimum};
 use super::function::deployment::{self, DeploymentInputs};
 use super::function::evaluate::{Functions, Given};
 use super::inputs::{InputMode, VariabilityPresets};
@@ -60,14 +60,19 @@ pub(crate) fn resolve(
     let interpreted = Interpreted::of(loaded, choice).map_err(failure)?;
     let prepared =
         Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
-    let mut warnings = prepared.warnings.clone();
-    let resolution = write(&prepared, choice, how, progress, &mut warnings);
+    let graph = &prepared.graph;
+    let written = judged(&prepared, choice, how, progress, |document, presence| {
+        let yaml = match document {
+            Out::Source(whole) => whole.document().text().to_owned(),
+            made => yaml::write_yaml(made),
+        };
+        (yaml, ElementNames::of(graph, presence))
+    });
     how.leave(prepared);
     how.leave(interpreted);
-    resolution.map_err(|mut errors| {
-        warnings.0.append(&mut errors.0);
-        failure(warnings)
-    })
+    let Judged { made: (yaml, elements), optima, warnings } = written.map_err(failure)?;
+    let (package, sources) = (loaded.package().clone(), loaded.sources().clone());
+    Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
 }
 
 /// The effective options of a template. What else is wrong with it is for resolving to say.
@@ -95,44 +100,13 @@ fn parsed(loaded: &Loaded) -> Result<ServiceTemplate<'_>, Diagnostics> {
     Ok(template::parse(root, &mut Diagnostics::default())?)
 }
 
-/// Decides about the variant and writes it.
-fn write(
-    prepared: &Prepared<'_>,
-    choice: &Choice,
-    how: &How,
-    progress: &mut dyn Progress,
-    warnings: &mut Diagnostics,
-) -> Result<Resolution, Diagnostics> {
-    let deployment = choice.deployment_inputs(prepared.loaded)?;
-    let mut evaluator = prepared.evaluator();
-    let BestVariant { presence, optima, .. } =
-        decide(prepared, &mut evaluator, how, progress, warnings)?;
-    progress.phase("writing");
-    let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
-    let yaml = match &document {
-        Out::Source(whole) => whole.document().text().to_owned(),
-        made => yaml::write_yaml(made),
-    };
-    how.leave(document);
-    progress.phase("cleaning up");
-    how.leave(evaluator);
-    Ok(Resolution {
-        yaml,
-        elements: ElementNames::of(&prepared.graph, &presence),
-        package: prepared.loaded.package().clone(),
-        optima,
-        sources: prepared.sources().clone(),
-        warnings: mem::take(warnings).0,
-    })
-}
-
 /// What is present in the variant of a choice, where it can be written as well.
 ///
 /// # Errors
 /// As [`resolve`].
 pub(crate) fn presence(prepared: &Prepared<'_>, choice: &Choice) -> Result<Presence, Diagnostics> {
-    let (presence, _) = judged(prepared, choice, &How::default(), |_, presence| presence.clone())?;
-    Ok(presence)
+    let how = How::default();
+    Ok(judged(prepared, choice, &how, &mut (), |_, presence| presence.clone())?.made)
 }
 
 /// The topology of the variant of a choice, with warnings.
@@ -146,37 +120,52 @@ pub(crate) fn topology(
 ) -> Result<(Topology, Diagnostics), Diagnostics> {
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
     let graph = &prepared.graph;
-    judged(&prepared, choice, how, |document, _| {
+    let read = judged(&prepared, choice, how, &mut (), |document, _| {
         Topology::read(document, &|relation| {
             let source = graph.node_named(relation.source);
             let id = source.and_then(|node| node.relations.get(relation.position as usize));
             id.is_some_and(|&id| graph.relation(id).hosting)
         })
-    })
+    })?;
+    Ok((read.made, read.warnings))
 }
 
-/// What becomes of the variant of a choice where it can be written, with warnings.
+/// What was made of a variant that can be written.
+struct Judged<T> {
+    made: T,
+    optima: Vec<Optimum>,
+    warnings: Diagnostics,
+}
+
+/// Decides about the variant of a choice, and makes something of its document and of what is
+/// present.
+///
+/// # Errors
+/// As [`resolve`], behind the warnings.
 fn judged<T>(
     prepared: &Prepared<'_>,
     choice: &Choice,
     how: &How,
-    become_of: impl FnOnce(&Out<'_>, &Presence) -> T,
-) -> Result<(T, Diagnostics), Diagnostics> {
+    progress: &mut dyn Progress,
+    make: impl FnOnce(&Out<'_>, &Presence) -> T,
+) -> Result<Judged<T>, Diagnostics> {
     let mut warnings = prepared.warnings.clone();
     let judged = (|| {
         let deployment = choice.deployment_inputs(prepared.loaded)?;
         let mut evaluator = prepared.evaluator();
-        let BestVariant { presence, .. } =
-            decide(prepared, &mut evaluator, how, &mut (), &mut warnings)?;
+        let BestVariant { presence, optima, .. } =
+            decide(prepared, &mut evaluator, how, progress, &mut warnings)?;
+        progress.phase("writing");
         let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
-        Ok(become_of(&document, &presence))
+        let made = make(&document, &presence);
+        how.leave(document);
+        progress.phase("cleaning up");
+        how.leave(evaluator);
+        Ok((made, optima))
     })();
     match judged {
-        Ok(judged) => Ok((judged, warnings)),
-        Err(Diagnostics(mut errors)) => {
-            warnings.0.append(&mut errors);
-            Err(warnings)
-        }
+        Ok((made, optima)) => Ok(Judged { made, optima, warnings }),
+        Err(errors) => Err(warnings.before(errors)),
     }
 }
 
