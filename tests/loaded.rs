@@ -208,11 +208,11 @@ mod commands {
         let mut events = Reader::new(&watch, &mut buffer);
         let mut opened = BTreeMap::new();
         loop {
-            match events.next() {
-                Ok(event) => *opened.entry(watched[&event.wd()].clone()).or_default() += 1,
-                Err(Errno::WOULDBLOCK) => return opened,
-                Err(error) => panic!("{error}"),
+            let event = events.next();
+            if matches!(event, Err(Errno::WOULDBLOCK)) {
+                return opened;
             }
+            *opened.entry(watched[&event.unwrap().wd()].clone()).or_default() += 1;
         }
     }
 

@@ -46,7 +46,8 @@ fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagno
     let constraints = &template.variability.constraints;
     constraints
         .iter()
-        .for_each(|&constraint| evaluator.validate(constraint, None, &mut diagnostics));
+        .map(|&constraint| prepared.graph.syntax.read(constraint))
+        .for_each(|constraint| evaluator.validate(constraint, None, &mut diagnostics));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

@@ -53,7 +53,8 @@ impl<'l, 'a> Logic<'l, 'a> {
         let (syntax, named) = (&graph.syntax, &graph.template.variability.expressions);
         let expressions = named
             .iter()
-            .filter_map(|(key, body)| Some((key.text()?, syntax.read(*body))))
+            .enumerate()
+            .filter_map(|(index, (key, _))| Some((key.text()?, syntax.named(index))))
             .collect();
         Self { declarations, domains, syntax, expressions, budget: 0, nested: 0 }
     }
@@ -114,7 +115,7 @@ impl<'l, 'a> Logic<'l, 'a> {
     }
 
     fn meaning_here(&mut self, id: ExpressionId) -> Option<ExpressionMeaning> {
-        let Application { operator, operand, .. } = match self.syntax.get(id).term {
+        let Application { operator, operand } = match self.syntax.get(id).term {
             Term::Scalar(node) => {
                 return Some(ExpressionMeaning::Cases(vec![(
                     node.to_value(),

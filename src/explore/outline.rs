@@ -112,7 +112,7 @@ pub(crate) fn conditions(
     if element.default_alternative() == Some(true) {
         return vec!["default_alternative: true".to_owned()];
     }
-    let own = element.conditions;
+    let own = element.conditions.map(|conditions| graph.syntax.get(conditions).node());
     let mut lines = Vec::new();
     for &written in own.iter().chain(groups.get(&id).into_iter().flatten()) {
         let list = written.kind() == NodeKind::Sequence;

@@ -117,14 +117,14 @@ impl<'s, 'a> Opened<'s, 'a> {
         let mut evaluator = prepared.evaluator();
         progress.phase("partitioning inputs");
         let mut diagnostics = Diagnostics::default();
-        prepared
-            .conditions
-            .iter()
-            .for_each(|&node| evaluator.validate(node, None, &mut diagnostics));
+        let wanted: Vec<_> =
+            prepared.conditions.iter().map(|&node| prepared.graph.syntax.read(node)).collect();
+        wanted.iter().for_each(|&id| evaluator.validate(id, None, &mut diagnostics));
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        enrich::validate(&mut evaluator, &prepared.type_specific, prepared.options)?;
+        let Prepared { type_specific, options, wrong_expressions, .. } = prepared;
+        enrich::validate(&mut evaluator, type_specific, options, wrong_expressions)?;
         let open = partition(&mut evaluator, &roots(prepared), &known(prepared))?;
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
@@ -133,11 +133,8 @@ impl<'s, 'a> Opened<'s, 'a> {
             &prepared.type_specific,
             prepared.options,
         )?;
-        let wanted = prepared
-            .conditions
-            .iter()
-            .map(|&node| evaluator.condition(node, None))
-            .collect::<Result<Vec<_>, _>>()?;
+        let wanted = wanted.into_iter().map(|id| evaluator.condition(id, None));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
         assertions.add_inputs(&mut evaluator, &open, &when);
         if features {
             assertions.add_features(&mut evaluator, &prepared.inputs);
@@ -509,9 +506,10 @@ fn determinise(
 
 /// Where conditions start: those of the template, those asked for, and inputs that are conditions
 /// by their names or rules.
-fn roots<'a>(prepared: &Prepared<'a>) -> Roots<'a> {
+fn roots(prepared: &Prepared<'_>) -> Roots {
     let mut roots = Roots::of(&prepared.graph, &prepared.type_specific);
-    roots.conditions.extend(&prepared.conditions);
+    let wanted = prepared.conditions.iter().map(|&node| prepared.graph.syntax.read(node));
+    roots.conditions.extend(wanted);
     let by_name = prepared.options.flag(Flag::EnrichInputCondition);
     for (id, declaration) in prepared.inputs.declarations.iter() {
         if by_name && prepared.graph.by_identifier(declaration.name).is_some() {

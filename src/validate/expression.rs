@@ -25,19 +25,22 @@ enum OperandKind {
 impl<'a> Checker<'_, 'a> {
     /// Checks all expressions.
     pub(super) fn expressions(&self) {
-        let variability = &self.graph.template.variability;
-        variability.expressions.iter().for_each(|(_, named)| self.value_at(*named, &[]));
+        let (syntax, variability) = (&self.graph.syntax, &self.graph.template.variability);
+        let named = (0..variability.expressions.len()).map(|index| syntax.named(index));
+        named.for_each(|id| _ = self.constant(id, &[]));
         for (_, declaration) in self.prepared.inputs.declarations.iter() {
             declaration.computed_default().into_iter().for_each(|value| self.value_at(value, &[]));
         }
         let of_types = self.prepared.type_specific.iter().map(|condition| condition.conditions);
         let of_rules = self.graph.technologies.iter().filter_map(|rule| rule.conditions);
-        let shared = variability.constraints.iter().copied().chain(of_types).chain(of_rules);
+        let shared = variability.constraints.iter().copied().chain(of_types);
+        let shared = shared.map(|node| syntax.read(node)).chain(of_rules);
         shared.for_each(|conditions| self.conditions_at(conditions, &[]));
         for id in self.graph.ids().filter(|&id| self.counts(id)) {
             let element = self.graph.element(id);
             let implied = element.settings.into_iter().flat_map(|settings| &settings.implies);
             let implied = implied.filter_map(|implication| implication.condition);
+            let implied = implied.map(|node| syntax.read(node));
             let conditions = element.conditions.into_iter().chain(implied);
             conditions.for_each(|conditions| self.conditions_at(conditions, &[id]));
         }
@@ -49,9 +52,8 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// One condition, or a list of them.
-    fn conditions_at(&self, node: Node<'a>, when: &[ElementId]) {
-        let syntax = &self.graph.syntax;
-        syntax.each(syntax.read(node)).iter().for_each(|id| self.logical(id, when));
+    fn conditions_at(&self, list: ExpressionId, when: &[ElementId]) {
+        self.graph.syntax.each(list).iter().for_each(|id| self.logical(id, when));
     }
 
     fn value_at(&self, node: Node<'a>, when: &[ElementId]) {
@@ -86,7 +88,7 @@ impl<'a> Checker<'_, 'a> {
                 let items: Vec<_> = items.iter().map(|item| self.constant(item, when)).collect();
                 Some(items.into_iter().collect::<Option<Vec<_>>>()?.into())
             }
-            Term::Application(Application { operator, operand, .. }) => match operator {
+            Term::Application(Application { operator, operand }) => match operator {
                 ExpressionOperator::Logical(_) => {
                     syntax.each(operand).iter().for_each(|item| self.logical(item, when));
                     None
@@ -131,7 +133,7 @@ impl<'a> Checker<'_, 'a> {
         match self.graph.syntax.get(id).term {
             Term::Scalar(node) => OperandKind::of(&node.to_value()),
             Term::List(_) => Some(OperandKind::List),
-            Term::Application(Application { operator, operand, .. }) => match operator {
+            Term::Application(Application { operator, operand }) => match operator {
                 ExpressionOperator::Input => self.kind_of_input(operand),
                 ExpressionOperator::Logical(_) | ExpressionOperator::Presence(_) => {
                     Some(OperandKind::Boolean)

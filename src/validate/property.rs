@@ -122,10 +122,11 @@ impl<'c> Checker<'c, '_> {
             }
             PropertyValue::Expression(expression) => {
                 // What it comes to is known in a variant only.
+                let read = self.graph.syntax.read(expression);
                 let value = self
                     .evaluator
                     .as_ref()
-                    .map(|evaluator| evaluator.borrow_mut().value(expression, Some(id)));
+                    .map(|evaluator| evaluator.borrow_mut().value(read, Some(id)));
                 match value {
                     None => {}
                     Some(Ok(value)) => self.computed(expression.span(), value, definition, when),

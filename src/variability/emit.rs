@@ -418,7 +418,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 })
             }
             PropertyValue::Expression(expression) => {
-                let value = self.evaluator.value(expression, Some(property.id));
+                let read = self.evaluator.graph.syntax.read(expression);
+                let value = self.evaluator.value(read, Some(property.id));
                 self.diagnostics.ok(value).map(Out::Value)
             }
         }

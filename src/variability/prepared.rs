@@ -100,6 +100,8 @@ pub(crate) struct Prepared<'p> {
     pub options: &'p Options,
     /// Rules between inputs that the assigned ones violate.
     pub violations: Diagnostics,
+    /// What is wrong with named expressions, whatever the inputs.
+    pub wrong_expressions: Diagnostics,
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'p>>,
     /// The clock.
@@ -163,11 +165,11 @@ impl<'p> Prepared<'p> {
         let graph = phases.phase(|diagnostics| graph::build(template, &types, diagnostics))?;
         let graph = phases
             .phase(|diagnostics| technology::assign(graph, &types, rules, options, diagnostics))?;
-        if !template.variability.expressions.is_empty() {
-            let mut evaluator = Evaluator::new(&graph, &types, &inputs, None);
-            let mut unused = enrich::unused_expressions(&mut evaluator, &type_specific);
-            phases.warnings.0.append(&mut unused.0);
-        }
+        let mut evaluator = Evaluator::new(&graph, &types, &inputs, None);
+        let named = enrich::named_expressions(&mut evaluator, &type_specific).0;
+        let (wrong, mut unused): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|found| found.severity == Severity::Error);
+        phases.warnings.0.append(&mut unused);
         let sources = loaded.sources();
         progress.counted("files", sources.files().count());
         progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
@@ -181,6 +183,7 @@ impl<'p> Prepared<'p> {
             type_specific,
             options,
             violations,
+            wrong_expressions: Diagnostics(wrong),
             conditions,
             now: choice.clock.clone(),
             solver: choice.solver,
@@ -346,8 +349,10 @@ fn decided_by_inputs<'t, 'a>(
 
 /// Whether an import may be present: unless inputs alone settle that it is not.
 fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
-    let conditions =
-        import.declared.conditional.conditions.map(|conditions| early.conditions(conditions, None));
+    let conditions = import.declared.conditional.conditions.map(|conditions| {
+        let list = early.graph.syntax.read(conditions);
+        early.conditions(list, None)
+    });
     // Whatever cannot be told yet is told, with its error if it has one, when all elements are
     // there.
     !matches!(conditions, Some(Ok(conditions)) if conditions.iter().any(|&(formula, _)| formula == Formula::FALSE))

@@ -200,9 +200,9 @@ pub(crate) fn find<'p, 'a>(
     how: &How,
     progress: &mut dyn Progress,
 ) -> Result<BestVariant, Diagnostics> {
-    let Prepared { inputs, type_specific, options, .. } = prepared;
+    let Prepared { inputs, type_specific, options, wrong_expressions, .. } = prepared;
     progress.phase("enriching");
-    enrich::validate(evaluator, type_specific, options)?;
+    enrich::validate(evaluator, type_specific, options, wrong_expressions)?;
     let assertions = enrich::enrich(evaluator, inputs, type_specific, options)?;
     let objectives = objectives::objectives(evaluator, options)?;
     let settings = SolverSettings { limit: how.limit.clone(), ..prepared.solver.into() };
@@ -230,7 +230,10 @@ fn emitted<'p, 'a>(
     let mut expressions = FxHashMap::default();
     for property in graph.properties.iter().filter(|property| presence.is(property.id)) {
         if let PropertyValue::Expression(expression) = property.property.value {
-            expressions.insert(property.id, evaluator.value(expression, Some(property.id))?);
+            expressions.insert(
+                property.id,
+                evaluator.value(graph.syntax.read(expression), Some(property.id))?,
+            );
         }
     }
     let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });

@@ -136,13 +136,6 @@ pub struct Node<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeIdentity(usize, u32);
 
-impl NodeIdentity {
-    /// The position in its document of what it is the identity of.
-    pub(crate) fn position(self) -> usize {
-        self.1 as usize
-    }
-}
-
 impl Document {
     /// The text that was read.
     pub fn text(&self) -> &str {

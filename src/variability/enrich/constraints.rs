@@ -25,7 +25,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         }
         self.unique(assertions);
         for &constraint in &graph.template.variability.constraints {
-            match self.evaluator.condition(constraint, None) {
+            match self.evaluator.condition(graph.syntax.read(constraint), None) {
                 Ok(formula) => assertions.push([formula], Origin::Author(constraint.span())),
                 Err(error) => self.diagnostics.push(error),
             }
@@ -103,10 +103,10 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     fn implies(&mut self, id: ElementId, assertions: &mut Assertions) {
         let Some(settings) = self.evaluator.graph.element(id).settings else { return };
         for implication in &settings.implies {
-            let target = self.evaluator.condition(implication.target, Some(id));
-            let condition = implication
-                .condition
-                .map_or(Ok(Formula::TRUE), |node| self.evaluator.condition(node, Some(id)));
+            let mut formula =
+                |node| self.evaluator.condition(self.evaluator.graph.syntax.read(node), Some(id));
+            let target = formula(implication.target);
+            let condition = implication.condition.map_or(Ok(Formula::TRUE), formula);
             if let (Some(target), Some(condition)) =
                 (self.diagnostics.ok(target), self.diagnostics.ok(condition))
             {

@@ -129,7 +129,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let Some(condition) = self.type_specific_of(id, index) else { return [false, false] };
         let applies = (0..2).any(|aspect| condition.aspects[aspect] && taken[aspect].is_some());
         if applies {
-            self.add(condition.conditions, id, |span| Origin::TypeSpecific(id, span), list);
+            let conditions = self.evaluator.graph.syntax.read(condition.conditions);
+            self.add(conditions, id, |span| Origin::TypeSpecific(id, span), list);
         }
         condition.aspects
     }

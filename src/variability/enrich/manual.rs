@@ -29,7 +29,7 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
                 // They go to the member, so that SELF in them is the member.
                 if let Some(written) = group.group.declared.conditional.conditions {
                     self.add(
-                        written,
+                        graph.syntax.read(written),
                         id,
                         |span| Origin::Group(id, group.id, span),
                         &mut conditions.list,

@@ -12,17 +12,17 @@ mod origin;
 mod validate;
 
 pub(crate) use origin::Origin;
-pub(crate) use validate::unused_expressions;
+pub(crate) use validate::named_expressions;
 
 use crate::sat::formula::{Formula, OriginId};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
-use crate::text::yaml::Node;
 use crate::variability::element::ElementKind;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::inputs::Inputs;
 use crate::variability::options::{Aspect, Check, Flag, ModePart, Options};
+use crate::variability::syntax::ExpressionId;
 use crate::variability::template::{Implied, TypeSpecificConditions};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -114,7 +114,8 @@ impl Conditions {
     }
 }
 
-/// Judges all expressions of a template, whatever the inputs.
+/// Judges all expressions of a template, whatever the inputs; `named` is what is wrong with named
+/// ones.
 ///
 /// # Errors
 /// Everything that is wrong with them.
@@ -122,9 +123,10 @@ pub(crate) fn validate<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     type_specific: &TypeSpecificConditions<'a>,
     options: &Options,
+    named: &Diagnostics,
 ) -> Result<(), Diagnostics> {
     let mut context = EnrichContext::new(evaluator, options);
-    context.validate(type_specific);
+    context.validate(type_specific, named);
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(()) }
 }
 
@@ -160,7 +162,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     /// Adds what stands as the conditions of an element, each with its origin.
     fn add(
         &mut self,
-        conditions: Node<'a>,
+        conditions: ExpressionId,
         id: ElementId,
         origin: impl Fn(Span) -> Origin,
         list: &mut Vec<(Formula, Origin)>,

@@ -170,7 +170,7 @@ impl Origin {
 
 /// Where the author wrote the conditions of an element.
 fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
-    Some(graph.element(id).conditions?.span())
+    Some(graph.syntax.get(graph.element(id).conditions?).span())
 }
 
 /// What a generated condition is called, and what asked for it.

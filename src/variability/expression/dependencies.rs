@@ -34,7 +34,7 @@ pub(super) struct DependencyMemo {
 
 impl<'a> Evaluator<'_, 'a> {
     /// What an operation depends on.
-    pub(super) fn dependencies_of(&self, operation: Application<'_>) -> Rc<Dependencies> {
+    pub(super) fn dependencies_of(&self, operation: Application) -> Rc<Dependencies> {
         self.operation_dependencies(operation, 0)
     }
 
@@ -79,8 +79,8 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    fn operation_dependencies(&self, operation: Application<'_>, depth: usize) -> Rc<Dependencies> {
-        let Application { operator, operand, .. } = operation;
+    fn operation_dependencies(&self, operation: Application, depth: usize) -> Rc<Dependencies> {
+        let Application { operator, operand } = operation;
         if let Some(known) = self.dependencies.operations.borrow().get(&operand) {
             return known.clone();
         }
@@ -121,7 +121,7 @@ impl<'a> Evaluator<'_, 'a> {
         let mut found = Dependencies::default();
         // What needs more levels than that has no value whatever the inputs.
         if depth < MAX_DEPTH {
-            self.gather(self.named_expression(index), reading, depth + 1, &mut found);
+            self.gather(self.graph.syntax.named(index), reading, depth + 1, &mut found);
             found.sort();
         }
         let found = Rc::new(found);

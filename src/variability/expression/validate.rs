@@ -4,7 +4,6 @@
 use super::evaluate::Evaluator;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::source::Span;
-use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputValue;
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
@@ -15,19 +14,10 @@ use rustc_hash::FxHashMap;
 /// What a name is reported with that nothing defines.
 const UNDEFINED: [Code; 3] = [Code::InvalidInput, Code::UnknownElement, Code::UnknownExpression];
 
-impl<'a> Evaluator<'_, 'a> {
+impl Evaluator<'_, '_> {
     /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in
     /// a list of them.
     pub(crate) fn validate(
-        &mut self,
-        node: Node<'a>,
-        context: Option<ElementId>,
-        diagnostics: &mut Diagnostics,
-    ) {
-        self.validate_expression(self.graph.syntax.read(node), context, diagnostics);
-    }
-
-    fn validate_expression(
         &mut self,
         id: ExpressionId,
         context: Option<ElementId>,
@@ -36,9 +26,9 @@ impl<'a> Evaluator<'_, 'a> {
         match self.expression(id).term {
             Term::Scalar(_) => {}
             Term::List(items) => {
-                items.iter().for_each(|item| self.validate_expression(item, context, diagnostics))
+                items.iter().for_each(|item| self.validate(item, context, diagnostics))
             }
-            Term::Application(Application { operator, operand, .. }) => match operator {
+            Term::Application(Application { operator, operand }) => match operator {
                 ExpressionOperator::Input => diagnostics.0.extend(self.input_id(operand).err()),
                 ExpressionOperator::Named(_) => {
                     diagnostics.0.extend(self.expression_index(operand).err())
@@ -47,57 +37,57 @@ impl<'a> Evaluator<'_, 'a> {
                     diagnostics.0.extend(self.validate_presence(operator, operand, context).err());
                 }
                 ExpressionOperator::Logical(_) | ExpressionOperator::Value(_) => {
-                    self.validate_expression(operand, context, diagnostics)
+                    self.validate(operand, context, diagnostics)
                 }
             },
             Term::Broken(problem, _) => diagnostics.push(self.graph.syntax.problem(problem)),
         }
     }
 
-    /// Reports what is wrong with named expressions, whether anything uses them or not. Where none
+    /// What is wrong with named expressions, whether anything uses them or not. Where none
     /// of these expressions needs one, a name in it that nothing defines is a warning only.
     pub(crate) fn validate_named(
         &mut self,
-        used: impl Iterator<Item = Node<'a>>,
-        diagnostics: &mut Diagnostics,
-    ) {
+        used: impl Iterator<Item = ExpressionId>,
+    ) -> Diagnostics {
         let mut found = Vec::new();
         for index in 0..self.graph.template.variability.expressions.len() {
             let mut wrong = Diagnostics::default();
-            self.validate_expression(self.named_expression(index), None, &mut wrong);
+            self.validate(self.graph.syntax.named(index), None, &mut wrong);
             found.extend(wrong.0.into_iter().map(|one| (index, one)));
         }
         if found.is_empty() {
-            return;
+            return Diagnostics::default();
         }
         let reached = self.reached(used);
         let expressions = &self.graph.template.variability.expressions;
-        for (index, wrong) in found {
+        let judged = found.into_iter().map(|(index, wrong)| {
             let tolerated = !reached[index] && UNDEFINED.contains(&wrong.code);
-            diagnostics.push(match tolerated {
+            match tolerated {
                 true => Diagnostic { severity: Severity::Warning, ..wrong }
                     .label(expressions[index].0.span(), "nothing needs this expression"),
                 false => wrong,
-            });
-        }
+            }
+        });
+        Diagnostics(judged.collect())
     }
 
     /// Which named expressions these expressions and the defaults of inputs need, one way or
     /// another.
-    fn reached(&self, used: impl Iterator<Item = Node<'a>>) -> Vec<bool> {
+    fn reached(&self, used: impl Iterator<Item = ExpressionId>) -> Vec<bool> {
         let syntax = &self.graph.syntax;
         let mut reached = vec![false; self.graph.template.variability.expressions.len()];
         let inputs = self.known.inputs.declarations.iter().map(|(_, declaration)| declaration);
         let defaults =
             inputs.flat_map(|input| input.default_expression.into_iter().chain(input.default));
-        let mut open: Vec<_> = used.chain(defaults).map(|node| syntax.read(node)).collect();
+        let mut open: Vec<_> = used.chain(defaults.map(|node| syntax.read(node))).collect();
         while let Some(user) = open.pop() {
             syntax.each_reference(user, &mut |operator, operand| {
                 if matches!(operator, ExpressionOperator::Named(_))
                     && let Ok(index) = self.expression_index(operand)
                     && !std::mem::replace(&mut reached[index], true)
                 {
-                    open.push(self.named_expression(index));
+                    open.push(syntax.named(index));
                 }
             });
         }
@@ -116,7 +106,7 @@ impl<'a> Evaluator<'_, 'a> {
             Some((declaration.name, declaration.span, syntax.read(*expression)))
         });
         let named = expressions.iter().enumerate().map(|(index, (key, _))| {
-            (key.text().unwrap_or_default(), key.span(), self.named_expression(index))
+            (key.text().unwrap_or_default(), key.span(), syntax.named(index))
         });
         let bodies: Vec<_> = named.chain(defaults).collect();
         let input_at: FxHashMap<_, _> = bodies

@@ -63,6 +63,7 @@ impl<'a> GraphBuilder<'a, '_> {
         container: Option<ElementId>,
         slot: usize,
     ) -> ElementId {
+        let conditions = declared.conditional.conditions.map(|node| self.graph.syntax.add(node));
         self.graph.push(Element {
             kind,
             name: declared.name,
@@ -70,7 +71,7 @@ impl<'a> GraphBuilder<'a, '_> {
             container,
             slot: slot as u32,
             span: declared.span(),
-            conditions: declared.conditional.conditions,
+            conditions,
             settings: declared.conditional.settings(),
             by_rule: false,
         })

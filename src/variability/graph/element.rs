@@ -8,7 +8,7 @@ use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::lookup::NamesByContainer;
 use crate::variability::graph::references::Reference;
-use crate::variability::syntax::Syntax;
+use crate::variability::syntax::{ExpressionId, Syntax};
 use crate::variability::template::{
     Artifact, DEFAULT_ARTIFACT_TYPE, ElementSettings, Group, Import, Member, NodeTemplate,
     Parameter, Policy, Property, RelationshipTemplate, Requirement, ServiceTemplate,
@@ -59,7 +59,7 @@ pub(crate) struct Element<'a> {
     /// Where it is declared.
     pub span: Span,
     /// The conditions of its author, if there are any.
-    pub conditions: Option<Node<'a>>,
+    pub conditions: Option<ExpressionId>,
     /// What else its author says of its variability, which is rare.
     pub settings: Option<&'a ElementSettings<'a>>,
     /// Whether a rule made it, so that no author could say anything.
@@ -171,7 +171,7 @@ pub(crate) struct TechnologyElement<'a> {
     /// What it needs; nothing for what the author wrote.
     pub requires: Requires,
     /// The further conditions of the rule that it comes from.
-    pub conditions: Option<Node<'a>>,
+    pub conditions: Option<ExpressionId>,
     /// What it makes of its node; the first that applies counts.
     pub implementations: Vec<Implementation>,
 }
@@ -309,7 +309,7 @@ impl<'a> Graph<'a> {
             node_names: NameIndex::default(),
             relationship_names: NameIndex::default(),
             group_names: NameIndex::default(),
-            syntax: Syntax::default(),
+            syntax: Syntax::new(&template.variability.expressions),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),
         }

@@ -74,18 +74,16 @@ pub(crate) enum Term<'a> {
     /// A list of expressions.
     List(ExpressionRange),
     /// An operator and its operand, which is mostly a list.
-    Application(Application<'a>),
+    Application(Application),
     /// What is no expression, and what could be read inside of it.
     Broken(ProblemId, ExpressionRange),
 }
 
 /// An operator and its operand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Application<'a> {
+pub(crate) struct Application {
     /// The operator.
     pub operator: ExpressionOperator,
-    /// Its keyword.
-    pub keyword: Node<'a>,
     /// The operand.
     pub operand: ExpressionId,
 }
@@ -101,6 +99,11 @@ impl ProblemId {
 }
 
 impl<'a> Expression<'a> {
+    /// What it was read from.
+    pub(crate) fn node(&self) -> Node<'a> {
+        self.node
+    }
+
     /// Where it stands; for an alias, where what it stands for does.
     pub(crate) fn span(&self) -> Span {
         self.node.span()
@@ -117,8 +120,13 @@ impl<'a> Expression<'a> {
     }
 
     /// The operator and its operand, if it is one that is applied.
-    pub(crate) fn application(&self) -> Option<Application<'a>> {
+    pub(crate) fn application(&self) -> Option<Application> {
         if let Term::Application(operation) = self.term { Some(operation) } else { None }
+    }
+
+    /// The keyword of an operator; of anything else its node.
+    pub(crate) fn keyword(&self) -> Node<'a> {
+        self.node.entries().next().map_or(self.node, |(keyword, _)| keyword)
     }
 
     /// The items of a list; nothing for anything else.
@@ -138,18 +146,39 @@ impl<'a> Expression<'a> {
 
 /// The expressions of a template, each read when somebody asks for it first.
 ///
-/// Most of a template's expressions are asked for, but not all of them by everybody: whether an
-/// import is wanted takes its conditions and what they name. So nothing is read ahead, and what
-/// was read is known by its node, for as long as the elements are there that it decides about.
-#[derive(Debug, Default)]
+/// Conditions of elements are read with their elements, which keep their ids. Of others most are
+/// asked for, but not all of them by everybody: whether an import is wanted takes its conditions
+/// and what they name. So these are not read ahead: named expressions are known by their position,
+/// what there is little of by its node.
+#[derive(Debug)]
 pub(crate) struct Syntax<'a> {
     tree: RefCell<ExpressionTree<'a>>,
+    /// The named expressions, and those of them that were read.
+    named: &'a [(Node<'a>, Node<'a>)],
+    named_ids: RefCell<Vec<Option<ExpressionId>>>,
 }
 
 impl<'a> Syntax<'a> {
-    /// The expression that stands here, or the list of them.
+    /// For the expressions of a template that names these.
+    pub(crate) fn new(named: &'a [(Node<'a>, Node<'a>)]) -> Self {
+        let named_ids = RefCell::new(vec![None; named.len()]);
+        Self { tree: RefCell::default(), named, named_ids }
+    }
+
+    /// The expression that stands here, or the list of them; it is read once.
     pub(crate) fn read(&self, node: Node<'a>) -> ExpressionId {
         self.tree.borrow_mut().read(node)
+    }
+
+    /// The expression that stands here, or the list of them, for who keeps its id.
+    pub(crate) fn add(&self, node: Node<'a>) -> ExpressionId {
+        self.tree.borrow_mut().add(node)
+    }
+
+    /// The named expression at a position.
+    pub(crate) fn named(&self, index: usize) -> ExpressionId {
+        let mut ids = self.named_ids.borrow_mut();
+        *ids[index].get_or_insert_with(|| self.add(self.named[index].1))
     }
 
     /// The expression of an id.
@@ -181,7 +210,7 @@ impl<'a> Syntax<'a> {
     ) {
         let parts = match self.get(id).term {
             Term::Scalar(_) => return,
-            Term::Application(Application { operator, operand, .. }) if operator.is_reference() => {
+            Term::Application(Application { operator, operand }) if operator.is_reference() => {
                 return found(operator, operand);
             }
             Term::Application(Application { operand, .. }) => operand.only(),
@@ -200,7 +229,7 @@ impl<'a> Syntax<'a> {
     fn write_canonical(&self, id: ExpressionId, into: &mut String) {
         let parts = match self.get(id).term {
             Term::Scalar(node) => return into.push_str(&format!("{:?}", node.to_value())),
-            Term::Application(Application { operator, operand, .. }) => {
+            Term::Application(Application { operator, operand }) => {
                 into.push_str(operator.keyword());
                 into.push(' ');
                 return self.write_canonical(operand, into);

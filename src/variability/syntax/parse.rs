@@ -14,10 +14,11 @@ pub(super) struct ExpressionTree<'a> {
     records: Vec<ExpressionRecord>,
     /// What is no expression: why not, and what could be read inside of it.
     problems: Vec<(Diagnostic, ExpressionRange)>,
-    documents: Vec<&'a Document>,
-    /// The expressions that somebody asked for: for each position in a document one more than the
-    /// id, or 0. Conditions are read in their order, and so go through memory in order.
-    roots: Vec<Vec<u32>>,
+    /// The documents that expressions were read from, each behind as many positions as those before
+    /// it have.
+    documents: Vec<(u32, &'a Document)>,
+    /// The expressions that are known by their nodes.
+    roots: FxHashMap<NodeIdentity, ExpressionId>,
     /// What aliases stand for: it is read once, so that the tree is no larger than the documents.
     shared: FxHashMap<NodeIdentity, ExpressionShape>,
 }
@@ -26,43 +27,51 @@ pub(super) struct ExpressionTree<'a> {
 #[derive(Clone, Copy, Debug)]
 struct ExpressionRecord {
     shape: ExpressionShape,
-    /// Where its node is: which document, and which position there.
-    document: u32,
+    /// Where its node is, among those of all documents.
     position: u32,
 }
 
-/// What an expression is, as a [`Term`] says it; positions of keywords are those of their document.
+const _: () = assert!(size_of::<ExpressionRecord>() == 12);
+
+/// What an expression is, as a [`Term`] says it. How many items a list has is known to its node.
 #[derive(Clone, Copy, Debug)]
 enum ExpressionShape {
     Scalar,
-    List(ExpressionRange),
-    Application { operator: ExpressionOperator, keyword: u32, operand: ExpressionId },
+    List { first: u32 },
+    Application(Application),
     Broken(ProblemId),
 }
 
 impl<'a> ExpressionTree<'a> {
+    /// As [`add`](Self::add), once for each node.
     pub(super) fn read(&mut self, node: Node<'a>) -> ExpressionId {
-        let document = self.document(node.document());
-        let (tree, position) = (document as usize, node.identity().position());
-        if let Some(known) = self.roots[tree][position].checked_sub(1) {
-            return ExpressionId(known);
+        if let Some(&known) = self.roots.get(&node.identity()) {
+            return known;
         }
+        let id = self.add(node);
+        self.roots.insert(node.identity(), id);
+        id
+    }
+
+    /// Reads what stands here.
+    pub(super) fn add(&mut self, node: Node<'a>) -> ExpressionId {
+        let base = self.base(node.document());
         let id = self.room(1).first();
-        self.fill(id, document, node);
-        self.roots[tree][position] = id.0 + 1;
+        self.fill(id, base, node);
         id
     }
 
     pub(super) fn get(&self, id: ExpressionId) -> Expression<'a> {
-        let ExpressionRecord { shape, document, position } = self.records[id.index()];
-        let document = self.documents[document as usize];
-        let node = document.at(position);
+        let ExpressionRecord { shape, position } = self.records[id.index()];
+        let behind = self.documents.partition_point(|&(base, _)| base <= position);
+        let (base, document) = self.documents[behind - 1];
+        let node = document.at(position - base);
         let term = match shape {
             ExpressionShape::Scalar => Term::Scalar(node),
-            ExpressionShape::List(items) => Term::List(items),
-            ExpressionShape::Application { operator, keyword, operand } => {
-                Term::Application(Application { operator, keyword: document.at(keyword), operand })
+            ExpressionShape::List { first } => {
+                Term::List(ExpressionRange { first, count: node.items().len() as u32 })
             }
+            ExpressionShape::Application(application) => Term::Application(application),
             ExpressionShape::Broken(problem) => {
                 Term::Broken(problem, self.problems[problem.index()].1)
             }
@@ -79,72 +88,71 @@ impl<'a> ExpressionTree<'a> {
         &self.problems[problem.index()].0
     }
 
-    /// The number of a document; mostly it is the one of the expression before.
-    fn document(&mut self, document: &'a Document) -> u32 {
-        let known = self.documents.iter().rposition(|known| std::ptr::eq(*known, document));
-        known.unwrap_or_else(|| {
-            self.documents.push(document);
-            self.roots.push(vec![0; document.node_count()]);
-            self.documents.len() - 1
-        }) as u32
+    /// What the positions of a document are behind; mostly it is that of the expression before.
+    fn base(&mut self, document: &'a Document) -> u32 {
+        let known = self.documents.iter().rfind(|(_, known)| std::ptr::eq(*known, document));
+        if let Some(&(base, _)) = known {
+            return base;
+        }
+        let base = self.documents.last().map_or(0, |(base, last)| base + last.node_count() as u32);
+        self.documents.push((base, document));
+        base
     }
 
     /// Room for so many expressions, to be filled.
     fn room(&mut self, count: usize) -> ExpressionRange {
         let first = self.records.len();
-        let empty = ExpressionRecord { shape: ExpressionShape::Scalar, document: 0, position: 0 };
+        let empty = ExpressionRecord { shape: ExpressionShape::Scalar, position: 0 };
         self.records.resize(first + count, empty);
         ExpressionRange { first: first as u32, count: count as u32 }
     }
 
-    fn fill(&mut self, id: ExpressionId, document: u32, node: Node<'a>) {
+    fn fill(&mut self, id: ExpressionId, base: u32, node: Node<'a>) {
         let shape = match node.is_alias().then(|| self.shared.get(&node.identity())).flatten() {
             Some(&shape) => shape,
-            None => self.shape(document, node),
+            None => self.shape(base, node),
         };
         if node.is_alias() {
             self.shared.insert(node.identity(), shape);
         }
-        self.records[id.index()] = ExpressionRecord { shape, document, position: node.position() };
+        self.records[id.index()] = ExpressionRecord { shape, position: base + node.position() };
     }
 
-    fn shape(&mut self, document: u32, node: Node<'a>) -> ExpressionShape {
+    fn shape(&mut self, base: u32, node: Node<'a>) -> ExpressionShape {
         match node.kind() {
             NodeKind::Scalar => ExpressionShape::Scalar,
             NodeKind::Sequence => {
                 let items = self.room(node.items().len());
-                items.iter().zip(node.items()).for_each(|(id, item)| self.fill(id, document, item));
-                ExpressionShape::List(items)
+                items.iter().zip(node.items()).for_each(|(id, item)| self.fill(id, base, item));
+                ExpressionShape::List { first: items.first }
             }
             NodeKind::Mapping => {
                 let mut entries = node.entries();
                 match (entries.next(), entries.next()) {
-                    (Some((keyword, operand)), None) => self.apply(document, keyword, operand),
-                    _ => self.several(document, node),
+                    (Some((keyword, operand)), None) => self.apply(base, keyword, operand),
+                    _ => self.several(base, node),
                 }
             }
         }
     }
 
-    fn apply(&mut self, document: u32, keyword: Node<'a>, operand: Node<'a>) -> ExpressionShape {
+    fn apply(&mut self, base: u32, keyword: Node<'a>, operand: Node<'a>) -> ExpressionShape {
         let parts = self.room(1);
         let id = parts.first();
-        self.fill(id, document, operand);
+        self.fill(id, base, operand);
         match ExpressionOperator::from_keyword(keyword.text().unwrap_or_default()) {
-            Some(operator) => {
-                ExpressionShape::Application { operator, keyword: keyword.position(), operand: id }
-            }
+            Some(operator) => ExpressionShape::Application(Application { operator, operand: id }),
             None => self.broken(unknown_operator(keyword), parts),
         }
     }
 
-    /// A map that is no expression.
-    fn several(&mut self, document: u32, node: Node<'a>) -> ExpressionShape {
+    /// A map that is no expression: its entries, each known by its keyword.
+    fn several(&mut self, base: u32, node: Node<'a>) -> ExpressionShape {
         let parts = self.room(node.entries().len());
         for (id, (keyword, operand)) in parts.iter().zip(node.entries()) {
-            let shape = self.apply(document, keyword, operand);
+            let shape = self.apply(base, keyword, operand);
             self.records[id.index()] =
-                ExpressionRecord { shape, document, position: node.position() };
+                ExpressionRecord { shape, position: base + keyword.position() };
         }
         self.broken(not_one_operator(node.span()), parts)
     }

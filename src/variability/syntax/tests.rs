@@ -21,7 +21,7 @@ fn every_keyword_is_resolved_to_its_operator() {
 #[test]
 fn broken_text_gives_a_tree_and_problems_beside_it() {
     let document = document("{and: [true], nand: [{variability_input: a}, {b: {}}]}");
-    let syntax = Syntax::default();
+    let syntax = Syntax::new(&[]);
     let id = syntax.read(document.root());
     let Term::Broken(problem, parts) = syntax.get(id).term else { panic!() };
     assert_eq!(syntax.problem(problem).message, "an expression is a map with one operator");
@@ -39,7 +39,7 @@ fn broken_text_gives_a_tree_and_problems_beside_it() {
 #[test]
 fn an_expression_is_read_once() {
     let document = document("[&a {not: [true, 1]}, *a, *a, {not: [true, 1]}, {not: [true, 2]}]");
-    let syntax = Syntax::default();
+    let syntax = Syntax::new(&[]);
     let id = syntax.read(document.root());
     let size = syntax.tree.borrow().len();
     assert_eq!(syntax.read(document.root()), id);

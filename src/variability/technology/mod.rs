@@ -88,6 +88,8 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             settings: None,
             by_rule: true,
         });
+        // Rules are read once, however many nodes they are for.
+        let conditions = candidate.rule.conditions.map(|node| graph.syntax.read(node));
         graph.technologies.push(TechnologyElement {
             id,
             node,
@@ -95,7 +97,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             weight: candidate.rule.weight,
             artifacts: candidate.rule.artifact.into_iter().collect(),
             requires: candidate.requires,
-            conditions: candidate.rule.conditions,
+            conditions,
             implementations: vec![Implementation {
                 requires: Vec::new(),
                 assign: candidate.assign,

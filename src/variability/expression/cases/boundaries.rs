@@ -122,7 +122,7 @@ impl Collector<'_, '_, '_> {
     fn operation(
         &mut self,
         id: ExpressionId,
-        Application { operator, operand, .. }: Application<'_>,
+        Application { operator, operand }: Application,
         reading: ReadAs,
     ) -> Result<(), Span> {
         let logical = reading == ReadAs::Logic;
@@ -158,7 +158,7 @@ impl Collector<'_, '_, '_> {
         if !self.visited.insert((index, reading)) {
             return Ok(());
         }
-        let body = self.evaluator.named_expression(index);
+        let body = self.evaluator.graph.syntax.named(index);
         let found = self.deeper(|this| this.expression(body, reading));
         found.unwrap_or_else(|| Err(self.span(id)))
     }
@@ -228,7 +228,7 @@ impl Collector<'_, '_, '_> {
                 let Ok(index) = self.evaluator.expression_index(operation.operand) else {
                     return false;
                 };
-                let body = self.evaluator.named_expression(index);
+                let body = self.evaluator.graph.syntax.named(index);
                 self.deeper(|this| this.is_input(body)).unwrap_or_default()
             }
             _ => false,
@@ -352,12 +352,12 @@ impl Collector<'_, '_, '_> {
         if !self.depends(id) {
             return Some(Slope::Flat);
         }
-        let Application { operator, operand, .. } = self.evaluator.expression(id).application()?;
+        let Application { operator, operand } = self.evaluator.expression(id).application()?;
         let operator = match operator {
             ExpressionOperator::Input => return Some(Slope::Up),
             ExpressionOperator::Named(ReadAs::Value) => {
                 let index = self.evaluator.expression_index(operand).ok()?;
-                let body = self.evaluator.named_expression(index);
+                let body = self.evaluator.graph.syntax.named(index);
                 return self.deeper(|this| this.slope(body)).flatten();
             }
             ExpressionOperator::Value(operator) => operator,

@@ -35,9 +35,9 @@ use super::evaluate::Evaluator;
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::Span;
 use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::{InputId, InputValue};
+use crate::variability::syntax::ExpressionId;
 use crate::variability::template::TypeSpecificConditions;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
@@ -77,31 +77,33 @@ pub(crate) struct InputCase {
 }
 
 /// Where conditions start.
-pub(crate) struct Roots<'a> {
+pub(crate) struct Roots {
     /// Conditions.
-    pub conditions: Vec<Node<'a>>,
+    pub conditions: Vec<ExpressionId>,
     /// Inputs that are conditions by themselves.
     pub inputs: Vec<InputId>,
     /// Inputs of which rules ask whether they are selected as features.
     pub features: Vec<InputId>,
 }
 
-impl<'a> Roots<'a> {
+impl Roots {
     /// All conditions of a template.
-    pub(crate) fn of(graph: &Graph<'a>, type_specific: &TypeSpecificConditions<'a>) -> Self {
-        let mut conditions: Vec<Node<'a>> = Vec::new();
+    pub(crate) fn of<'a>(graph: &Graph<'a>, type_specific: &TypeSpecificConditions<'a>) -> Self {
+        let mut conditions = Vec::new();
+        let read = |node| graph.syntax.read(node);
         for element in &graph.elements {
             conditions.extend(element.conditions);
             let implications = element.settings.into_iter().flat_map(|settings| &settings.implies);
             conditions.extend(
                 implications
                     .flat_map(|implication| [Some(implication.target), implication.condition])
-                    .flatten(),
+                    .flatten()
+                    .map(read),
             );
         }
         conditions.extend(graph.technologies.iter().filter_map(|technology| technology.conditions));
-        conditions.extend(type_specific.iter().map(|condition| condition.conditions));
-        conditions.extend(&graph.template.variability.constraints);
+        conditions.extend(type_specific.iter().map(|condition| read(condition.conditions)));
+        conditions.extend(graph.template.variability.constraints.iter().map(|&node| read(node)));
         Self { conditions, inputs: Vec::new(), features: Vec::new() }
     }
 }
@@ -134,12 +136,12 @@ impl OpenInput {
 /// `open-input` for each expression that tells too many values apart.
 pub(crate) fn partition<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
-    roots: &Roots<'a>,
+    roots: &Roots,
     known: &FxHashMap<InputId, Vec<Value>>,
 ) -> Result<Vec<OpenInput>, Diagnostics> {
     let inputs = evaluator.known.inputs;
     let mut finder = ProbeFinder::new(evaluator);
-    roots.conditions.iter().for_each(|&node| finder.condition(node));
+    roots.conditions.iter().for_each(|&id| finder.condition(id));
     let mut probes = finder.probes;
     let itself = roots.inputs.iter().map(|&input| (input, Ask::Itself));
     for (input, ask) in itself.chain(roots.features.iter().map(|&input| (input, Ask::Feature))) {

@@ -2,7 +2,6 @@
 
 use super::partition::few_values;
 use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::variability::expression::evaluate::{self, Evaluator};
 use crate::variability::inputs::InputId;
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
@@ -92,8 +91,8 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
     }
 
     /// Finds the probes of a condition, or of a list of them.
-    pub(super) fn condition(&mut self, node: Node<'a>) {
-        self.expression(self.evaluator.graph.syntax.read(node), ReadAs::Logic, None);
+    pub(super) fn condition(&mut self, id: ExpressionId) {
+        self.expression(id, ReadAs::Logic, None);
     }
 
     /// Finds probes of all inputs but the one that `apart` names.
@@ -110,7 +109,7 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
     fn operation(
         &mut self,
         id: ExpressionId,
-        operation: Application<'_>,
+        operation: Application,
         reading: ReadAs,
         apart: Option<InputId>,
     ) {
@@ -142,8 +141,8 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
         self.descend(operation, reading, apart);
     }
 
-    fn descend(&mut self, operation: Application<'_>, reading: ReadAs, apart: Option<InputId>) {
-        let Application { operator, operand, .. } = operation;
+    fn descend(&mut self, operation: Application, reading: ReadAs, apart: Option<InputId>) {
+        let Application { operator, operand } = operation;
         let ExpressionOperator::Named(named) = operator else {
             let logical = operator.is_logical();
             let reading = if logical { ReadAs::Logic } else { ReadAs::Value };
@@ -152,7 +151,7 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
         let Ok(index) = self.evaluator.expression_index(operand) else { return };
         let reading = if named == ReadAs::Logic { named } else { reading };
         if self.visited.insert((index, reading, apart)) {
-            self.expression(self.evaluator.named_expression(index), reading, apart);
+            self.expression(self.evaluator.graph.syntax.named(index), reading, apart);
         }
     }
 

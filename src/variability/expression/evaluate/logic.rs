@@ -30,7 +30,7 @@ impl Evaluator<'_, '_> {
                 let operands = self.operands_until(operand, context, Formula::TRUE)?;
                 Ok(self.arena.or(operands))
             }
-            Connective::Not => self.condition_of(operand, context).map(|formula| !formula),
+            Connective::Not => self.condition(operand, context).map(|formula| !formula),
             Connective::Xor => {
                 let operands = self.operands(operand, context)?;
                 Ok(self.arena.xor(operands))
@@ -70,7 +70,7 @@ impl Evaluator<'_, '_> {
         list: ExpressionId,
         context: Option<ElementId>,
     ) -> Result<Vec<Formula>, Diagnostic> {
-        self.listed(list)?.iter().map(|item| self.condition_of(item, context)).collect()
+        self.listed(list)?.iter().map(|item| self.condition(item, context)).collect()
     }
 
     fn operands_until(
@@ -94,7 +94,7 @@ impl Evaluator<'_, '_> {
         let mut unsettled = Formula::TRUE;
         for expression in expressions.iter() {
             let failed = self.failures.len();
-            let formula = match self.condition_of(expression, context) {
+            let formula = match self.condition(expression, context) {
                 Ok(formula) => formula,
                 // Where inputs settle the whole before, it does not matter that this has no value;
                 // nor what comes behind it, where it does.

@@ -119,10 +119,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// As [`Evaluator::condition`].
     pub(crate) fn conditions(
         &mut self,
-        node: Node<'a>,
+        list: ExpressionId,
         context: Option<ElementId>,
     ) -> Result<Vec<(Formula, Span)>, Diagnostic> {
-        let list = self.graph.syntax.read(node);
         self.until(self.graph.syntax.each(list), context, Formula::FALSE)
     }
 
@@ -132,33 +131,6 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// # Errors
     /// What is wrong with the expression, at its place.
     pub(crate) fn condition(
-        &mut self,
-        node: Node<'a>,
-        context: Option<ElementId>,
-    ) -> Result<Formula, Diagnostic> {
-        self.condition_of(self.graph.syntax.read(node), context)
-    }
-
-    /// The value of an expression.
-    ///
-    /// # Errors
-    /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is
-    /// solved.
-    pub(crate) fn value(
-        &mut self,
-        node: Node<'a>,
-        context: Option<ElementId>,
-    ) -> Result<Value, Diagnostic> {
-        self.value_of(self.graph.syntax.read(node), context)
-    }
-
-    /// The expression of an id.
-    pub(super) fn expression(&self, id: ExpressionId) -> Expression<'a> {
-        self.graph.syntax.get(id)
-    }
-
-    /// As [`Evaluator::condition`].
-    fn condition_of(
         &mut self,
         id: ExpressionId,
         context: Option<ElementId>,
@@ -177,8 +149,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
-    /// As [`Evaluator::value`].
-    pub(super) fn value_of(
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is
+    /// solved.
+    pub(crate) fn value(
         &mut self,
         id: ExpressionId,
         context: Option<ElementId>,
@@ -194,6 +170,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
+    /// The expression of an id.
+    pub(super) fn expression(&self, id: ExpressionId) -> Expression<'a> {
+        self.graph.syntax.get(id)
+    }
+
     fn evaluate(
         &mut self,
         id: ExpressionId,
@@ -202,11 +183,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match self.expression(id).term {
             Term::Scalar(node) => Ok(Evaluation::Value(node.to_value())),
             Term::List(items) => {
-                let items = items.iter().map(|item| self.value_of(item, context));
+                let items = items.iter().map(|item| self.value(item, context));
                 Ok(Evaluation::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
             }
             Term::Application(operation) => match self.splits(operation) {
-                Some(inputs) => self.by_cases(&inputs.open, operation, context),
+                Some(inputs) => self.by_cases(&inputs.open, id, operation, context),
                 None => self.operation(operation, context),
             },
             Term::Broken(problem, _) => Err(self.graph.syntax.problem(problem)),
@@ -215,7 +196,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     fn operation(
         &mut self,
-        Application { operator, operand, .. }: Application<'_>,
+        Application { operator, operand }: Application,
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         match operator {
@@ -257,7 +238,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         {
             return self.equal(operand, operands, context);
         }
-        let operands = self.value_of(operand, context)?;
+        let operands = self.value(operand, context)?;
         self.apply(operator, &operands, operand).map(Evaluation::Value)
     }
 

@@ -83,9 +83,9 @@ impl<'a> Evaluator<'_, 'a> {
         let index = self.expression_index(operand)?;
         // A bare string is an identifier where a condition is asked for, and a value otherwise.
         if logic {
-            let body = self.named_expression(index);
+            let body = self.graph.syntax.named(index);
             if self.expression(body).scalar().and_then(Node::as_str).is_some() {
-                return self.condition_of(body, context).map(|formula| self.decided(formula));
+                return self.condition(body, context).map(|formula| self.decided(formula));
             }
         }
         let evaluated = if let Some((evaluated, failures)) = self.remembered(index, None) {
@@ -177,11 +177,6 @@ impl<'a> Evaluator<'_, 'a> {
         })
     }
 
-    /// The named expression at a position.
-    pub(in super::super) fn named_expression(&self, index: usize) -> ExpressionId {
-        self.graph.syntax.read(self.graph.template.variability.expressions[index].1)
-    }
-
     /// Evaluates the named expressions that one needs, each after those that it needs itself, so
     /// that they are remembered when it is evaluated.
     ///
@@ -194,7 +189,7 @@ impl<'a> Evaluator<'_, 'a> {
                 order.push((needed, operand));
             } else if met.insert(needed) {
                 open.push((needed, operand, needed != index));
-                let body = self.named_expression(needed);
+                let body = self.graph.syntax.named(needed);
                 self.graph.syntax.each_reference(body, &mut |operator, operand| {
                     let named = matches!(operator, ExpressionOperator::Named(_))
                         .then(|| self.expression_index(operand).ok())
@@ -226,7 +221,7 @@ impl<'a> Evaluator<'_, 'a> {
             self.evaluate_needed(index, operand, context);
             self.nesting.preparing = false;
         }
-        let (body, at) = (self.named_expression(index), self.expression(operand).span());
+        let (body, at) = (self.graph.syntax.named(index), self.expression(operand).span());
         let outer = std::mem::take(&mut self.nesting.mentions_context);
         let failed = self.failures.len();
         let evaluated = self.deeper(at, |this| this.evaluate(body, context)).map_err(|error| {
@@ -251,7 +246,7 @@ impl<'a> Evaluator<'_, 'a> {
         span: Span,
     ) -> Result<Value, Diagnostic> {
         let mentions = self.nesting.mentions_context;
-        let value = self.deeper(span, |this| this.value_of(expression, None))?;
+        let value = self.deeper(span, |this| this.value(expression, None))?;
         self.nesting.mentions_context = mentions;
         Ok(value)
     }

@@ -132,7 +132,7 @@ impl<'a> Evaluator<'_, 'a> {
         id: ExpressionId,
         assumed: impl IntoIterator<Item = (InputId, Value)>,
     ) -> Result<Value, Diagnostic> {
-        self.assuming(assumed, |this| this.value_of(id, None))
+        self.assuming(assumed, |this| this.value(id, None))
     }
 
     fn assuming<T>(
@@ -148,7 +148,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// What an operation depends on, where it has to be evaluated case by case.
-    pub(super) fn splits(&self, operation: Application<'_>) -> Option<Rc<Dependencies>> {
+    pub(super) fn splits(&self, operation: Application) -> Option<Rc<Dependencies>> {
         if self.opened.cases.is_empty() || !self.opened.assumed.is_empty() {
             return None;
         }
@@ -160,13 +160,14 @@ impl<'a> Evaluator<'_, 'a> {
     pub(super) fn by_cases(
         &mut self,
         inputs: &[InputId],
-        operation: Application<'_>,
+        id: ExpressionId,
+        operation: Application,
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         let at = self.expression(operation.operand).span();
         // Few outcomes among many combinations: those in which it is the same are one case.
         let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
-        for (when, values) in self.combinations(inputs, operation)? {
+        for (when, values) in self.combinations(inputs, id, operation)? {
             let assumed = inputs.iter().copied().zip(values);
             let outcome = match self.assuming(assumed, |this| this.operation(operation, context)) {
                 Ok(Evaluation::Value(value)) => Ok(value),
@@ -191,7 +192,8 @@ impl<'a> Evaluator<'_, 'a> {
     fn combinations(
         &mut self,
         inputs: &[InputId],
-        operation: Application<'_>,
+        id: ExpressionId,
+        operation: Application,
     ) -> Result<Vec<Combination>, Diagnostic> {
         let mut rows: Vec<Combination> = vec![(Formula::TRUE, Vec::new())];
         for &input in inputs {
@@ -202,8 +204,8 @@ impl<'a> Evaluator<'_, 'a> {
                 let message = format!(
                     "this depends on more than {MAX_COMBINATIONS} combinations of open inputs"
                 );
-                let error =
-                    Diagnostic::error(Code::OpenInput, message).at(operation.keyword.span());
+                let error = Diagnostic::error(Code::OpenInput, message)
+                    .at(self.expression(id).keyword().span());
                 return Err(error.help("assign some of them with `--input` or a preset"));
             }
             let arena = &mut self.arena;
