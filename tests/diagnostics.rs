@@ -93,6 +93,40 @@ fn fixes_leave_nothing_of_what_they_fix() {
     assert!(fixed > 20, "{fixed}");
 }
 
+/// All that a person reads of a diagnostic.
+fn words(diagnostic: &Diagnostic) -> String {
+    let labels = diagnostic.labels.iter().map(|label| label.message.as_str());
+    let help = diagnostic.help.as_deref();
+    labels.chain(help).fold(diagnostic.message.clone(), |words, more| format!("{words} {more}"))
+}
+
+/// `artifact "image@0"` names an alternative, of which plain TOSCA knows nothing.
+#[test]
+fn messages_about_plain_templates_have_no_positions() {
+    let has_position = |words: &str| {
+        words.split('@').skip(1).any(|rest| rest.starts_with(|next: char| next.is_ascii_digit()))
+    };
+    let mut plain = 0;
+    for fixture in fixtures() {
+        let text = fs::read_to_string(&fixture).unwrap();
+        if !text.contains("\ntosca_definitions_version: tosca_simple_yaml_1_3\n") {
+            continue;
+        }
+        let mut found = Resolver::new(&fixture).validate().diagnostics;
+        if found.iter().any(|one| one.message.contains("in plain TOSCA")) {
+            continue;
+        }
+        match Resolver::new(&fixture).resolve() {
+            Ok(resolution) => found.extend(resolution.warnings().iter().cloned()),
+            Err(failure) => found.extend(failure.diagnostics),
+        }
+        let named = found.iter().map(words).find(|words| has_position(words));
+        assert_eq!(named, None, "{}", fixture.display());
+        plain += 1;
+    }
+    assert!(plain > 40, "{plain}");
+}
+
 #[test]
 fn fixtures_are_reported_as_they_say() {
     let mut wrong = String::new();

@@ -115,11 +115,11 @@ fn deployment_inputs_fit_their_declarations() {
         ("names: [a, {}]", "in.yaml:1:12: error[invalid-value]: expected a string, got a map"),
         (
             "names: [{get_input: port}]",
-            "in.yaml:1:9: error[invalid-input]: a deployment input is a value, not the function `get_input`",
+            "in.yaml:1:9: error[invalid-input]: a deployment input has to be a value, not the function `get_input`",
         ),
         (
             "[port]",
-            "in.yaml:1:1: error[invalid-input]: deployment inputs are a map of values by the names of inputs, not a list",
+            "in.yaml:1:1: error[invalid-input]: deployment inputs have to be a map of values by the names of inputs, not a list",
         ),
     ];
     for (inputs, expected) in wrong {

@@ -104,7 +104,8 @@ fn list<'n>(
     diagnostics: &mut Diagnostics,
 ) -> impl Iterator<Item = Node<'n>> + use<'n> {
     if node.kind() != NodeKind::Sequence && !node.is_null() {
-        let message = format!("`{keyname}` of a node filter is a list, not {}", node.describe());
+        let message =
+            format!("`{keyname}` of a node filter has to be a list, not {}", node.describe());
         let error =
             Diagnostic::error(Code::InvalidTemplate, message).at(node.span()).section("3.6.5.3");
         diagnostics.push(error.help("start each of them with `-`"));
@@ -119,7 +120,7 @@ fn map<'n>(
     diagnostics: &mut Diagnostics,
 ) -> impl Iterator<Item = (Node<'n>, Node<'n>)> + use<'n> {
     if node.kind() != NodeKind::Mapping && !node.is_null() {
-        let message = format!("{what} is a map, not {}", node.describe());
+        let message = format!("{what} has to be a map, not {}", node.describe());
         diagnostics.push(
             Diagnostic::error(Code::InvalidTemplate, message).at(node.span()).section(section),
         );
@@ -139,7 +140,7 @@ fn single(item: Node<'_>, bare: bool) -> Result<FilterEntry<'_>, Diagnostic> {
         }
         _ => {
             let message = format!(
-                "an entry of a list in a node filter is a map with one key, not {}",
+                "an entry of a list in a node filter has to be a map with one key, not {}",
                 item.describe()
             );
             Err(Diagnostic::error(Code::InvalidTemplate, message)

@@ -192,7 +192,8 @@ fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Dia
             text(function, characters)?;
             let is_index =
                 matches!(index.scalar(), Some(Scalar::Int(0..))) || self::function(index).is_some();
-            let wrong = || invalid(index, "the index of a substring is an integer from 0 up");
+            let wrong =
+                || invalid(index, "the index of a substring has to be an integer from 0 up");
             if is_index { Ok(Arguments::Token([string, characters, index])) } else { Err(wrong()) }
         }
         (Function::GetInput, []) if operand.kind() == NodeKind::Scalar => {
@@ -230,9 +231,10 @@ fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Dia
             match remove
                 .filter(|remove| remove.as_bool().is_none() && self::function(**remove).is_none())
             {
-                Some(remove) => {
-                    Err(invalid(*remove, "whether to remove an artifact is `true` or `false`"))
-                }
+                Some(remove) => Err(invalid(
+                    *remove,
+                    "whether to remove an artifact has to be `true` or `false`",
+                )),
                 None => Ok(Arguments::Artifact(name(*entity)?, name(*artifact)?)),
             }
         }

@@ -71,7 +71,7 @@ impl<'d> Grammar<'d> {
         expected: &str,
         section: &'static str,
     ) {
-        self.invalid(at, format!("`{what}` is {expected}, not {}", at.describe()), section);
+        self.invalid(at, format!("`{what}` has to be {expected}, not {}", at.describe()), section);
     }
 
     /// The entries of what has to be a map.
@@ -105,7 +105,7 @@ impl<'d> Grammar<'d> {
         if node.kind() != NodeKind::Mapping {
             return self.invalid(
                 node,
-                format!("{} is a map, not {}", shape.what, node.describe()),
+                format!("{} has to be a map, not {}", shape.what, node.describe()),
                 shape.section,
             );
         }

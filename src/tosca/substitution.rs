@@ -66,7 +66,7 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
     let mut grammar = Grammar::of_template(diagnostics);
     grammar.keynames(node, &SUBSTITUTION);
     if node.kind() == NodeKind::Mapping && node.get("node_type").is_none() {
-        grammar.invalid(node, "a substitution mapping has `node_type`", SUBSTITUTION.section);
+        grammar.invalid(node, "a substitution mapping needs `node_type`", SUBSTITUTION.section);
     }
     if let Some(filter) = node.get("substitution_filter") {
         // It is held against nodes by who substitutes them.
@@ -125,7 +125,7 @@ impl Grammar<'_> {
             _ if has_value => mapping.value = Some(node),
             _ => self.invalid(
                 node,
-                format!("{} is a list of names, not {}", shape.what, node.describe()),
+                format!("{} has to be a list of names, not {}", shape.what, node.describe()),
                 shape.section,
             ),
         }
@@ -143,7 +143,7 @@ impl Grammar<'_> {
             .find(|(key, _)| matches!(key.text(), Some("value" | "properties" | "attributes")));
         if let Some((key, _)) = other.filter(|_| node.get("mapping").is_some()) {
             let message = format!(
-                "{} has either `mapping` or `{}`",
+                "{} needs either `mapping` or `{}`",
                 shape.what,
                 key.text().unwrap_or_default()
             );
@@ -162,7 +162,11 @@ impl Grammar<'_> {
             };
         if !fits || node.items().any(|item| item.as_str().is_none()) {
             let expected = if of_node { "names of a node and of what it has" } else { "one name" };
-            self.invalid(node, format!("{} is a list with {expected}", shape.what), shape.section);
+            self.invalid(
+                node,
+                format!("{} has to be a list with {expected}", shape.what),
+                shape.section,
+            );
             return Vec::new();
         }
         if !of_node && node.items().len() == 2 {

@@ -150,7 +150,7 @@ impl Grammar<'_> {
     /// Judges that a map has a keyname.
     fn required(&mut self, named: Named<'_>, keyname: &str, shape: &Shape) {
         if named.value.get(keyname).is_none() {
-            self.invalid(named.key, format!("{} has `{keyname}`", shape.what), shape.section);
+            self.invalid(named.key, format!("{} needs `{keyname}`", shape.what), shape.section);
         }
     }
 
@@ -209,7 +209,7 @@ impl Grammar<'_> {
             return None;
         }
         if node.get("node").is_none() {
-            self.invalid(node, "an event filter has `node`", EVENT_FILTER.section);
+            self.invalid(node, "an event filter needs `node`", EVENT_FILTER.section);
         }
         Some(EventFilter {
             node: self.string(node, "node", &EVENT_FILTER),
@@ -250,7 +250,7 @@ impl Grammar<'_> {
             }
             if let Some(first) = operator.replace(text) {
                 let message = format!(
-                    "a condition clause has only one of `and`, `or` and `not`, and `{first}` is there already"
+                    "a condition clause can have only one of `and`, `or` and `not`, and `{first}` is there already"
                 );
                 self.invalid(key, message, "3.6.25.4");
             }
@@ -280,7 +280,7 @@ impl Grammar<'_> {
             Some(only) if only.kind() == NodeKind::Mapping => {
                 self.deprecated(
                     only,
-                    format!("`{keyname}` is a list of activities"),
+                    format!("a single activity is deprecated: write `{keyname}` as a list"),
                     ACTIVITY.section,
                 );
                 self.activity(only).into_iter().collect()
@@ -304,7 +304,7 @@ impl Grammar<'_> {
                 0 => self.invalid(
                     node,
                     format!(
-                        "an activity is a map with one of {}",
+                        "an activity has to be a map with one of {}",
                         ACTIVITY.names().collect::<Vec<_>>().join(", ")
                     ),
                     "3.6.23",
@@ -347,7 +347,7 @@ impl Grammar<'_> {
         if let Some(both) = implementation.filter(|_| node.get("steps").is_some()) {
             self.invalid(
                 both,
-                "a workflow has either `steps` or an `implementation`",
+                "a workflow needs either `steps` or an `implementation`",
                 WORKFLOW.section,
             );
         }
@@ -368,7 +368,7 @@ impl Grammar<'_> {
     fn precondition<'a>(&mut self, node: Node<'a>) -> Precondition<'a> {
         self.keynames(node, &PRECONDITION);
         if node.kind() == NodeKind::Mapping && node.get("target").is_none() {
-            self.invalid(node, "a precondition has `target`", PRECONDITION.section);
+            self.invalid(node, "a precondition needs `target`", PRECONDITION.section);
         }
         Precondition {
             target: self.string(node, "target", &PRECONDITION),

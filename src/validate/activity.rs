@@ -249,8 +249,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             } else {
                 "a list"
             };
-            let message =
-                format!("the output `{}` is mapped to an attribute by {expected}", output.name);
+            let message = format!(
+                "the output `{}` has to be mapped to an attribute by {expected}",
+                output.name
+            );
             let error = Diagnostic::error(Code::InvalidTemplate, message)
                 .at(output.value.span())
                 .section("3.6.15.1");

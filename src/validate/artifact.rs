@@ -191,7 +191,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         if body.get("file").is_none() {
             let error =
-                Diagnostic::error(Code::InvalidTemplate, "an artifact definition has a `file`");
+                Diagnostic::error(Code::InvalidTemplate, "an artifact definition needs a `file`");
             self.report_when(of.when, &[], error.at(body.span()).section(ARTIFACT.section));
         }
     }

@@ -132,7 +132,7 @@ impl Checking<'_, '_> {
     }
 
     fn wrong(&mut self, at: Node<'_>, what: &str, expected: &str, section: &'static str) {
-        let message = format!("{what} is {expected}, not {}", at.describe());
+        let message = format!("{what} has to be {expected}, not {}", at.describe());
         self.error(Code::InvalidTemplate, at, message, section);
     }
 

@@ -318,7 +318,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             &["SELF", "HOST", "ORCHESTRATOR"]
         };
         if !host.text().is_some_and(|host| allowed.contains(&host)) {
-            let message = format!("`operation_host` is one of {}", allowed.join(", "));
+            let message = format!("`operation_host` has to be one of {}", allowed.join(", "));
             let error = Diagnostic::error(Code::InvalidTemplate, message)
                 .at(host.span())
                 .section(IMPLEMENTATION.section);

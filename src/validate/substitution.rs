@@ -360,7 +360,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         if named.value.kind() != NodeKind::Mapping {
             let message =
-                format!("the interface `{}` is mapped by a map of operations", named.name);
+                format!("the interface `{}` has to be mapped by a map of operations", named.name);
             let error = Diagnostic::error(Code::InvalidTemplate, message)
                 .at(named.value.span())
                 .section(SECTION);

@@ -82,7 +82,7 @@ impl Checker<'_, '_> {
     ) {
         let error = Diagnostic::error(
             Code::InvalidTemplate,
-            format!("`{what}` is {expected}, not {}", at.describe()),
+            format!("`{what}` has to be {expected}, not {}", at.describe()),
         );
         self.report_when(when, &[], error.at(at.span()).section(section));
     }

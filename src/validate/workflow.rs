@@ -73,7 +73,7 @@ impl<'a> Checker<'_, 'a> {
             None if related && calls => {
                 error(
                     step.named.key,
-                    "a step that calls operations of a relationship has `operation_host`".into(),
+                    "a step that calls operations of a relationship needs `operation_host`".into(),
                 );
             }
             // Section 3.6.16.1 has the orchestrator as well.
@@ -83,7 +83,7 @@ impl<'a> Checker<'_, 'a> {
             {
                 error(
                     host,
-                    "the `operation_host` of a relationship is `SOURCE` or `TARGET`".into(),
+                    "the `operation_host` of a relationship has to be `SOURCE` or `TARGET`".into(),
                 );
             }
             Some(host)
@@ -94,7 +94,7 @@ impl<'a> Checker<'_, 'a> {
                 let is_node = matches!(self.target(host), Some(Target::Node(_)));
                 if !is_node && self.types.find(Family::Node, name).is_none() {
                     let message = format!(
-                        "the `operation_host` of a group is a node or a node type, and `{name}` is neither"
+                        "the `operation_host` of a group has to be a node or a node type, and `{name}` is neither"
                     );
                     error(host, message);
                 }

@@ -548,7 +548,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                     let items = present
                         .map(|&(member, id)| (Some(member.item), this.member(member, id)))
                         .collect();
-                    Some(Out::Seq { items, like: Some(value) })
+                    Some(this.empty(value).unwrap_or(Out::Seq { items, like: Some(value) }))
                 }
                 _ => Some(this.source(value)),
             };
@@ -589,10 +589,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 "targets" => {
                     let present =
                         policy.targets.iter().filter(|&&(_, target)| this.is_target(target));
-                    Some(Out::Seq {
-                        items: present.map(|&(name, _)| (Some(name), Out::Source(name))).collect(),
-                        like: Some(value),
-                    })
+                    let items = present.map(|&(name, _)| (Some(name), Out::Source(name))).collect();
+                    Some(this.empty(value).unwrap_or(Out::Seq { items, like: Some(value) }))
                 }
                 _ => Some(this.source(value)),
             };

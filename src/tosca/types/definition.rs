@@ -20,7 +20,7 @@ pub struct Occurrences<'a> {
 impl<'a> Occurrences<'a> {
     /// What to say where they cannot be read.
     pub(crate) const EXPECTED: &'static str =
-        "`occurrences` is a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
+        "`occurrences` has to be a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
 
     /// Reads a lower and an upper bound; nothing where they are not.
     pub(crate) fn read(node: Node<'a>) -> Option<Self> {

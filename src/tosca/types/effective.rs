@@ -614,7 +614,7 @@ impl<'a> Refining<'_, 'a> {
                 _ => {
                     let first = if ends { "`SELF`, `SOURCE` or `TARGET`" } else { "`SELF`" };
                     let message = format!(
-                        "the output `{}` is mapped by a list of {first} and the name of an attribute",
+                        "the output `{}` has to be mapped by a list of {first} and the name of an attribute",
                         output.name
                     );
                     self.missing(*output, &message, "3.6.15.1");

@@ -164,7 +164,7 @@ impl Grammar<'_> {
         let root = definition.name == "tosca.datatypes.Root";
         if definition.derived_from.is_none() && definition.properties.is_empty() && !root {
             let message = format!(
-                "the data type `{}` neither derives from a type nor has a property",
+                "the data type `{}` has to derive from a type or to have a property",
                 definition.name
             );
             self.invalid(definition.key, message, "3.7.6.3");
@@ -173,7 +173,7 @@ impl Grammar<'_> {
         {
             self.invalid(
                 properties,
-                "`properties` of a data type has at least one property",
+                "`properties` of a data type has to have at least one property",
                 "3.7.6.3",
             );
         }
@@ -240,7 +240,7 @@ impl Grammar<'_> {
             let (Some(entry), None) = (entries.next(), entries.next()) else {
                 self.invalid(
                     item,
-                    "an item of `requirements` is one name with its definition",
+                    "an item of `requirements` has to be one name with its definition",
                     "3.7.3.2",
                 );
                 continue;
@@ -336,7 +336,7 @@ impl Grammar<'_> {
         for operation in interface.operations.iter().chain(&interface.notifications) {
             if let Some(implementation) = operation.implementation {
                 let message = format!(
-                    "`{}` of an interface type has an implementation",
+                    "`{}` of an interface type cannot have an implementation",
                     operation.named.name
                 );
                 self.invalid(implementation, message, "3.7.5.4");

@@ -167,13 +167,13 @@ impl<'a> Clause<'a> {
             }
             (NodeKind::Mapping, Some(_)) => Err(Diagnostic::error(
                 Code::InvalidTemplate,
-                "a constraint clause is one operator with its operand",
+                "a constraint clause has to be one operator with its operand",
             )
             .at(node.span())
             .section("3.6.3.4")),
             _ => Err(shape(
                 node,
-                "a constraint clause is a map with one key, such as `min_length: 1`",
+                "a constraint clause has to be a map with one key, such as `min_length: 1`",
                 "3.6.3.4",
             )),
         }

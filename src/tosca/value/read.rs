@@ -80,7 +80,11 @@ impl Grammar<'_> {
     fn status<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
         let status = self.string(node, "status", shape)?;
         if !STATUS.contains(&status.text().unwrap_or_default()) {
-            self.invalid(status, format!("`status` is one of {}", STATUS.join(", ")), "3.6.10.3");
+            self.invalid(
+                status,
+                format!("`status` has to be one of {}", STATUS.join(", ")),
+                "3.6.10.3",
+            );
         }
         Some(status)
     }
@@ -116,7 +120,7 @@ impl Grammar<'_> {
         }
         let is_untyped = node.kind() == NodeKind::Mapping && node.get("type").is_none();
         if is_untyped && self.reading == Reading::Strict {
-            self.invalid(node, "a schema definition has a `type`", SCHEMA.section);
+            self.invalid(node, "a schema definition needs a `type`", SCHEMA.section);
         }
         schema
     }

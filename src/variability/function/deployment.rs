@@ -92,7 +92,7 @@ fn entries<'d>(
             let root = document.root();
             if root.kind() != NodeKind::Mapping && !root.is_null() {
                 let message = format!(
-                    "deployment inputs are a map of values by the names of inputs, not {}",
+                    "deployment inputs have to be a map of values by the names of inputs, not {}",
                     root.describe()
                 );
                 diagnostics.push(Diagnostic::error(Code::InvalidInput, message).at(root.span()));
@@ -119,7 +119,7 @@ fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_, '_>) 
 /// A value is there before anything is evaluated.
 fn no_functions(value: Node<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(name) = function_not_map(value) {
-        let message = format!("a deployment input is a value, not the function `{name}`");
+        let message = format!("a deployment input has to be a value, not the function `{name}`");
         found.push(Diagnostic::error(Code::InvalidInput, message).at(value.span()));
     } else {
         value

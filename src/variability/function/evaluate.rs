@@ -320,7 +320,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             return self.wrong(
                 index,
                 "4.3.3",
-                format!("the index of a substring is an integer from 0 up, not {at}"),
+                format!("the index of a substring has to be an integer from 0 up, not {at}"),
             );
         };
         match whole.split(|c| characters.contains(c)).nth(position) {

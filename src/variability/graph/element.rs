@@ -429,7 +429,8 @@ impl<'a> Graph<'a> {
     }
 
     /// How messages name an element ("Element Display System"): `Property "port@0" of Node "shop"`,
-    /// the kind in lower case.
+    /// the kind in lower case. In plain TOSCA, nothing has alternatives that a position would tell
+    /// apart.
     pub(crate) fn display(&self, id: ElementId) -> impl fmt::Display {
         Path { graph: self, id, display: true }
     }
@@ -446,7 +447,12 @@ impl fmt::Display for Path<'_, '_> {
         let mut current = Some(self.id);
         while let Some(element) = current.map(|id| self.graph.element(id)) {
             let (kind, name, index) = (element.kind, element.name, element.index);
-            if self.display { display(f, kind, name, index) } else { own(f, kind, name, index) }?;
+            if self.display {
+                let has_alternatives = !self.graph.template.is_only_plain();
+                display(f, kind, name, Some(index).filter(|_| has_alternatives))
+            } else {
+                own(f, kind, name, index)
+            }?;
             current = element.container;
             if current.is_some() {
                 f.write_str(if self.display { " of " } else { "." })?;
@@ -479,12 +485,19 @@ fn own(out: &mut dyn fmt::Write, kind: ElementKind, name: &str, index: u32) -> f
     }
 }
 
-fn display(out: &mut dyn fmt::Write, kind: ElementKind, name: &str, index: u32) -> fmt::Result {
+fn display(
+    out: &mut dyn fmt::Write,
+    kind: ElementKind,
+    name: &str,
+    index: Option<u32>,
+) -> fmt::Result {
     out.write_str(kind.as_str())?;
     out.write_str(" \"")?;
     out.write_str(name)?;
-    match kind {
-        ElementKind::Import | ElementKind::Node | ElementKind::Group => out.write_str("\""),
-        _ => write!(out, "@{index}\""),
+    match (kind, index) {
+        (ElementKind::Import | ElementKind::Node | ElementKind::Group, _) | (_, None) => {
+            out.write_str("\"")
+        }
+        (_, Some(index)) => write!(out, "@{index}\""),
     }
 }

@@ -193,7 +193,7 @@ impl<'a> Declaration<'a> {
             match undecided.reason {
                 UndecidedReason::Function(name) => found.push(Diagnostic::error(
                     Code::InvalidInput,
-                    format!("a constraint of a variability input is a value, not the function `{name}`"),
+                    format!("a constraint of a variability input has to be a value, not the function `{name}`"),
                 ).at(undecided.node.span())),
                 UndecidedReason::UnknownType(_) => {}
                 _ => found.push(undecided.diagnostic()),

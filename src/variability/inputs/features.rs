@@ -105,7 +105,7 @@ impl FeatureRule {
             }
             None => {
                 let message = format!(
-                    "`{}` lists names of variability inputs, not {}",
+                    "`{}` has to list names of variability inputs, not {}",
                     keyword.as_str(),
                     item.describe()
                 );

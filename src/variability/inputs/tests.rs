@@ -126,13 +126,13 @@ bound: {type: integer, constraints: [{min: 1}, {greater_than: a}, {in_range: [1]
             "unknown-keyword: `colour` is no keyword of a variability input (a variability input has `type`, `description`, `default`, \
              `default_expression`, `constraints`, `entry_schema`, `mandatory`, `optional`, `choices`, `alternatives`, `requires`, `excludes`)",
             "invalid-input: `requires` names `mdoe`, which is not a declared variability input (did you mean `mode`?)",
-            "invalid-template: `requires` lists names of variability inputs, not a list",
+            "invalid-template: `requires` has to list names of variability inputs, not a list",
             "invalid-template: the declaration of the variability input `sum` must be a map, not a number (write its value as `default`)",
-            "invalid-template: `type` is a string, not a list",
-            "invalid-template: `constraints` is a list of constraint clauses, not a map",
+            "invalid-template: `type` has to be a string, not a list",
+            "invalid-template: `constraints` has to be a list of constraint clauses, not a map",
             "invalid-input: `min` is no operator of a constraint clause (there are `equal`, `greater_than`, `greater_or_equal`, `less_than`, \
              `less_or_equal`, `in_range`, `valid_values`, `length`, `min_length`, `max_length`, `pattern`, `schema`)",
-            "invalid-template: a constraint clause is a map with one key, such as `min_length: 1`, not a list",
+            "invalid-template: a constraint clause has to be a map with one key, such as `min_length: 1`, not a list",
             "invalid-input: the operand of `greater_than` does not fit: expected an integer, got `a`",
             "invalid-input: `in_range` needs a list of a lower and an upper bound, not a list",
             "invalid-input: `length` constrains strings, lists and maps, not values of `integer`",

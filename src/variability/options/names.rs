@@ -165,7 +165,7 @@ fn mode_help(kind: ElementKind) -> String {
     match kind.parts() {
         [] => "remove it".to_owned(),
         parts => format!(
-            "a mode is one or more of {}, joined with `-`",
+            "a mode has to be one or more of {}, joined with `-`",
             quoted(parts.iter().map(|part| part.as_str()))
         ),
     }

@@ -147,7 +147,7 @@ impl OptionSettings {
     ) -> Self {
         let mut settings = Self::default();
         if map.kind() != NodeKind::Mapping && !map.is_null() {
-            let message = format!("variability options are a map, not {}", map.describe());
+            let message = format!("variability options have to be a map, not {}", map.describe());
             diagnostics.push(Diagnostic::error(Code::InvalidOption, message).at(map.span()));
         }
         let mut places: FxHashMap<OptionKey, Node<'_>> = FxHashMap::default();

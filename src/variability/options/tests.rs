@@ -739,7 +739,7 @@ fn a_wrong_value_is_reported_at_its_place_with_what_fits() {
 
 #[test]
 fn options_are_a_map() {
-    assert_eq!(error("[mode]").message, "variability options are a map, not a list");
+    assert_eq!(error("[mode]").message, "variability options have to be a map, not a list");
     assert_eq!(options("").list().collect::<Vec<_>>(), options("{}").list().collect::<Vec<_>>());
 }
 

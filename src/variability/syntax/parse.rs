@@ -164,7 +164,7 @@ impl<'a> ExpressionTree<'a> {
 }
 
 fn not_one_operator(span: Span) -> Diagnostic {
-    Diagnostic::error(Code::InvalidExpression, "an expression is a map with one operator")
+    Diagnostic::error(Code::InvalidExpression, "an expression has to be a map with one operator")
         .at(span)
         .help("combine several with `and: [...]` or `or: [...]`")
 }

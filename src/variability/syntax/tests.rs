@@ -24,7 +24,7 @@ fn broken_text_gives_a_tree_and_problems_beside_it() {
     let syntax = Syntax::new(&[]);
     let id = syntax.read(document.root());
     let Term::Broken(problem, parts) = syntax.get(id).term else { panic!() };
-    assert_eq!(syntax.problem(problem).message, "an expression is a map with one operator");
+    assert_eq!(syntax.problem(problem).message, "an expression has to be a map with one operator");
     let [and, nand] = ids(parts);
     assert_eq!(syntax.get(and).application().unwrap().operator.keyword(), "and");
     let Term::Broken(problem, _) = syntax.get(nand).term else { panic!() };

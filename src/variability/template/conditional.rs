@@ -146,7 +146,7 @@ impl<'a> Conditional<'a> {
 pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagnostic> {
     value.as_bool().ok_or_else(|| {
         let keyword = keyword.text().unwrap_or_default();
-        let message = format!("`{keyword}` is `true` or `false`, not {}", value.describe());
+        let message = format!("`{keyword}` has to be `true` or `false`, not {}", value.describe());
         Diagnostic::error(Code::InvalidTemplate, message).at(value.span())
     })
 }
@@ -169,25 +169,29 @@ fn implied(kind: ElementKind, value: Node<'_>) -> Result<Implied, Diagnostic> {
         (Some(false), _) => Ok(Implied::No),
         (_, Some("SOURCE")) if kind == ElementKind::Relation => Ok(Implied::Container),
         (_, Some("TARGET")) if kind == ElementKind::Relation => Ok(Implied::Target),
-        _ if kind == ElementKind::Relation => {
-            Err(invalid(value, "`implied` is `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`"))
-        }
+        _ if kind == ElementKind::Relation => Err(invalid(
+            value,
+            "`implied` has to be `true`, `false`, `SOURCE`, `TARGET` or `CONTAINER`",
+        )),
         _ => Err(invalid(
             value,
-            "`implied` is `true`, `false` or `CONTAINER`; only relations have a source and a target",
+            "`implied` has to be `true`, `false` or `CONTAINER`; only relations have a source and a target",
         )),
     }
 }
 
 fn implications<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Implication<'a>> {
     if value.kind() != NodeKind::Sequence {
-        diagnostics.push(invalid(value, "`implies` is a list of `[target, condition]`"));
+        diagnostics.push(invalid(value, "`implies` has to be a list of `[target, condition]`"));
     }
     let implication = |item: Node<'a>| {
         let mut parts = item.items();
         match (parts.next(), parts.next(), parts.next()) {
             (Some(target), condition, None) => Ok(Implication { target, condition }),
-            _ => Err(invalid(item, "an entry of `implies` is `[target]` or `[target, condition]`")),
+            _ => Err(invalid(
+                item,
+                "an entry of `implies` has to be `[target]` or `[target, condition]`",
+            )),
         }
     };
     value.items().filter_map(|item| diagnostics.ok(implication(item))).collect()

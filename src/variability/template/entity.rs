@@ -194,8 +194,10 @@ pub(super) fn entries<'a>(
     let entries = named_entries(collection, what, diagnostics);
     for bare in entries.iter().filter(|entry| entry.value.is_none()) {
         let name = bare.key.text().unwrap_or_default();
-        let error =
-            invalid(bare.key, format!("an item in a list of {what} is a map with one entry"));
+        let error = invalid(
+            bare.key,
+            format!("an item in a list of {what} has to be a map with one entry"),
+        );
         diagnostics.push(error.help(format!("write `- {name}: ...`")));
     }
     entries
@@ -219,7 +221,7 @@ fn named_entries<'a>(
         NodeKind::Scalar => {
             diagnostics.push(invalid(
                 collection,
-                format!("{what} are a map, or a list of maps with one entry each"),
+                format!("{what} have to be a map, or a list of maps with one entry each"),
             ));
             Vec::new()
         }
@@ -234,7 +236,8 @@ pub(super) fn list_entries<'a>(
 ) -> Vec<CollectionEntry<'a>> {
     if collection.kind() == NodeKind::Mapping {
         diagnostics.push(
-            invalid(collection, format!("{what} are a list")).help("start each of them with `-`"),
+            invalid(collection, format!("{what} have to be a list"))
+                .help("start each of them with `-`"),
         );
     }
     entries(collection, what, diagnostics)
@@ -247,11 +250,15 @@ fn single<'a>(item: Node<'a>, what: &str) -> Result<CollectionEntry<'a>, Diagnos
             Ok(CollectionEntry { key, value: Some(value) })
         }
         (NodeKind::Scalar, ..) if !item.is_null() => Ok(CollectionEntry { key: item, value: None }),
-        (_, _, Some((second, _))) => {
-            Err(invalid(second, format!("an item in a list of {what} is a map with one entry"))
-                .help("start a new list item with `-` here"))
-        }
-        _ => Err(invalid(item, format!("an item in a list of {what} is a map with one entry"))),
+        (_, _, Some((second, _))) => Err(invalid(
+            second,
+            format!("an item in a list of {what} has to be a map with one entry"),
+        )
+        .help("start a new list item with `-` here")),
+        _ => Err(invalid(
+            item,
+            format!("an item in a list of {what} has to be a map with one entry"),
+        )),
     }
 }
 
@@ -275,7 +282,7 @@ impl<'a> CollectionEntry<'a> {
         if let Some(value) = body.filter(|value| value.kind() != NodeKind::Mapping) {
             diagnostics.push(invalid(
                 value,
-                format!("{what} `{}` is a map", self.key.text().unwrap_or_default()),
+                format!("{what} `{}` has to be a map", self.key.text().unwrap_or_default()),
             ));
         }
         body.into_iter().flat_map(Node::entries)
@@ -430,7 +437,7 @@ fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Pr
         (None, Some(expression)) => PropertyValue::Expression(expression),
         _ => {
             diagnostics
-                .push(invalid(body, "a property has either `value` or `expression`, not both"));
+                .push(invalid(body, "a property needs either `value` or `expression`, not both"));
             PropertyValue::Value(body)
         }
     };
@@ -468,7 +475,7 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
                 requirement.inline = Some(Box::new(relationship(inline, vocabulary, diagnostics)));
             }
             "relationship" if value.kind() == NodeKind::Sequence => {
-                diagnostics.push(invalid(value, "`relationship` is a name or a map"));
+                diagnostics.push(invalid(value, "`relationship` has to be a name or a map"));
             }
             "relationship" => requirement.relationship = Some(value),
             _ if conditional.take(ElementKind::Relation, key, value, diagnostics) => {}
@@ -591,7 +598,7 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
             "type" => group.types = types(value, diagnostics),
             "properties" => group.properties = properties(value, diagnostics),
             "members" if value.kind() != NodeKind::Sequence => {
-                diagnostics.push(invalid(value, "`members` is a list"))
+                diagnostics.push(invalid(value, "`members` has to be a list"))
             }
             "members" => {
                 group.members =
@@ -615,7 +622,7 @@ fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
         (NodeKind::Sequence, Some(node), Some(relation), None) => {
             Ok(Member { item, node, relation: Some(relation) })
         }
-        _ => Err(invalid(item, "a member is the name of a node, or `[node, relation]`")),
+        _ => Err(invalid(item, "a member has to be the name of a node, or `[node, relation]`")),
     }
 }
 
@@ -632,9 +639,8 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
             "targets" if value.kind() == NodeKind::Sequence => {
                 policy.targets = value.items().collect()
             }
-            "targets" => {
-                diagnostics.push(invalid(value, "`targets` is a list of names of nodes and groups"))
-            }
+            "targets" => diagnostics
+                .push(invalid(value, "`targets` has to be a list of names of nodes and groups")),
             _ if conditional.take(ElementKind::Policy, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::POLICY.unknown(key, Reading::Lenient)),
         }
@@ -668,10 +674,12 @@ pub(super) fn weight(value: Node<'_>) -> Result<Decimal, Diagnostic> {
             .text()
             .filter(|_| value.describe() == "a number")
             .and_then(Decimal::parse)
-            .ok_or_else(|| invalid(value, "a weight is `true`, `false` or a non-negative number")),
+            .ok_or_else(|| {
+                invalid(value, "a weight has to be `true`, `false` or a non-negative number")
+            }),
     }
 }
 
 pub(super) fn string<'a>(value: Node<'a>, what: &str) -> Result<&'a str, Diagnostic> {
-    value.as_str().ok_or_else(|| invalid(value, format!("{what} is a string")))
+    value.as_str().ok_or_else(|| invalid(value, format!("{what} has to be a string")))
 }

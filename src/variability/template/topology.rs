@@ -100,7 +100,7 @@ pub(crate) fn parse<'a>(
 
 fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics: &mut Diagnostics) {
     if node.kind() != NodeKind::Mapping && !node.is_null() {
-        diagnostics.push(invalid(node, "`topology_template` is a map"));
+        diagnostics.push(invalid(node, "`topology_template` has to be a map"));
     }
     for (key, value) in node.entries() {
         let keyword = key.text().unwrap_or_default();
@@ -217,7 +217,7 @@ fn version<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> Result<&'a str,
 
 fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>> {
     if node.kind() != NodeKind::Sequence && !node.is_null() {
-        diagnostics.push(invalid(node, "`imports` is a list"));
+        diagnostics.push(invalid(node, "`imports` has to be a list"));
     }
     node.items().filter_map(|item| import(item, diagnostics)).collect()
 }
@@ -228,7 +228,8 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
         definition.name.is_none_or(|name| !name.text().is_some_and(is_keyword))
     };
     let Some(definition) = ImportDefinition::read(item).filter(is_named) else {
-        diagnostics.push(invalid(item, "an import is the name of a file, or a map with `file`"));
+        diagnostics
+            .push(invalid(item, "an import has to be the name of a file, or a map with `file`"));
         return None;
     };
     let mut conditional = Conditional::default();

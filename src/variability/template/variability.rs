@@ -31,7 +31,7 @@ pub(crate) struct Variability<'a> {
 pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variability<'a> {
     let mut variability = Variability::default();
     if node.kind() != NodeKind::Mapping && !node.is_null() {
-        diagnostics.push(invalid(node, "`variability` is a map"));
+        diagnostics.push(invalid(node, "`variability` has to be a map"));
     }
     for (key, value) in node.entries() {
         match key.text().unwrap_or_default() {
@@ -41,16 +41,14 @@ pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variab
                 variability.expressions = value.entries().collect()
             }
             "expressions" if value.is_null() => {}
-            "expressions" => {
-                diagnostics.push(invalid(value, "`expressions` is a map of named expressions"))
-            }
+            "expressions" => diagnostics
+                .push(invalid(value, "`expressions` has to be a map of named expressions")),
             "constraints" if value.kind() == NodeKind::Sequence => {
                 variability.constraints = value.items().collect()
             }
             "constraints" if value.is_null() => {}
-            "constraints" => {
-                diagnostics.push(invalid(value, "`constraints` is a list of logic expressions"))
-            }
+            "constraints" => diagnostics
+                .push(invalid(value, "`constraints` has to be a list of logic expressions")),
             "options" => variability.options = Some(value),
             "type_specific_conditions" => variability.type_specific_conditions = Some(value),
             "qualities" => variability.qualities = Some(value),
@@ -104,8 +102,10 @@ fn type_families<'a>(
     diagnostics: &mut Diagnostics,
 ) {
     if node.kind() != NodeKind::Mapping && !node.is_null() {
-        diagnostics
-            .push(invalid(node, "type-specific conditions are a map of `node_types` and the like"));
+        diagnostics.push(invalid(
+            node,
+            "type-specific conditions have to be a map of `node_types` and the like",
+        ));
     }
     for (family, types) in node.entries() {
         let Some(name) = family.text().filter(|name| TYPE_SPECIFIC_CONDITIONS.has(name)) else {
@@ -113,7 +113,8 @@ fn type_families<'a>(
             continue;
         };
         if types.kind() != NodeKind::Mapping && !types.is_null() {
-            diagnostics.push(invalid(types, format!("`{name}` is a map of types to conditions")));
+            diagnostics
+                .push(invalid(types, format!("`{name}` has to be a map of types to conditions")));
         }
         for (key, body) in types.entries() {
             type_specific(name, key, None, body, found, diagnostics);
@@ -155,7 +156,7 @@ fn type_specific<'a>(
             });
         }
         None if body.get("properties").is_some() => {}
-        None => diagnostics.push(invalid(key, "a type-specific condition has `conditions`")),
+        None => diagnostics.push(invalid(key, "a type-specific condition needs `conditions`")),
     }
 }
 
@@ -194,7 +195,7 @@ pub(crate) fn parse_rules<'a>(
             for (technology, list) in node.entries() {
                 if list.kind() != NodeKind::Sequence {
                     diagnostics.push(
-                        invalid(list, "the rules of a technology are a list")
+                        invalid(list, "the rules of a technology have to be a list")
                             .help("start each rule with `-`"),
                     );
                 }
@@ -203,8 +204,10 @@ pub(crate) fn parse_rules<'a>(
             }
         }
         NodeKind::Scalar if node.is_null() => {}
-        NodeKind::Scalar => diagnostics
-            .push(invalid(node, "technology rules are a list, or a map of technologies to lists")),
+        NodeKind::Scalar => diagnostics.push(invalid(
+            node,
+            "technology rules have to be a list, or a map of technologies to lists",
+        )),
     }
     rules
 }
@@ -236,8 +239,10 @@ fn rule<'a>(
         }
     }
     let (Some(component), false) = (component, technologies.is_empty()) else {
-        diagnostics
-            .push(invalid(node, "a technology rule is a map with `technology` and `component`"));
+        diagnostics.push(invalid(
+            node,
+            "a technology rule has to be a map with `technology` and `component`",
+        ));
         return;
     };
     rules.extend(technologies.into_iter().map(|technology| TechnologyRule {

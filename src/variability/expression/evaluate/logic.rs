@@ -123,7 +123,7 @@ impl Evaluator<'_, '_> {
     fn listed(&self, list: ExpressionId) -> Result<ExpressionRange, Diagnostic> {
         let list = self.expression(list);
         list.items().ok_or_else(|| {
-            let message = format!("the operands are a list, not {}", list.describe());
+            let message = format!("the operands have to be a list, not {}", list.describe());
             Diagnostic::error(Code::InvalidExpression, message)
                 .at(list.span())
                 .help("write them as `[a, b]`")
