@@ -9,7 +9,6 @@ use crate::tosca::import::ImportDefinition;
 use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::types::scope::Link;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
@@ -83,7 +82,6 @@ impl Checker<'_, '_> {
     /// The files that nothing leads to but imports with conditions, each with those.
     fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
         let links = &self.prepared.links;
-        let of_template = |link: &&Link| Some(link.from) == links.top;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
         let mut always: FxHashSet<_> = links
             .top
@@ -92,16 +90,11 @@ impl Checker<'_, '_> {
             .collect();
         for import in &self.graph.imports {
             let span = import.import.declared.span();
-            let files = links
-                .links
-                .iter()
-                .filter(of_template)
-                .filter(|link| link.span == span)
-                .flat_map(|link| links.behind(link.to));
+            let files = links.behind_import(span);
             if import.import.declared.conditional.conditions.is_none() {
                 always.extend(files);
             } else {
-                files.for_each(|file| leading.entry(file).or_default().push(import.id));
+                files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
             }
         }
         leading.retain(|file, _| !always.contains(file));

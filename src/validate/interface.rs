@@ -392,8 +392,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Whether workflows or the triggers of policies may call operations, and give them inputs as
     /// they do.
     fn is_called_elsewhere(&self) -> bool {
-        let topology = self.graph.template.root.get("topology_template");
-        topology.is_some_and(|topology| topology.get("workflows").is_some())
+        self.graph.template.topologies().any(|topology| topology.get("workflows").is_some())
             || !self.graph.policies.is_empty()
     }
 

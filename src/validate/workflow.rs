@@ -20,9 +20,8 @@ impl<'a> Checker<'_, 'a> {
     /// Checks all workflows, and hands them on.
     pub(super) fn workflows(&self) -> Workflows<'a> {
         let mut diagnostics = Diagnostics::default();
-        let topology = self.graph.template.root.get("topology_template");
-        let node = topology.and_then(|topology| topology.get("workflows"));
-        let all = node.map(|node| workflow::workflows(node, &mut diagnostics)).unwrap_or_default();
+        let nodes = self.graph.template.topologies().filter_map(|it| it.get("workflows"));
+        let all = nodes.flat_map(|node| workflow::workflows(node, &mut diagnostics)).collect();
         self.report_all(&[], diagnostics);
         let workflows = Workflows::new(all);
         for workflow in &workflows.all {

@@ -104,6 +104,11 @@ fn version(written: Node<'_>) -> Out<'_> {
     }
 }
 
+/// Whether an element of the topology is in the result: what is imported stays where it is.
+fn is_written(graph: &Graph<'_>, presence: &Presence, id: ElementId) -> bool {
+    presence.is(id) && !graph.is_imported(id)
+}
+
 /// What stood under a key that is not written any more.
 fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
     Out::Lifted(key, Box::new(value))
@@ -304,7 +309,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     {
         let mut named = EntriesByName::default();
         for (id, declared) in all {
-            if self.presence.is(id) {
+            if is_written(self.graph, self.presence, id) {
                 let body = self.body(declared.value, |this, _, value| Some(this.source(value)));
                 named.put(declared, body);
             }
@@ -339,9 +344,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let graph = self.graph;
+        let (graph, presence) = (self.graph, self.presence);
         let mut entries = Vec::with_capacity(graph.nodes.len());
-        for node in graph.nodes.iter().filter(|node| self.presence.is(node.id)) {
+        for node in graph.nodes.iter().filter(|node| is_written(graph, presence, node.id)) {
             let assigned = self.assigned_type(node.id);
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
@@ -483,7 +488,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         }
         let is_plain = graph.template.is_plain();
         let mut entries = Vec::new();
-        for template in &graph.template.relationships {
+        let own = graph.template.relationships.iter();
+        for template in own.filter(|own| !graph.template.is_imported(own.key.span())) {
             match graph.relationship_named(template.name).and_then(|position| users[position]) {
                 Some(relation) => {
                     entries.push((key(template.key), self.relationship(relation, template.value)))
@@ -537,9 +543,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let graph = self.graph;
+        let (graph, presence) = (self.graph, self.presence);
         let mut entries = Vec::new();
-        for group in graph.groups.iter().filter(|group| self.presence.is(group.id)) {
+        for group in graph.groups.iter().filter(|group| is_written(graph, presence, group.id)) {
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(group.id, value, None),
                 "properties" => this.properties(&group.properties, value),
@@ -580,9 +586,10 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn policies(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let graph = self.graph;
+        let (graph, presence) = (self.graph, self.presence);
         let mut items = Vec::new();
-        for policy in graph.policies.iter().filter(|policy| self.presence.is(policy.id)) {
+        for policy in graph.policies.iter().filter(|policy| is_written(graph, presence, policy.id))
+        {
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(policy.id, value, None),
                 "properties" => this.properties(&policy.properties, value),

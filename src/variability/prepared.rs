@@ -9,7 +9,9 @@ use super::graph::{self, Graph};
 use super::inputs::{self, Declarations, InputMode, Inputs, VariabilityPresets};
 use super::options::{self, Check, Flag, Options};
 use super::technology;
-use super::template::{self, Import, ServiceTemplate, TechnologyRule, TypeSpecificConditions};
+use super::template::{
+    self, Import, ImportedTopology, ServiceTemplate, TechnologyRule, TypeSpecificConditions,
+};
 use crate::sat::formula::Formula;
 use crate::sat::progress::Progress;
 use crate::sat::solve::SolverKind;
@@ -19,9 +21,13 @@ use crate::text::yaml::{Document, Node};
 use crate::tosca::load::{Imported, Loaded};
 use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
-use rustc_hash::FxHashMap;
+use elsa::sync::FrozenMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::mem;
+
+/// A file, and the positions of the imports that lead to it.
+type Leading = (FileId, Vec<usize>);
 
 /// A template that was parsed: what it says, whatever its inputs are.
 pub(crate) struct Interpreted<'l> {
@@ -33,6 +39,9 @@ pub(crate) struct Interpreted<'l> {
     pub options: Options,
     /// The technology rules, with what is wrong with them, once they were asked for.
     rules: OnceCell<(Vec<TechnologyRule<'l>>, Diagnostics)>,
+    /// The template with the topologies of these files, each with the imports that lead to it, and
+    /// what is wrong with them.
+    importing: FrozenMap<Vec<Leading>, Box<(ServiceTemplate<'l>, Diagnostics)>>,
     warnings: Diagnostics,
 }
 
@@ -60,7 +69,78 @@ impl<'l> Interpreted<'l> {
             template::choose_default_alternatives(&mut template);
         }
         let rules = OnceCell::new();
-        Ok(Self { loaded, template, options, rules, warnings: phases.warnings })
+        let importing = FrozenMap::default();
+        Ok(Self { loaded, template, options, rules, importing, warnings: phases.warnings })
+    }
+
+    /// The template with what the files behind its imports bring besides types.
+    fn importing(
+        &self,
+        imported: &[&Imported],
+        diagnostics: &mut Diagnostics,
+    ) -> Result<&ServiceTemplate<'l>, Diagnostics> {
+        let leading = self.leading(imported)?;
+        if leading.is_empty() {
+            return Ok(&self.template);
+        }
+        let topologies = leading.iter().map(|leading| self.topology(leading));
+        let topologies = topologies.collect::<Result<Vec<_>, _>>()?;
+        let (template, found) = self.importing.insert_with(leading, || {
+            let mut found = Diagnostics::default();
+            Box::new((self.template.with(&topologies, &mut found), found))
+        });
+        diagnostics.0.extend(found.0.iter().cloned());
+        Ok(template)
+    }
+
+    /// The files with topologies behind imports.
+    fn leading(&self, imported: &[&Imported]) -> Result<Vec<Leading>, Diagnostics> {
+        if imported.iter().all(|imported| imported.links.links.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let imported_files = imported.iter().flat_map(|imported| &imported.files);
+        let mut files: Vec<_> = imported_files.chain(self.loaded.library()).copied().collect();
+        let mut seen = FxHashSet::default();
+        files.retain(|file| seen.insert(*file));
+        let documents = self.loaded.documents(&files)?;
+        let with_topology = |document: &&Document| template::has_topology(document.root());
+        let mut leading: Vec<Leading> = documents
+            .into_iter()
+            .filter(with_topology)
+            .map(|document| (document.file(), Vec::new()))
+            .collect();
+        if leading.is_empty() {
+            return Ok(leading);
+        }
+        for (index, import) in self.template.imports.iter().enumerate() {
+            let span = import.declared.span();
+            let behind: FxHashSet<_> =
+                imported.iter().flat_map(|imported| imported.links.behind_import(span)).collect();
+            let mut leads_to = leading.iter_mut().filter(|(file, _)| behind.contains(file));
+            leads_to.by_ref().for_each(|(_, imports)| imports.push(index));
+        }
+        leading.retain(|(_, imports)| !imports.is_empty());
+        Ok(leading)
+    }
+
+    /// The topology of a file, which is there as long as one of the imports that lead to it is.
+    fn topology(&self, (file, imports): &Leading) -> Result<ImportedTopology<'l>, Diagnostics> {
+        let root = self.loaded.documents(&[*file])?.first().map(|document| document.root());
+        let conditions = |&import: &usize| {
+            let import = self.template.imports.get(import);
+            import.and_then(|import| import.declared.conditional.conditions)
+        };
+        let all: Option<Vec<_>> = imports.iter().map(conditions).collect();
+        let conditions = match all.as_deref() {
+            None => None,
+            Some([only]) => Some(*only),
+            Some(_) => {
+                let parts = imports.iter().map(|import| format!("{{import_presence: {import}}}"));
+                let any = format!("or: [{}]", parts.collect::<Vec<_>>().join(", "));
+                Some(self.loaded.inline("<imports>", &any)?.root())
+            }
+        };
+        Ok(ImportedTopology { root: root.unwrap_or(self.template.root), conditions })
     }
 
     fn rules(&self, phases: &mut Phases) -> Result<&[TechnologyRule<'l>], Diagnostics> {
@@ -151,12 +231,16 @@ impl<'p> Prepared<'p> {
         let conditions = wanted_conditions(loaded, choice)?;
         let (wanted, violations) = decided_by_inputs(template, &inputs, choice.clock.as_ref());
         progress.phase("importing");
-        let Imported { files: imported, links } = phases.phase(|diagnostics| {
+        let all = phases.phase(|diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
             loaded.import(wanted, choice.tolerant, diagnostics)
         })?;
+        let absent = absent_imports(loaded, template, &wanted);
 
         progress.phase("building");
+        let template =
+            phases.phase(|diagnostics| interpreted.importing(&[&all, &absent], diagnostics))??;
+        let Imported { files: imported, links } = all;
         let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
         let types = TypeHierarchy::resolving(loaded.documents(&documents)?, &links);
         let types = phases.or_else(types, || Ok(TypeHierarchy::default()))?;
@@ -345,6 +429,23 @@ fn decided_by_inputs<'t, 'a>(
     let mut early = Evaluator::new(&nothing, &no_types, inputs, now);
     let wanted = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();
     (wanted, check_features(inputs, &mut early))
+}
+
+/// What the imports would bring that are not wanted: the template may name what is absent.
+fn absent_imports(
+    loaded: &Loaded,
+    template: &ServiceTemplate<'_>,
+    wanted: &[&Import<'_>],
+) -> Imported {
+    if wanted.len() == template.imports.len() {
+        return Imported::default();
+    }
+    // They are in the order of all.
+    let mut wanted = wanted.iter().peekable();
+    let mut is_wanted = |import| wanted.next_if(|wanted| std::ptr::eq(**wanted, import)).is_some();
+    let absent = template.imports.iter().filter(|import| !is_wanted(*import));
+    // What is missing is not needed.
+    loaded.import(absent.map(|import| import.definition), false, &mut Diagnostics::default())
 }
 
 /// Whether an import may be present: unless inputs alone settle that it is not.

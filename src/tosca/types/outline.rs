@@ -78,10 +78,18 @@ impl<'a> TypeOutline<'a> {
     }
 }
 
+const TOPOLOGY: &str = "topology_template";
+
 /// What to keep of a library: a file of megabytes holds a few names that matter for resolving.
 pub(crate) fn is_needed(path: &[&str]) -> bool {
     match path {
-        [top] => matches!(*top, "imports" | "repositories") || has_elements(top),
+        [top] => {
+            matches!(*top, "imports" | "repositories" | "tosca_definitions_version")
+                || has_elements(top)
+                || *top == TOPOLOGY
+        }
+        // What is imported brings its templates along.
+        [TOPOLOGY, ..] => true,
         ["imports" | "repositories", ..] => true,
         [top, _] => has_elements(top),
         ["node_types", _, "requirements"] | ["node_types", _, "requirements", _] => true,

@@ -61,6 +61,12 @@ impl Links {
         behind
     }
 
+    /// All files to which an import of the template leads that stands there.
+    pub(crate) fn behind_import(&self, at: Span) -> FxHashSet<FileId> {
+        let is_it = |link: &&Link| Some(link.from) == self.top && link.span == at;
+        self.links.iter().filter(is_it).flat_map(|link| self.behind(link.to)).collect()
+    }
+
     /// The prefixes by which the template calls what is in each file, one way where there are
     /// several: none for its own names and those of its library.
     pub(crate) fn ways(&self) -> FxHashMap<FileId, String> {

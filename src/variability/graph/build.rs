@@ -321,7 +321,7 @@ impl<'a> GraphBuilder<'a, '_> {
             // In plain TOSCA, whose presence a template has is no question.
             if let Some(first) = self.users[position]
                 .replace(name.span())
-                .filter(|_| !self.graph.template.is_plain())
+                .filter(|_| !self.is_shared(&self.graph.template.relationships[position]))
             {
                 let message =
                     format!("relationship template `{text}` is used by more than one relation");
@@ -400,11 +400,11 @@ impl<'a> GraphBuilder<'a, '_> {
 
     fn link_groups_and_policies(&mut self) {
         for slot in 0..self.graph.groups.len() {
-            let group = self.graph.groups[slot].group;
+            let GroupElement { group, variability, .. } = self.graph.groups[slot];
             let members = group
                 .members
                 .iter()
-                .filter_map(|member| Some((member, self.member(member)?)))
+                .filter_map(|member| Some((member, self.member(member, variability)?)))
                 .collect();
             self.graph.groups[slot].members = members;
         }
@@ -419,7 +419,7 @@ impl<'a> GraphBuilder<'a, '_> {
         }
     }
 
-    fn member(&mut self, member: &Member<'a>) -> Option<ElementId> {
+    fn member(&mut self, member: &Member<'a>, of_variability: bool) -> Option<ElementId> {
         let Some(node) = self.graph.node_id(member.node.text().unwrap_or_default()) else {
             let message = format!(
                 "a group names a node `{}` that does not exist",
@@ -431,6 +431,15 @@ impl<'a> GraphBuilder<'a, '_> {
             return None;
         };
         let node = self.graph.node(node);
+        if of_variability && self.graph.is_imported(node.id) {
+            let message = format!(
+                "the node `{}` is imported, so that a group cannot decide about it",
+                node.template.declared.name
+            );
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(member.node.span());
+            self.diagnostics.push(error.help("give conditions to the import"));
+            return None;
+        }
         let Some(relation) = member.relation else { return Some(node.id) };
         let found = self.graph.relation_of(node, relation);
         self.diagnostics.ok(found).map(|relation| self.graph.relation(relation).id)
@@ -455,16 +464,20 @@ impl<'a> GraphBuilder<'a, '_> {
         target
     }
 
+    /// Whether it need not belong to exactly one relation: in plain TOSCA, and in what is imported,
+    /// whose presence it has is no question.
+    fn is_shared(&self, relationship: &RelationshipTemplate<'_>) -> bool {
+        let template = self.graph.template;
+        template.is_plain() || template.is_imported(relationship.key.span())
+    }
+
     fn check_relationships(&mut self) {
-        if self.graph.template.is_plain() {
-            return;
-        }
         for template in &self.graph.template.relationships {
-            if self
+            let is_unused = self
                 .graph
                 .relationship_named(template.name)
-                .is_some_and(|position| self.users[position].is_none())
-            {
+                .is_some_and(|position| self.users[position].is_none());
+            if is_unused && !self.is_shared(template) {
                 let message = format!("relationship template `{}` is never used", template.name);
                 let help =
                     "name it as the `relationship` of a requirement assignment, or remove it";

@@ -325,6 +325,11 @@ impl<'a> Graph<'a> {
         id
     }
 
+    /// Whether an element is one of an imported file.
+    pub(crate) fn is_imported(&self, id: ElementId) -> bool {
+        self.template.is_imported(self.element(id).span)
+    }
+
     /// The element of an id.
     pub(crate) fn element(&self, id: ElementId) -> &Element<'a> {
         &self.elements[id.0 as usize]

@@ -87,6 +87,16 @@ impl<'a> Declared<'a> {
 }
 
 impl<'a> Conditional<'a> {
+    /// These conditions and no others, generated ones included.
+    pub(super) fn settled(conditions: Option<Node<'a>>) -> Self {
+        let settings = ElementSettings {
+            default_condition: Some(false),
+            pruning: Some(false),
+            ..ElementSettings::default()
+        };
+        Self { conditions, settings: Some(Box::new(settings)) }
+    }
+
     /// The settings, where there are any.
     pub(crate) fn settings(&self) -> Option<&ElementSettings<'a>> {
         self.settings.as_deref()

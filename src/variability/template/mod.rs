@@ -7,6 +7,7 @@
 mod alternatives;
 mod conditional;
 mod entity;
+mod imported;
 mod plain;
 pub(crate) mod shape;
 mod topology;
@@ -19,6 +20,7 @@ pub(crate) use entity::{
     RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,
     TypeAssignment,
 };
+pub(crate) use imported::{ImportedTopology, has_topology};
 pub(crate) use shape::is_keyword;
 pub(crate) use topology::{Import, ServiceTemplate, parse};
 pub(crate) use variability::{

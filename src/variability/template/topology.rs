@@ -10,6 +10,7 @@ use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::profile;
@@ -22,6 +23,8 @@ use crate::variability::options;
 pub(crate) struct ServiceTemplate<'a> {
     /// The whole document.
     pub root: Node<'a>,
+    /// The documents of imported files whose topologies are part of this one.
+    pub imported: Vec<Node<'a>>,
     /// `tosca_definitions_version`, or the version as which that is read.
     pub version: &'a str,
     /// `topology_template.variability`
@@ -56,6 +59,19 @@ impl ServiceTemplate<'_> {
     }
 }
 
+impl<'a> ServiceTemplate<'a> {
+    /// The topologies of which it consists: its own, and those that it imports.
+    pub(crate) fn topologies(&self) -> impl Iterator<Item = Node<'a>> {
+        let roots = std::iter::once(&self.root).chain(&self.imported);
+        roots.filter_map(|root| root.get("topology_template"))
+    }
+
+    /// Whether what stands there is imported.
+    pub(crate) fn is_imported(&self, at: Span) -> bool {
+        !self.imported.is_empty() && at.file != self.root.document().file()
+    }
+}
+
 /// An import ("Import Definition").
 #[derive(Clone, Debug)]
 pub(crate) struct Import<'a> {
@@ -75,6 +91,7 @@ pub(crate) fn parse<'a>(
 ) -> Result<ServiceTemplate<'a>, Diagnostic> {
     let mut template = ServiceTemplate {
         root,
+        imported: Vec::new(),
         version: version(root, diagnostics)?,
         variability: Variability::default(),
         imports: Vec::new(),
