@@ -9,6 +9,7 @@ use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
+use rustc_hash::FxHashMap;
 use serde::de::IgnoredAny;
 
 /// A feature as it is configured.
@@ -45,52 +46,75 @@ const FULL_NAME: &str = "__full_name";
 /// feature configuration.
 pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostic> {
     let mut reader = Reader::from_str(text);
-    let mut features: Vec<ConfiguredFeature> = Vec::new();
-    // The features around what is read, each with its depth.
-    let mut around: Vec<(usize, usize)> = Vec::new();
-    let (mut depth, mut rooted) = (0_usize, false);
+    let mut configuration = ConfigurationReading::default();
     loop {
         let start = reader.buffer_position();
         let event = reader.read_event();
         let span = Span { file, start: offset(start), end: offset(reader.buffer_position()) };
-        let event = event.map_err(|error| syntax(span, error))?;
-        if let Event::Start(element) | Event::Empty(element) = &event {
-            if depth == 0 {
-                root(element, std::mem::replace(&mut rooted, true), span)?;
-            } else if element.name().as_ref() == "feature" {
-                if matches!(event, Event::Start(_)) {
-                    around.push((depth, features.len()));
-                }
-                features.push(feature(element, span)?);
-            } else if element.name().as_ref() == "attribute"
-                && let Some(&(_, feature)) = around.last()
-            {
-                features[feature].attributes.push(attribute(element, span)?);
+        match event.map_err(|error| syntax(span, error))? {
+            Event::Start(element) => configuration.start(&element, span)?,
+            Event::Empty(element) => {
+                configuration.start(&element, span)?;
+                configuration.end();
             }
-        }
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => {
-                depth -= 1;
-                around.pop_if(|(begun, _)| *begun == depth);
-            }
+            Event::End(_) => configuration.end(),
             Event::DocType(_) => return Err(syntax(span, "a document type is not allowed")),
             Event::GeneralRef(_) => {
                 return Err(syntax(span, "an entity outside of an attribute is not allowed"));
             }
-            Event::Eof if depth > 0 => {
-                return Err(syntax(span, "the file ends inside of an element"));
-            }
-            Event::Eof if !rooted => return Err(no_configuration(span, "there is no element")),
             Event::Eof => {
+                let features = configuration.finish(span)?;
                 return Ok(features.iter().flat_map(ConfiguredFeature::assignments).collect());
             }
-            Event::Empty(_)
-            | Event::Text(_)
+            Event::Text(_)
             | Event::CData(_)
             | Event::Comment(_)
             | Event::Decl(_)
             | Event::PI(_) => {}
+        }
+    }
+}
+
+/// What was read of a configuration so far.
+#[derive(Default)]
+struct ConfigurationReading {
+    features: Vec<ConfiguredFeature>,
+    /// The elements around what is read next, with the feature that each is, or stands in.
+    around: Vec<Option<usize>>,
+    rooted: bool,
+}
+
+impl ConfigurationReading {
+    fn start(&mut self, element: &BytesStart<'_>, span: Span) -> Result<(), Diagnostic> {
+        let Some(&inside) = self.around.last() else {
+            root(element, std::mem::replace(&mut self.rooted, true), span)?;
+            self.around.push(None);
+            return Ok(());
+        };
+        let is = match (element.name().as_ref(), inside) {
+            ("feature", _) => {
+                self.features.push(feature(element, span)?);
+                Some(self.features.len() - 1)
+            }
+            ("attribute", Some(feature)) => {
+                self.features[feature].attributes.push(attribute(element, span)?);
+                inside
+            }
+            _ => inside,
+        };
+        self.around.push(is);
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.around.pop();
+    }
+
+    fn finish(self, span: Span) -> Result<Vec<ConfiguredFeature>, Diagnostic> {
+        match (self.around.is_empty(), self.rooted) {
+            (false, _) => Err(syntax(span, "the file ends inside of an element")),
+            (_, false) => Err(no_configuration(span, "there is no element")),
+            _ => Ok(self.features),
         }
     }
 }
@@ -160,8 +184,13 @@ fn attribute(element: &BytesStart<'_>, span: Span) -> Result<FeatureAttribute, D
 impl ConfiguredFeature {
     /// What a feature and its attributes assign: an alternative `name = value`, as models of inputs
     /// with valid values have them, the value where it is selected.
-    fn assignments(&self) -> impl Iterator<Item = Assignment> {
-        let called = self.attribute(NAME).map_or_else(|| input_name(&self.name), str::to_owned);
+    fn assignments(&self) -> Vec<Assignment> {
+        let (naming, valued): (Vec<_>, Vec<_>) =
+            self.attributes.iter().partition(|one| one.names_another());
+        let names: FxHashMap<&str, &str> =
+            naming.into_iter().map(|one| (&*one.name, &*one.value)).collect();
+        let named = |key: &str| names.get(key).map(|&name| name.to_owned());
+        let called = named(NAME).unwrap_or_else(|| input_name(&self.name));
         let alternative = self.name.split_once(" = ").and_then(|(input, text)| {
             let document = yaml::parse(self.span.file, text.into(), &Limits::default()).ok()?;
             Some((input_name(input), document.root().to_value()))
@@ -170,22 +199,13 @@ impl ConfiguredFeature {
             Some((input, value)) => self.selected.then(|| assignment(input, value, self.span)),
             None => Some(assignment(called.clone(), Value::Bool(self.selected), self.span)),
         };
-        let valued = self.attributes.iter().filter(|one| !one.names_another());
-        own.into_iter().chain(valued.map(move |one| {
-            let name = self.attribute(&format!("{FULL_NAME}_{}", one.name)).map_or_else(
-                || {
-                    let behind = self.attribute(&format!("{NAME}_{}", one.name));
-                    format!("{called}_{}", behind.unwrap_or(&one.name))
-                },
-                str::to_owned,
-            );
+        let of_attribute = |one: &FeatureAttribute| {
+            let behind = named(&format!("{NAME}_{}", one.name));
+            let name = named(&format!("{FULL_NAME}_{}", one.name))
+                .unwrap_or_else(|| format!("{called}_{}", behind.as_deref().unwrap_or(&one.name)));
             assignment(name, value(&one.value, one.span.file), one.span)
-        }))
-    }
-
-    /// The value of the attribute of this name.
-    fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|one| one.name == name).map(|one| one.value.as_str())
+        };
+        own.into_iter().chain(valued.into_iter().map(of_attribute)).collect()
     }
 }
 
