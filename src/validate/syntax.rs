@@ -16,8 +16,12 @@ impl Checker<'_, '_> {
         known: impl Into<Vocabulary>,
     ) {
         let known = known.into();
-        for (key, _) in body.entries() {
-            if let Some(error) = known.unknown(key, Reading::Strict) {
+        let judged = if self.graph.template.is_plain() { known.of_tosca() } else { known };
+        // What only variable templates may say is reported as that.
+        for (key, _) in
+            body.entries().filter(|(key, _)| !key.text().is_some_and(|key| known.is_added(key)))
+        {
+            if let Some(error) = judged.unknown(key, Reading::Strict) {
                 self.report_when(when, &[], error);
             }
         }

@@ -124,6 +124,11 @@ impl Vocabulary {
         }
     }
 
+    /// The keynames alone, to show what may be said where nothing is extended.
+    pub(crate) fn of_tosca(self) -> Self {
+        Self { words: &[], ..self }
+    }
+
     /// Whether this is one of the keynames or words.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.is_added(name) || self.keynames.iter().any(|keyname| keyname.name == name)
