@@ -492,7 +492,7 @@ fn determinise(
     unique: &[(Code, Unique)],
 ) -> Result<Determinised, Diagnostics> {
     let unique: Vec<_> = unique.iter().map(|(_, unique)| unique.clone()).collect();
-    let preference = variant::preference(&prepared.graph);
+    let preference = variant::preference(&prepared.graph, prepared.options);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
     solve::determinise(&question, prepared.solver, MAX_CONTEXTS).ok_or_else(|| {

@@ -1,6 +1,7 @@
 //! Exact decimals for weights: binary floating point would make `0.1 + 0.2` and `0.3` different
 //! sums.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 /// A non-negative decimal: `digits / 10^scale`.
@@ -46,6 +47,13 @@ impl Decimal {
         }
         let factor = 10u64.checked_pow(u32::try_from(-scale).ok()?)?;
         Some(Self { digits: digits.checked_mul(factor)?, scale: 0 })
+    }
+
+    /// How it compares with another one.
+    pub fn order(self, other: Self) -> Ordering {
+        // Neither digits nor scale have more than 19 places, so the products fit.
+        let scaled = |one: Self, by: u32| u128::from(one.digits) * 10u128.pow(by.min(19));
+        scaled(self, other.scale).cmp(&scaled(other, self.scale))
     }
 
     /// The number of digits behind the point that it needs.

@@ -66,6 +66,7 @@ codes! {
     AmbiguousOutput "ambiguous-output" "More than one present topology output has one name. Give the alternatives conditions that exclude each other, or enable `unique_output_constraint`.";
     AmbiguousProperty "ambiguous-property" "An element has more than one present property of one name. Give the alternatives conditions that exclude each other, or enable `unique_property_constraint`.";
     AmbiguousRelation "ambiguous-relation" "A node has more than one present relation of one name. Give the alternatives conditions that exclude each other, or enable `unique_relation_constraint`.";
+    AmbiguousScenarios "ambiguous-scenarios" "Two variants whose technology rules are equally special differ in their technologies. Write rules for the types of the nodes, or disable `optimization_scenarios_unique`.";
     AmbiguousTechnologies "ambiguous-technologies" "Two variants are equally good and differ in their technologies. Add conditions or weights that prefer one, or disable `optimization_technologies_unique`.";
     AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";

@@ -10,7 +10,7 @@ use crate::variability::element::ElementKind;
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::objectives::{ObjectiveMeasure, WeightedSum};
+use crate::variability::objectives::{ObjectiveMeasure, WeightedSum, before_technologies};
 use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
 
@@ -75,7 +75,7 @@ pub(crate) fn find(
     let mut encoder = encoder(evaluator, assertions);
     let sums: Vec<_> = objectives.iter().map(|sum| objective(&mut encoder, sum)).collect();
     let cnf = encoder.finish();
-    let preference = preference(graph);
+    let preference = preference(graph, options);
     progress.counted("variables", cnf.vars());
     progress.counted("clauses", cnf.len());
     progress.phase("solving");
@@ -100,7 +100,7 @@ pub(crate) fn find(
     let mut variant = BestVariant { presence, optima, unproven: None };
     progress.phase("looking for other variants");
     let is_proven =
-        solution.is_proven() && all_unique(graph, options, &mut solution, &variant.presence)?;
+        solution.is_proven() && all_unique(graph, options, &problem, &mut solution, settings)?;
     variant.unproven = (!is_proven).then(|| unproven(&variant.optima));
     Ok(variant)
 }
@@ -109,19 +109,20 @@ pub(crate) fn find(
 /// for.
 ///
 /// # Errors
-/// `ambiguous-topology`, `ambiguous-technologies`.
+/// `ambiguous-topology`, `ambiguous-scenarios`, `ambiguous-technologies`.
 fn all_unique(
     graph: &Graph<'_>,
     options: &Options,
+    problem: &Problem<'_>,
     solution: &mut Solution,
-    presence: &Presence,
+    settings: &SolverSettings,
 ) -> Result<bool, Diagnostic> {
     for (code, unique) in uniqueness(graph, options) {
-        match unique.other(solution) {
+        match unique.disagreement(problem, solution, settings) {
             Ok(None) => {}
-            Ok(Some(other)) => {
+            Ok(Some(both)) => {
                 let over: Vec<_> = unique.atoms.iter().map(|atom| ElementId(atom.0)).collect();
-                return Err(ambiguous(graph, presence, &other, &over, code));
+                return Err(ambiguous(graph, &both, &over, code));
             }
             Err(Interrupted) => return Ok(false),
         }
@@ -154,9 +155,22 @@ fn unproven(optima: &[Optimum]) -> Diagnostic {
 
 /// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more
 /// than fewer properties.
-pub(crate) fn preference(graph: &Graph<'_>) -> Vec<Atom> {
+pub(crate) fn preference(graph: &Graph<'_>, options: &Options) -> Vec<Atom> {
+    let first = options.flag(Flag::OptimizationTechnologiesFirst);
     let others = graph.ids().filter(|&id| graph.element(id).kind != ElementKind::Node);
-    graph.nodes.iter().map(|node| node.id).chain(others).map(Atom::from).collect()
+    // What is rather absent comes first, so that of technologies the last would be left.
+    let turned = others.map(|id| if first { mirrored(graph, id) } else { id });
+    graph.nodes.iter().map(|node| node.id).chain(turned).map(Atom::from).collect()
+}
+
+/// For a technology the one that is as far from the end of its node's as this is from their start.
+fn mirrored(graph: &Graph<'_>, id: ElementId) -> ElementId {
+    let element = graph.element(id);
+    if element.kind != ElementKind::Technology {
+        return id;
+    }
+    let node = graph.node(graph.technologies[element.slot as usize].node);
+    node.technologies.iter().rev().nth(element.index as usize).copied().unwrap_or(id)
 }
 
 /// What equally good variants must agree in, and what it is called if they do not.
@@ -165,11 +179,20 @@ pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Uni
     if options.flag(Flag::OptimizationTopologyUnique) {
         let atoms = graph.nodes.iter().map(|node| node.id.into()).collect();
         let admits_more = !options.flag(Flag::OptimizationTopologyUniqueBackward);
-        found.push((Code::AmbiguousTopology, Unique { atoms, admits_more }));
+        let unique = Unique { atoms, admits_more, objectives: usize::MAX };
+        found.push((Code::AmbiguousTopology, unique));
+    }
+    let technologies = || graph.technologies.iter().map(|technology| technology.id.into());
+    if options.flag(Flag::OptimizationScenarios) && options.flag(Flag::OptimizationScenariosUnique)
+    {
+        let objectives = before_technologies(options);
+        let unique = Unique { atoms: technologies().collect(), admits_more: true, objectives };
+        found.push((Code::AmbiguousScenarios, unique));
     }
     if options.flag(Flag::OptimizationTechnologiesUnique) {
-        let atoms = graph.technologies.iter().map(|technology| technology.id.into()).collect();
-        found.push((Code::AmbiguousTechnologies, Unique { atoms, admits_more: false }));
+        let atoms = technologies().collect();
+        let unique = Unique { atoms, admits_more: false, objectives: usize::MAX };
+        found.push((Code::AmbiguousTechnologies, unique));
     }
     found
 }
@@ -231,20 +254,19 @@ pub(crate) fn unsatisfiable(
 /// How many of the elements that differ are named: enough to see what it is about.
 const SHOWN: usize = 8;
 
-/// Another variant, given by what is present in it, is as good as this one and differs in these
-/// elements.
+/// Two variants, given by what is present in them, are equally good and differ in these elements.
 fn ambiguous(
     graph: &Graph<'_>,
-    presence: &Presence,
-    other: &[Atom],
+    both: &[Vec<Atom>; 2],
     over: &[ElementId],
     code: Code,
 ) -> Diagnostic {
     let what = if code == Code::AmbiguousTopology { "nodes" } else { "technologies" };
-    let other = |id: &ElementId| other.binary_search(&Atom::from(*id)).is_ok();
+    let [one, other] = both
+        .each_ref()
+        .map(|present| |id: &ElementId| present.binary_search(&Atom::from(*id)).is_ok());
     let only = |here: bool| {
-        let ids: Vec<_> =
-            over.iter().filter(|id| presence.is(**id) == here && other(id) != here).collect();
+        let ids: Vec<_> = over.iter().filter(|id| one(id) == here && other(id) != here).collect();
         let names: Vec<_> =
             ids.iter().take(SHOWN).map(|&&id| format!("`{}`", graph.identifier(id))).collect();
         match ids.len() {
@@ -258,11 +280,11 @@ fn ambiguous(
         only(true),
         only(false)
     );
-    let differing = over.iter().filter(|id| presence.is(**id) != other(id));
+    let differing = over.iter().filter(|id| one(id) != other(id));
     let error =
         Diagnostic::error(code, message).help("prefer one by conditions, weights or optimisation");
     let error = differing.clone().take(SHOWN).fold(error, |error, &id| {
-        let message = if presence.is(id) {
+        let message = if one(&id) {
             "present in one variant only"
         } else {
             "present in the other variant only"

@@ -1,11 +1,12 @@
-//! What to optimise ("Optimization"): the topology above all, then the technologies.
+//! What to optimise ("Optimization"): the topology above all, then how special technology rules are,
+//! then the technologies.
 
 use crate::sat::formula::Formula;
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::options::{Optimization, Options, TechnologiesMode, TopologyMode};
+use crate::variability::options::{Flag, Optimization, Options, TechnologiesMode, TopologyMode};
 
 /// A weighted sum of formulas, to minimise.
 #[derive(Default)]
@@ -53,6 +54,9 @@ pub(crate) fn objectives(
     if options.topology() != Optimization::Off {
         objectives.push(topology(evaluator, options.topology_mode(), options.topology())?);
     }
+    if options.flag(Flag::OptimizationScenarios) {
+        objectives.push(scenarios(evaluator));
+    }
     let direction = options.technologies();
     if direction == Optimization::Off {
         return Ok(objectives);
@@ -78,6 +82,23 @@ pub(crate) fn objectives(
         TechnologiesMode::WeightCount => objectives.push(count(evaluator, Optimization::Min)),
     }
     Ok(objectives)
+}
+
+/// How many of the objectives come before technologies are compared.
+pub(crate) fn before_technologies(options: &Options) -> usize {
+    let topology = options.topology() != Optimization::Off;
+    usize::from(topology) + usize::from(options.flag(Flag::OptimizationScenarios))
+}
+
+/// How many steps the types of nodes derive from the components of their technologies' rules.
+fn scenarios(evaluator: &mut Evaluator<'_, '_>) -> WeightedSum {
+    let technologies = evaluator.graph.technologies.iter();
+    let terms = technologies
+        .filter(|technology| technology.priority > 0)
+        .map(|technology| (evaluator.atom(technology.id), u64::from(technology.priority)))
+        .collect();
+    let what = "the distance between components and the nodes they are assigned to";
+    WeightedSum { terms, measure: ObjectiveMeasure { what, scale: 0, total: None } }
 }
 
 /// The weight of all present nodes, or their number.

@@ -81,7 +81,17 @@ impl<'t> Oracle<'t> {
     pub(crate) fn preference(&self) -> Vec<Id> {
         let others =
             self.template.ids().filter(|&id| self.template.elements[id].kind != Kind::Node);
-        self.template.of_kind(Kind::Node).into_iter().chain(others).collect()
+        let first = self.options.flag("optimization_technologies_first", false);
+        // The last technology of a node is the first to be absent where the first is wanted.
+        let turned = others.map(|id| match self.template.elements[id].kind {
+            Kind::Technology if first => {
+                let all = self.alternatives(id);
+                let at = all.iter().rev().position(|&other| other == id).unwrap_or_default();
+                all[at]
+            }
+            _ => id,
+        });
+        self.template.of_kind(Kind::Node).into_iter().chain(turned).collect()
     }
 
     /// What cannot be written even with all checks off: something without a type, a managed node

@@ -40,7 +40,7 @@ use rustc_hash::FxHashSet;
 
 use super::propagate::Propagation;
 use super::solver::SatSolver;
-use super::{Interrupted, Objective, Problem, Solution, SolverKind, solve};
+use super::{Interrupted, Objective, Problem, Solution, SolverKind, SolverSettings, solve};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 
 /// What is to be determinised, and by what.
@@ -61,20 +61,44 @@ pub struct Unique {
     pub atoms: Vec<Atom>,
     /// Whether another model may have more of them than the one that is taken.
     pub admits_more: bool,
+    /// How many of the objectives say which models are the best here.
+    pub objectives: usize,
 }
 
 impl Unique {
-    /// Another model as good as the one that is taken, by the atoms that are true in it, which does
-    /// not agree with it.
+    /// Two of the best models that do not agree, by the atoms that are true in each; the first is the
+    /// one that is taken, which the solution of the problem is where all objectives count.
     ///
     /// # Errors
     /// Where the limit is reached before that is known.
-    pub fn other(&self, solution: &mut Solution) -> Result<Option<Vec<Atom>>, Interrupted> {
-        if self.admits_more {
-            solution.another_without(&self.atoms)
-        } else {
-            solution.another(&self.atoms)
+    pub fn disagreement(
+        &self,
+        problem: &Problem<'_>,
+        solution: &mut Solution,
+        settings: &SolverSettings,
+    ) -> Result<Option<[Vec<Atom>; 2]>, Interrupted> {
+        match problem.objectives.get(..self.objectives) {
+            Some(objectives) if objectives.len() < problem.objectives.len() => {
+                let earlier = Problem { objectives, ..*problem };
+                // What has a model has one by fewer objectives.
+                let mut best = solve(&earlier, settings, &mut ()).map_err(|_| Interrupted)?;
+                self.disagreement_with(&mut best)
+            }
+            _ => self.disagreement_with(solution),
         }
+    }
+
+    fn disagreement_with(
+        &self,
+        taken: &mut Solution,
+    ) -> Result<Option<[Vec<Atom>; 2]>, Interrupted> {
+        let other = if self.admits_more {
+            taken.another_without(&self.atoms)?
+        } else {
+            taken.another(&self.atoms)?
+        };
+        let own = || self.atoms.iter().copied().filter(|&atom| taken.is_true(atom)).collect();
+        Ok(other.map(|other| [own(), other]))
     }
 }
 
@@ -362,7 +386,9 @@ impl ChoiceBlock {
         for (index, unique) in question.unique.iter().enumerate() {
             let unique =
                 Unique { atoms: unique.atoms.iter().filter_map(atom).collect(), ..*unique };
-            if unique.other(&mut solution) != Ok(None) {
+            if !unique.atoms.is_empty()
+                && unique.disagreement(&own, &mut solution, &kind.into()) != Ok(None)
+            {
                 ambiguous.push(index);
             }
         }
@@ -444,7 +470,7 @@ mod tests {
             let objective = Objective { terms: terms.map(|(var, &weight)| (Var(var as u32).positive(), weight)).collect() };
             let preference: Vec<_> = (INPUTS..VARS).map(Atom).collect();
             let problem = Problem { cnf: &cnf, objectives: &[objective], preference: &preference };
-            let unique = vec![Unique { atoms: vec![Atom(INPUTS), Atom(INPUTS + 1)], admits_more }];
+            let unique = vec![Unique { atoms: vec![Atom(INPUTS), Atom(INPUTS + 1)], admits_more, objectives: 1 }];
             let input_vars: Vec<_> = (0..INPUTS).map(Var).collect();
             let question = Question { problem: &problem, inputs: &input_vars, unique: &unique };
             let determinised = determinise(&question, SolverKind::default(), 1000).unwrap();

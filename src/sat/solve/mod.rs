@@ -63,7 +63,7 @@ pub struct Objective {
 }
 
 /// What to solve.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Problem<'p> {
     /// What must hold.
     pub cnf: &'p Cnf,

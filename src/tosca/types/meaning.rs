@@ -4,6 +4,7 @@
 //! nothing.
 
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef};
+use super::outline::has_management_operation;
 use crate::text::source::FileId;
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
@@ -76,6 +77,17 @@ impl<'a> TypeHierarchy<'a> {
     pub(crate) fn is_abstract(&self, node_type: &str) -> bool {
         let id = self.find_in(None, Family::Node, node_type);
         id.and_then(|id| self.outline(id)).is_some_and(|outline| outline.is_abstract())
+    }
+
+    /// Whether a node type or an ancestor has an operation by which nodes are managed; one of a profile
+    /// has them all.
+    pub(crate) fn has_management_operation(&self, node_type: &str, operation: &str) -> bool {
+        let Some(id) = self.find_in(None, Family::Node, node_type) else { return false };
+        self.outline(id).is_some_and(|outline| outline.is_normative())
+            || self
+                .ancestors(id)
+                .filter_map(|id| self.outline(id))
+                .any(|outline| has_management_operation(outline.body, operation))
     }
 
     /// Whether a node type or an ancestor defines an artifact of a type; normative node types

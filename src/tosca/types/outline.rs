@@ -7,6 +7,12 @@ use crate::tosca::family::Family;
 /// The metadata by which a type says that nothing deploys it.
 pub(super) const ABSTRACT: &str = "vintner_abstract";
 
+/// The metadata by which a type says that it is of a profile.
+const NORMATIVE: &str = "vintner_normative";
+
+/// The interface that deployment technologies are told apart by, and the key of its operations.
+const MANAGEMENT: [&str; 2] = ["management", "operations"];
+
 /// A type definition, of which nothing is read but its name and the name of its parent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeOutline<'a> {
@@ -44,7 +50,17 @@ impl<'a> TypeOutline<'a> {
 
     /// Whether a node type says that nothing deploys it.
     pub(super) fn is_abstract(&self) -> bool {
-        let mark = self.body.get("metadata").and_then(|metadata| metadata.get(ABSTRACT));
+        self.is_marked(ABSTRACT)
+    }
+
+    /// Whether a node type says that it is of a profile, so that it has whatever operations are asked
+    /// for.
+    pub(super) fn is_normative(&self) -> bool {
+        self.is_marked(NORMATIVE)
+    }
+
+    fn is_marked(&self, metadata: &str) -> bool {
+        let mark = self.body.get("metadata").and_then(|all| all.get(metadata));
         mark.is_some_and(|mark| mark.text() == Some("true"))
     }
 
@@ -78,6 +94,15 @@ impl<'a> TypeOutline<'a> {
     }
 }
 
+/// Whether a node type or a node template has an operation by which it is managed.
+pub(crate) fn has_management_operation(body: Node<'_>, operation: &str) -> bool {
+    let mut operations = body.get("interfaces");
+    for key in MANAGEMENT {
+        operations = operations.and_then(|node| node.get(key));
+    }
+    operations.is_some_and(|operations| operations.get(operation).is_some())
+}
+
 const TOPOLOGY: &str = "topology_template";
 
 /// What to keep of a library: a file of megabytes holds a few names that matter for resolving.
@@ -95,8 +120,12 @@ pub(crate) fn is_needed(path: &[&str]) -> bool {
         ["node_types", _, "requirements"] | ["node_types", _, "requirements", _] => true,
         ["node_types", _, "requirements", _, "relationship"]
         | ["node_types", _, "requirements", _, "relationship", "type"] => true,
+        // Of the operations only the names.
+        ["node_types", _, "interfaces", path @ ..] => {
+            path.len() <= MANAGEMENT.len() + 1 && path.iter().zip(MANAGEMENT).all(|(a, b)| *a == b)
+        }
         [_, _, keyword] => matches!(*keyword, "derived_from" | "metadata" | "artifacts"),
-        [_, _, "metadata", key] => *key == ABSTRACT,
+        [_, _, "metadata", key] => matches!(*key, ABSTRACT | NORMATIVE),
         [_, _, "artifacts", _] => true,
         [_, _, "artifacts", _, keyword] => *keyword == "type",
         _ => false,

@@ -206,6 +206,9 @@ fn of_libraries_only_what_resolving_asks_for_is_needed() {
         (&["node_types", "A", "properties"], false),
         (&["node_types", "A", "requirements", "host", "relationship", "type"], true),
         (&["artifact_types", "A", "metadata", "vintner_abstract"], true),
+        (&["node_types", "A", "interfaces", "management", "operations", "deploy"], true),
+        (&["node_types", "A", "interfaces", "management", "operations", "deploy", "inputs"], false),
+        (&["node_types", "A", "interfaces", "Standard"], false),
         (&["imports", "types.yaml", "namespace_prefix"], true),
     ] {
         assert_eq!(is_needed(path), expected, "{path:?}");

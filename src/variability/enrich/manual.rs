@@ -4,7 +4,7 @@ use super::{Assertions, Conditions, EnrichContext, Origin};
 use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{Element, ElementId, GroupElement};
+use crate::variability::graph::{Element, ElementId, GroupElement, Requires};
 use crate::variability::inputs::Inputs;
 use crate::variability::options::Flag;
 use rustc_hash::FxHashMap;
@@ -73,14 +73,31 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         let mut written = element.conditions;
         if element.kind == ElementKind::Technology {
             let technology = &graph.technologies[element.slot as usize];
-            for alternatives in &technology.requires {
-                list.push((self.evaluator.any(alternatives), Origin::Technology(id)));
-            }
+            list.extend(self.ways(&technology.ways).map(|way| (way, Origin::Technology(id))));
             written = written.or(technology.conditions);
         }
         if let Some(conditions) = written {
             self.add(conditions, id, |span| Origin::Manual(id, span), list);
         }
+    }
+
+    /// What has to hold so that one of these ways is there: part by part where there is but one.
+    fn ways(&mut self, ways: &[Requires]) -> impl Iterator<Item = Formula> + use<> {
+        let mut parts = |way: &Requires| -> Vec<Formula> {
+            way.iter().map(|alternatives| self.evaluator.any(alternatives)).collect()
+        };
+        let all = match ways {
+            [] => Vec::new(),
+            [only] => parts(only),
+            several if several.iter().any(Vec::is_empty) => Vec::new(),
+            several => {
+                let several: Vec<_> = several.iter().map(parts).collect();
+                let arena = &mut self.evaluator.arena;
+                let each: Vec<_> = several.into_iter().map(|way| arena.and(way)).collect();
+                vec![arena.or(each)]
+            }
+        };
+        all.into_iter()
     }
 
     /// The variability groups of each member.

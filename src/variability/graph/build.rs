@@ -224,7 +224,8 @@ impl<'a> GraphBuilder<'a, '_> {
                 none: false,
                 weight: technology.weight.unwrap_or(Decimal::ONE),
                 artifacts: technology.artifact.into_iter().collect(),
-                requires: Vec::new(),
+                priority: 0,
+                ways: Vec::new(),
                 conditions: None,
                 implementations: Vec::new(),
             });

@@ -168,8 +168,10 @@ pub(crate) struct TechnologyElement<'a> {
     pub weight: Decimal,
     /// The types of the artifacts that it manages.
     pub artifacts: Vec<&'a str>,
-    /// What it needs; nothing for what the author wrote.
-    pub requires: Requires,
+    /// How many steps its type derives from the component of its rule; none without a rule.
+    pub priority: u32,
+    /// What it stands on, in one of these ways; nothing for what the author wrote.
+    pub ways: Vec<Requires>,
     /// The further conditions of the rule that it comes from.
     pub conditions: Option<ExpressionId>,
     /// What it makes of its node; the first that applies counts.

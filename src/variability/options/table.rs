@@ -214,9 +214,15 @@ options! {
         AutomaticDefaultAlternatives "automatic_default_alternatives" (DefaultConditions, SWITCH, Is("false")) "Of several alternatives, the only one without conditions is the default alternative.";
         OptimizationTopologyUnique "optimization_topology_unique" (Solver, SWITCH, Is("true")) "Rejects a template of which two equally good variants differ in their nodes.";
         OptimizationTopologyUniqueBackward "optimization_topology_unique_backward" (Solver, SWITCH, Is("true")) "Two variants differ in their nodes also where the other one has more of them.";
+        OptimizationScenarios "optimization_scenarios" (Solver, SWITCH, Is("false")) "Before technologies, looks for those whose rules are for the most special components.";
+        OptimizationScenariosUnique "optimization_scenarios_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two variants whose technology rules are equally special differ in their technologies.";
         OptimizationTechnologiesUnique "optimization_technologies_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two equally good variants differ in their technologies.";
+        OptimizationTechnologiesFirst "optimization_technologies_first" (Solver, SWITCH, Is("false")) "Of equally good technologies of a node the first is taken, not the last.";
         EnrichInputCondition "enrich_input_condition" (Enricher, SWITCH, Is("true")) "An element whose identifier is the name of a variability input has that input as a further condition.";
         EnrichTechnologies "enrich_technologies" (Enricher, SWITCH, Is("false")) "Managed nodes without technologies get those that the technology rules allow.";
+        EnrichTechnologiesScenarios "enrich_technologies_scenarios" (Enricher, SWITCH, Is("false")) "Rules of one component, artifact and hosting are assessments of one scenario, each of which is one technology, in how many ways the node may be hosted; otherwise each way is one.";
+        EnrichTechnologiesBestOnly "enrich_technologies_best_only" (Enricher, SWITCH, Is("false")) "Of the rules of one component, artifact and hosting, only those of the highest weight become technologies.";
+        EnrichTechnologiesSpecificOnly "enrich_technologies_specific_only" (Enricher, SWITCH, Is("true")) "Rules for a more general component give way to those for a more special one.";
         EnrichImplementations "enrich_implementations" (Enricher, SWITCH, Is("true")) "Technologies written by hand are completed from the technology rules.";
     }
 }

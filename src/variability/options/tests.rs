@@ -114,6 +114,8 @@ const BEYOND: &str = "
     technology_assign_pattern
     output_default_condition_mode
     relation_enhanced_implication_mode property_enhanced_implication_mode node_implication_mode
+    optimization_scenarios optimization_scenarios_unique optimization_technologies_first
+    enrich_technologies_scenarios enrich_technologies_best_only enrich_technologies_specific_only
     automatic_default_alternatives unassigned_input_check optimization_topology_unique_backward
     fallback_property_default_alternative technology_required unique_scenario_constraint";
 

@@ -1,34 +1,26 @@
 //! Technology rules ("Technology Rules"): which deployment technologies a node can have, and what
 //! each makes of its type.
 //!
-//! A rule matches a node whose type derives from its component, unless a rule for a more specific
-//! component does. Each way up the hosting relations that its `hosting` finds is one candidate;
-//! that way is the candidate's condition. A rule without a technology is a candidate as well: the
-//! node needs none then.
+//! A rule matches a node whose type derives from its component. Each way up the hosting relations
+//! that its `hosting` finds is one candidate, or all of them together are one; the ways are the
+//! candidate's condition. Options say which rules give way to others. A rule without a technology is
+//! a candidate as well: the node needs none then.
 
 mod hosting;
+mod rules;
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::types::{Family, Meaning, TypeHierarchy};
+use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::element::ElementKind;
-use crate::variability::expression::has_artifact_type;
 use crate::variability::graph::{
-    Element, ElementId, Graph, Implementation, NodeElement, NodeId, RelationId, Requires,
-    TechnologyElement,
+    Element, Graph, Implementation, NodeElement, NodeId, TechnologyElement,
 };
 use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
-use rustc_hash::FxHashMap;
+use rules::{Candidate, Rules};
 
 /// What candidates are called that stand for no technology.
 const NO_TECHNOLOGY: &str = "null";
-
-/// One way in which a rule fits a node.
-struct Candidate<'a> {
-    rule: &'a TechnologyRule<'a>,
-    requires: Requires,
-    assign: Option<String>,
-}
 
 /// Adds the technologies that rules find for managed nodes, and completes those that authors wrote.
 ///
@@ -52,11 +44,14 @@ pub(crate) fn assign<'a>(
         };
         let found =
             if wanted { rules.candidates(&graph, types, element, options) } else { Ok(Vec::new()) };
-        let Some(candidates) = diagnostics.ok(found) else { continue };
+        let Some(mut candidates) = diagnostics.ok(found) else { continue };
         if by_rules && wanted && candidates.is_empty() && options.check(Check::RequiredTechnology) {
             diagnostics.push(required(&graph, element));
         }
         if by_rules {
+            if options.flag(Flag::EnrichTechnologiesBestOnly) {
+                rules::retain_best(&mut candidates, types);
+            }
             add(&mut graph, node, candidates);
         } else {
             complete(&mut graph, types, node, &candidates, options);
@@ -96,7 +91,8 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             none: candidate.rule.technology.is_none(),
             weight: candidate.rule.weight,
             artifacts: candidate.rule.artifact.into_iter().collect(),
-            requires: candidate.requires,
+            priority: candidate.priority,
+            ways: candidate.ways,
             conditions,
             implementations: vec![Implementation {
                 requires: Vec::new(),
@@ -132,7 +128,7 @@ fn complete<'a>(
             candidate.rule.technology.as_deref() == Some(name) && right_artifact
         };
         let fitting: Vec<_> = candidates.iter().filter(fits).collect();
-        let plain = Scenario {
+        let plain = AssignedName {
             node_type: &node_type,
             component: &node_type,
             artifact,
@@ -141,11 +137,13 @@ fn complete<'a>(
         };
         let last =
             written.assign.map_or_else(|| plain.assign(options.assign_pattern()), str::to_owned);
-        let implementation = |candidate: &&Candidate<'_>| Implementation {
-            requires: candidate.requires.clone(),
-            assign: written.assign.map(str::to_owned).or_else(|| candidate.assign.clone()),
-        };
-        let mut implementations: Vec<_> = fitting.iter().map(implementation).collect();
+        let implementations = fitting.iter().flat_map(|candidate| {
+            candidate.ways.iter().map(|way| Implementation {
+                requires: way.clone(),
+                assign: written.assign.map(str::to_owned).or_else(|| candidate.assign.clone()),
+            })
+        });
+        let mut implementations: Vec<_> = implementations.collect();
         implementations.push(Implementation { requires: Vec::new(), assign: Some(last) });
         let weight = match (written.weight, &fitting[..]) {
             (None, [only]) => Some(only.rule.weight),
@@ -153,6 +151,8 @@ fn complete<'a>(
         };
         let technology = &mut graph.technologies[slot];
         technology.weight = weight.unwrap_or(technology.weight);
+        technology.priority =
+            fitting.iter().map(|candidate| candidate.priority).min().unwrap_or_default();
         technology.implementations = implementations;
         technology.artifacts.extend(fitting.iter().filter_map(|candidate| candidate.rule.artifact));
     }
@@ -165,7 +165,7 @@ fn type_name<'g>(graph: &'g Graph<'_>, node: &NodeElement<'_>) -> &'g str {
 }
 
 /// What the assigned type is named after.
-struct Scenario<'s> {
+struct AssignedName<'s> {
     node_type: &'s str,
     component: &'s str,
     artifact: Option<&'s str>,
@@ -173,7 +173,7 @@ struct Scenario<'s> {
     hosting: &'s [&'s str],
 }
 
-impl Scenario<'_> {
+impl AssignedName<'_> {
     fn assign(&self, pattern: AssignPattern) -> String {
         let Self { node_type, component, technology, .. } = self;
         match pattern {
@@ -193,86 +193,4 @@ impl Scenario<'_> {
             }
         }
     }
-}
-
-/// Rules by component.
-struct Rules<'r, 'a> {
-    by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
-}
-
-impl<'r, 'a> Rules<'r, 'a> {
-    fn of(rules: &'a [TechnologyRule<'a>], types: &'r TypeHierarchy<'_>) -> Self
-    where
-        'a: 'r,
-    {
-        let mut by_component: FxHashMap<Meaning<'_>, Vec<&TechnologyRule<'_>>> =
-            FxHashMap::default();
-        for rule in rules {
-            by_component.entry(types.meaning(Family::Node, rule.component)).or_default().push(rule);
-        }
-        Self { by_component }
-    }
-
-    fn candidates(
-        &self,
-        graph: &Graph<'a>,
-        types: &TypeHierarchy<'_>,
-        node: &NodeElement<'a>,
-        options: &Options,
-    ) -> Result<Vec<Candidate<'a>>, Diagnostic> {
-        let node_type = type_name(graph, node);
-        // The type itself comes first in its chain, so the first component found is the most
-        // specific one.
-        let rules =
-            types.chain(Family::Node, node_type).find_map(|one| self.by_component.get(&one));
-        let mut candidates = Vec::new();
-        for &rule in rules.into_iter().flatten() {
-            let Some(artifacts) = artifacts(graph, types, node, node_type, rule) else { continue };
-            let hosting = &rule.hosting;
-            let by_pattern = |technology| {
-                let scenario = Scenario {
-                    node_type,
-                    component: rule.component,
-                    artifact: rule.artifact,
-                    technology,
-                    hosting,
-                };
-                scenario.assign(options.assign_pattern())
-            };
-            let assign = rule.assign.map(str::to_owned);
-            let assign = assign.or_else(|| rule.technology.as_deref().map(by_pattern));
-            for path in hosting::paths(graph, types, node, hosting)? {
-                let mut requires: Requires =
-                    path.iter().flat_map(|&id| on_path(graph, id)).map(|id| vec![id]).collect();
-                requires.extend((!artifacts.is_empty()).then(|| artifacts.clone()));
-                candidates.push(Candidate { rule, requires, assign: assign.clone() });
-            }
-        }
-        Ok(candidates)
-    }
-}
-
-/// The relation and the host it leads to.
-fn on_path(graph: &Graph<'_>, id: RelationId) -> impl Iterator<Item = ElementId> {
-    let relation = graph.relation(id);
-    std::iter::once(relation.id).chain(relation.target.map(|target| graph.node(target).id))
-}
-
-/// The artifacts one of which the rule needs: none where it needs none or the type brings it;
-/// nothing where it is not to be had.
-fn artifacts(
-    graph: &Graph<'_>,
-    types: &TypeHierarchy<'_>,
-    node: &NodeElement<'_>,
-    node_type: &str,
-    rule: &TechnologyRule<'_>,
-) -> Option<Vec<ElementId>> {
-    let Some(wanted) = rule.artifact else { return Some(Vec::new()) };
-    let own: Vec<_> = node
-        .artifacts
-        .iter()
-        .copied()
-        .filter(|&id| has_artifact_type(graph, types, id, wanted))
-        .collect();
-    (!own.is_empty() || types.has_artifact(node_type, wanted)).then_some(own)
 }

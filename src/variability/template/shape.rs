@@ -102,6 +102,7 @@ pub(super) static TECHNOLOGY_RULE: Vocabulary = own(
         "component",
         "hosting",
         "artifact",
+        "operations",
         "conditions",
         "weight",
         "assign",

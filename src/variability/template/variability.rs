@@ -173,6 +173,8 @@ pub(crate) struct TechnologyRule<'a> {
     pub hosting: Vec<&'a str>,
     /// The type of the artifact that it needs.
     pub artifact: Option<&'a str>,
+    /// The operations that the node has to have for its management.
+    pub operations: Vec<&'a str>,
     /// Further conditions.
     pub conditions: Option<Node<'a>>,
     /// What its choice is worth.
@@ -221,6 +223,7 @@ fn rule<'a>(
     let mut technologies: Vec<Option<&str>> = technology.into_iter().collect();
     let (mut component, mut hosting, mut artifact, mut conditions) = (None, Vec::new(), None, None);
     let (mut value_of, mut assign) = (Decimal::ONE, None);
+    let mut operations = Vec::new();
     for (key, value) in node.entries() {
         match key.text().unwrap_or_default() {
             "technology" if value.is_null() => technologies = vec![None],
@@ -234,6 +237,7 @@ fn rule<'a>(
             "conditions" => conditions = Some(value),
             "weight" => value_of = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             "assign" => assign = diagnostics.ok(string(value, "`assign`")),
+            "operations" => operations = strings(value, "`operations`", diagnostics),
             "reason" | "details" | "name" | "description" => {}
             _ => diagnostics.0.extend(shape::TECHNOLOGY_RULE.unknown(key, Reading::Strict)),
         }
@@ -251,6 +255,7 @@ fn rule<'a>(
         component,
         hosting: hosting.clone(),
         artifact,
+        operations: operations.clone(),
         conditions,
         weight: value_of,
         assign,

@@ -1,0 +1,161 @@
+//! Which rules fit a node, and how.
+
+use super::{AssignedName, hosting, type_name};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::Diagnostic;
+use crate::tosca::types::{Family, Meaning, TypeHierarchy, has_management_operation};
+use crate::variability::expression::has_artifact_type;
+use crate::variability::graph::{ElementId, Graph, NodeElement, RelationId, Requires};
+use crate::variability::options::{AssignPattern, Flag, Options};
+use crate::variability::template::TechnologyRule;
+use rustc_hash::FxHashMap;
+
+/// A rule that fits a node.
+pub(super) struct Candidate<'a> {
+    pub rule: &'a TechnologyRule<'a>,
+    /// How many steps the node's type derives from the rule's component.
+    pub priority: u32,
+    /// The ways in which the node may be hosted by then.
+    pub ways: Vec<Requires>,
+    /// The type that it assigns; nothing where the node keeps its own.
+    pub assign: Option<String>,
+}
+
+/// Rules by component.
+pub(super) struct Rules<'r, 'a> {
+    by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
+}
+
+impl<'r, 'a> Rules<'r, 'a> {
+    pub(super) fn of(rules: &'a [TechnologyRule<'a>], types: &'r TypeHierarchy<'_>) -> Self
+    where
+        'a: 'r,
+    {
+        let mut by_component: FxHashMap<Meaning<'_>, Vec<&TechnologyRule<'_>>> =
+            FxHashMap::default();
+        for rule in rules {
+            by_component.entry(types.meaning(Family::Node, rule.component)).or_default().push(rule);
+        }
+        Self { by_component }
+    }
+
+    /// Every way in which rules fit a node.
+    ///
+    /// # Errors
+    /// Where there are too many.
+    pub(super) fn candidates(
+        &self,
+        graph: &Graph<'a>,
+        types: &TypeHierarchy<'_>,
+        node: &NodeElement<'a>,
+        options: &Options,
+    ) -> Result<Vec<Candidate<'a>>, Diagnostic> {
+        let node_type = type_name(graph, node);
+        // The type itself comes first in its chain, so the first component found is the most
+        // specific one.
+        let chain = types.chain(Family::Node, node_type).zip(0..);
+        let by_distance =
+            chain.filter_map(|(one, steps)| Some((steps, self.by_component.get(&one)?)));
+        let specific_only = options.flag(Flag::EnrichTechnologiesSpecificOnly);
+        let mut candidates = Vec::new();
+        for (priority, rules) in by_distance.take(if specific_only { 1 } else { usize::MAX }) {
+            for &rule in rules {
+                let found = ways(graph, types, node, node_type, rule)?;
+                let assign = assigned(node_type, rule, options.assign_pattern());
+                let candidate = |ways| Candidate { rule, priority, ways, assign: assign.clone() };
+                if !options.flag(Flag::EnrichTechnologiesScenarios) {
+                    candidates.extend(found.into_iter().map(|way| candidate(vec![way])));
+                } else if !found.is_empty() {
+                    candidates.push(candidate(found));
+                }
+            }
+        }
+        if options.flag(Flag::EnrichTechnologiesScenarios) {
+            candidates.sort_by_cached_key(|candidate| {
+                let TechnologyRule { component, artifact, hosting, .. } = candidate.rule;
+                (*component, *artifact, hosting.join("->"))
+            });
+        }
+        Ok(candidates)
+    }
+}
+
+/// Leaves of each scenario the assessments that no other one surpasses. One with conditions may turn
+/// out not to hold, so it surpasses none.
+pub(super) fn retain_best<'a>(candidates: &mut Vec<Candidate<'a>>, types: &TypeHierarchy<'_>) {
+    let scenario =
+        |rule: &'a TechnologyRule<'a>| -> (Meaning<'a>, Option<Meaning<'a>>, &'a [&'a str]) {
+            let artifact = rule.artifact.map(|artifact| types.meaning(Family::Artifact, artifact));
+            (types.meaning(Family::Node, rule.component), artifact, &rule.hosting)
+        };
+    let mut best: FxHashMap<_, Decimal> = FxHashMap::default();
+    for rule in candidates.iter().map(|candidate| candidate.rule) {
+        if rule.conditions.is_none() {
+            let best = best.entry(scenario(rule)).or_insert(rule.weight);
+            if rule.weight.order(*best).is_gt() {
+                *best = rule.weight;
+            }
+        }
+    }
+    candidates.retain(|candidate| {
+        let best = best.get(&scenario(candidate.rule));
+        best.is_none_or(|best| candidate.rule.weight.order(*best).is_ge())
+    });
+}
+
+/// The type that a rule assigns.
+fn assigned(node_type: &str, rule: &TechnologyRule<'_>, pattern: AssignPattern) -> Option<String> {
+    let by_pattern = |technology| {
+        let (component, artifact, hosting) = (rule.component, rule.artifact, &rule.hosting[..]);
+        AssignedName { node_type, component, artifact, technology, hosting }.assign(pattern)
+    };
+    rule.assign.map(str::to_owned).or_else(|| rule.technology.as_deref().map(by_pattern))
+}
+
+/// The ways in which a rule fits a node: each way up the hosting relations, with the artifact.
+fn ways(
+    graph: &Graph<'_>,
+    types: &TypeHierarchy<'_>,
+    node: &NodeElement<'_>,
+    node_type: &str,
+    rule: &TechnologyRule<'_>,
+) -> Result<Vec<Requires>, Diagnostic> {
+    let has_operation = |operation: &&str| {
+        has_management_operation(node.template.declared.value, operation)
+            || types.has_management_operation(node_type, operation)
+    };
+    let artifacts = artifacts(graph, types, node, node_type, rule);
+    let Some(artifacts) = artifacts.filter(|_| rule.operations.iter().all(has_operation)) else {
+        return Ok(Vec::new());
+    };
+    let way = |path: Vec<RelationId>| {
+        let path = path.into_iter().flat_map(|id| on_path(graph, id)).map(|id| vec![id]);
+        path.chain((!artifacts.is_empty()).then(|| artifacts.clone())).collect()
+    };
+    Ok(hosting::paths(graph, types, node, &rule.hosting)?.into_iter().map(way).collect())
+}
+
+/// The relation and the host it leads to.
+fn on_path(graph: &Graph<'_>, id: RelationId) -> impl Iterator<Item = ElementId> {
+    let relation = graph.relation(id);
+    std::iter::once(relation.id).chain(relation.target.map(|target| graph.node(target).id))
+}
+
+/// The artifacts one of which the rule needs: none where it needs none or the type brings it;
+/// nothing where it is not to be had.
+fn artifacts(
+    graph: &Graph<'_>,
+    types: &TypeHierarchy<'_>,
+    node: &NodeElement<'_>,
+    node_type: &str,
+    rule: &TechnologyRule<'_>,
+) -> Option<Vec<ElementId>> {
+    let Some(wanted) = rule.artifact else { return Some(Vec::new()) };
+    let own: Vec<_> = node
+        .artifacts
+        .iter()
+        .copied()
+        .filter(|&id| has_artifact_type(graph, types, id, wanted))
+        .collect();
+    (!own.is_empty() || types.has_artifact(node_type, wanted)).then_some(own)
+}
