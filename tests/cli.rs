@@ -255,7 +255,7 @@ Usage: cuvee validate [OPTIONS] <TEMPLATE>...
 
 Arguments:
   <TEMPLATE>...  Service templates, archives (CSAR), directories that hold a template under its
-                 usual name, or `-` for standard input
+                 usual name or a library of types, or `-` for standard input
 
 Options:
       --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones

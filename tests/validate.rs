@@ -251,6 +251,49 @@ fn directories_and_archives_are_templates() {
     run("no.csar").code(1).stderr_eq("error[csar]: [..]\n...\n");
 }
 
+#[test]
+fn a_directory_without_a_template_is_a_library() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("tosca_definitions_version: tosca_simple_yaml_1_3\n{text}"))
+            .unwrap();
+    };
+    write(
+        "nodes/shop/NodeType.tosca",
+        "node_types: { Shop: { properties: { size: { type: Size } } } }",
+    );
+    write("data/size.yml", "data_types: { Size: { derived_from: integer } }");
+    fs::write(directory.path().join("playbook.yml"), "hosts: all").unwrap();
+    let run = || cuvee(".").current_dir(directory.path()).assert();
+    run().success().stdout_eq("`.` is valid\n");
+    write(
+        "one.yaml",
+        "topology_template: { node_templates: { shop: { type: Shop, properties: { size: one } } } }",
+    );
+    write(
+        "two.yaml",
+        "topology_template: { node_templates: { shop: { type: Shop, properties: { size: 2 } } } }",
+    );
+    write("data/colour.yaml", "data_types: { Colour: { derived_from: strong } }");
+    write("broken.yaml", "node_types: [");
+    let log = cuvee(". --format json").current_dir(directory.path()).assert().code(1);
+    let findings: Vec<Value> =
+        stdout(log).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: BTreeSet<_> = findings
+        .iter()
+        .map(|one| (one["code"].as_str().unwrap(), one["file"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("invalid-value", "./one.yaml"),
+        ("syntax", "./broken.yaml"),
+        ("unknown-type", "./data/colour.yaml"),
+    ];
+    assert_eq!(found, BTreeSet::from(expected));
+    assert_eq!(findings.len(), 3);
+}
+
 /// A mistake that resolving does not mind.
 fn wrong_archive() -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();

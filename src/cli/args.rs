@@ -505,8 +505,8 @@ pub(crate) struct TypesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// Service templates, archives (CSAR), directories that hold a template under its usual name,
-    /// or `-` for standard input
+    /// Service templates, archives (CSAR), directories that hold a template under its usual name or
+    /// a library of types, or `-` for standard input
     #[arg(required = true, value_name = "TEMPLATE")]
     pub templates: Vec<PathBuf>,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;
 use crate::text::source::{FileSystem, OsFiles};
 use crate::text::value::Value;
+use crate::tosca::csar::Package;
 use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::clock::Clock;
@@ -291,6 +292,17 @@ impl Resolver {
                 Loaded::open(&self.location, files, mapping, extent).map(Arc::new)
             }
         }
+    }
+
+    /// The files of a directory that holds no template; nothing for all else.
+    fn library(&self) -> Option<Result<Arc<Loaded>, Failure>> {
+        let TemplateLocation::Path(path) = &self.location else { return None };
+        let is_library = self.loaded.is_none() && Package::is_library(&*self.files, path);
+        let open = || {
+            let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
+            Loaded::open_library(path, files, mapping).map(Arc::new)
+        };
+        is_library.then(open)
     }
 
     /// How a run is made that starts now.

@@ -271,9 +271,14 @@ impl Resolver {
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
-        match self.loaded(Extent::Whole) {
+        let library = self.library();
+        let is_library = library.is_some();
+        match library.unwrap_or_else(|| self.loaded(Extent::Whole)) {
             Ok(loaded) => {
-                let diagnostics = validate::validate(&loaded, &self.choice);
+                let diagnostics = match is_library {
+                    true => validate::validate_library(&loaded, &self.choice),
+                    false => validate::validate(&loaded, &self.choice),
+                };
                 Validation { diagnostics, sources: loaded.sources().clone() }
             }
             Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },

@@ -97,7 +97,19 @@ pub(crate) fn validate(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
         check_all(&choice, &prepared, one, &mut diagnostics);
         Ok(diagnostics)
     });
-    let Diagnostics(mut diagnostics) = validated.unwrap_or_else(|errors| errors);
+    let Diagnostics(diagnostics) = validated.unwrap_or_else(|errors| errors);
+    in_order(diagnostics)
+}
+
+/// Validates a library without a template: its types, and each topology in it beside all others.
+pub(crate) fn validate_library(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
+    let mut diagnostics = validate(loaded, choice);
+    diagnostics.extend(loaded.templates().flat_map(|template| validate(&template, choice)));
+    in_order(diagnostics)
+}
+
+/// In the order of the files, and each mistake once.
+fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
     diagnostics.sort_by(|a, b| {
         (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))

@@ -4,9 +4,10 @@ use super::archive::{Archive, Limits};
 use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::files::Files;
+use crate::text::files::{Files, read_bytes};
 use crate::text::source::{FileSystem, is_yaml};
 use crate::text::yaml::{Node, NodeKind};
+use memchr::memmem;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,6 +101,18 @@ impl Package {
             }
         };
         Ok(Self { files, template, root: Some(Box::new(root)) })
+    }
+
+    /// Whether a directory holds files of types and no template, so that it is a library.
+    pub(crate) fn is_library(files: &dyn FileSystem, path: &Path) -> bool {
+        let is_template = |path: &Path| {
+            let bytes = read_bytes(files, path).unwrap_or_default();
+            memmem::find(&bytes, b"topology_template").is_some()
+        };
+        files.is_dir(path)
+            && !files.is_dir(&path.join(META_DIRECTORY))
+            && find_template(files, path).is_err()
+            && !matches!(only_yaml(files, path), [Some(only), None] if is_template(&only))
     }
 
     /// Whether the template says what it has to, with what was parsed of it.

@@ -4,7 +4,7 @@ use super::Mapping;
 use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
 use crate::text::answer::Failure;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{self, Files};
 use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml};
 use crate::text::yaml::{Document, Keep};
@@ -36,7 +36,7 @@ pub(crate) enum Extent {
 /// A template and the files that come with it. Each is read and parsed when it is asked for the
 /// first time, and stays.
 pub(crate) struct Loaded {
-    files: Files,
+    files: Arc<Files>,
     package: Package,
     /// Through which local copies of what is elsewhere are read, and what callers name.
     outside: Arc<dyn FileSystem + Send>,
@@ -62,7 +62,7 @@ impl Loaded {
         mapping: Mapping,
         extent: Extent,
     ) -> Result<Self, Failure> {
-        let files = Files::default();
+        let files = Arc::new(Files::default());
         match OpenedPackage::read(location, &outside, &files, extent) {
             Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
                 files,
@@ -81,6 +81,70 @@ impl Loaded {
         }
     }
 
+    /// Reads and parses a directory of types, in which all files see each other as those of one
+    /// library do, without a template.
+    ///
+    /// # Errors
+    /// `file` where there is nothing of TOSCA.
+    pub(crate) fn open_library(
+        directory: &Path,
+        outside: Arc<dyn FileSystem + Send>,
+        mapping: Mapping,
+    ) -> Result<Self, Failure> {
+        const NOTHING: &str = "tosca_definitions_version: tosca_simple_yaml_1_3";
+        let files = Arc::new(Files::default());
+        let mut diagnostics = Diagnostics::default();
+        let is_tosca = |path: &Path| is_yaml(path) || path.extension() == Some("tosca".as_ref());
+        let paths = files_below(&*outside, directory, is_tosca);
+        let mut library = read_library(&*outside, paths, &files, &mut diagnostics);
+        let jobs: Vec<_> = library.iter().map(|&file| (file, None)).collect();
+        // What cannot be read hides nothing of the rest.
+        let mut parsed = files.parse(&jobs).into_iter();
+        library.retain(|_| parsed.next().and_then(|parsed| diagnostics.ok(parsed)).is_some());
+        if library.is_empty() {
+            let message = format!("there is nothing of TOSCA in `{}`", directory.display());
+            diagnostics.push(Diagnostic::error(Code::File, message));
+            let sources = files.sources().clone();
+            return Err(Failure { diagnostics: diagnostics.0, sources });
+        }
+        let template = files.add(&*outside, directory, NOTHING.into());
+        Ok(Self {
+            package: Package::of_file(&outside, directory),
+            files,
+            outside,
+            mapping,
+            extent: Extent::Whole,
+            template,
+            base: directory.to_owned(),
+            library,
+            warnings: diagnostics,
+        })
+    }
+
+    /// The same files, with each of the library that has a topology as the template.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = Self> {
+        let with_topology = |file: &FileId| {
+            let document = self.whole(*file).ok();
+            document.is_some_and(|document| document.root().get("topology_template").is_some())
+        };
+        let templates = self.library.iter().copied().filter(with_topology);
+        templates.map(|template| {
+            let path = self.sources().file(template).path();
+            let library = self.library.iter().copied().filter(|file| *file != template);
+            Self {
+                files: Arc::clone(&self.files),
+                package: Package::of_file(&self.outside, path),
+                outside: Arc::clone(&self.outside),
+                mapping: self.mapping.clone(),
+                template,
+                base: path.parent().unwrap_or(path).to_owned(),
+                library: library.collect(),
+                warnings: Diagnostics::default(),
+                ..*self
+            }
+        })
+    }
+
     /// The files that were read so far.
     pub(crate) fn sources(&self) -> &SourceMap {
         self.files.sources()
@@ -91,7 +155,7 @@ impl Loaded {
         &self.package
     }
 
-    /// Warnings of the files that come with the template.
+    /// Warnings of the files that come with the template, and for a library what cannot be read.
     pub(crate) fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -240,7 +304,8 @@ impl OpenedPackage {
         let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
         let (mut warnings, mut diagnostics) = (Diagnostics::default(), Diagnostics::default());
         package.files = with_dependencies(package.files, &base, files, &mut warnings);
-        let library = read_library(&*package.files, &base.join("lib"), files, &mut diagnostics);
+        let paths = files_below(&*package.files, &base.join("lib"), is_yaml);
+        let library = read_library(&*package.files, paths, files, &mut diagnostics);
         let jobs: Vec<_> = std::iter::once((template, None))
             .chain(library.iter().map(|&file| (file, keep(extent))))
             .collect();
@@ -258,12 +323,12 @@ impl OpenedPackage {
 /// Below `lib/` lie playbooks and scripts too: only what calls itself a service template is one.
 fn read_library(
     system: &dyn FileSystem,
-    directory: &Path,
+    paths: Vec<PathBuf>,
     files: &Files,
     diagnostics: &mut Diagnostics,
 ) -> Vec<FileId> {
     let mut library = Vec::new();
-    for path in library_files(system, directory) {
+    for path in paths {
         let bytes = diagnostics.ok(files::read_bytes(system, &path));
         let template =
             bytes.filter(|bytes| memmem::find(bytes, b"tosca_definitions_version").is_some());
@@ -273,14 +338,18 @@ fn read_library(
     library
 }
 
-/// Every YAML file below a directory, sorted; nothing where there is no such directory.
-fn library_files(files: &dyn FileSystem, directory: &Path) -> Vec<PathBuf> {
+/// Every file below a directory that is wanted, sorted; nothing where there is no such directory.
+fn files_below(
+    files: &dyn FileSystem,
+    directory: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
     const DEPTH: usize = 16;
     let mut found = Vec::new();
     let mut open = vec![(directory.to_owned(), 0)];
     while let Some((directory, depth)) = open.pop() {
         for path in files.list(&directory).unwrap_or_default() {
-            if is_yaml(&path) && files.is_file(&path) {
+            if is_wanted(&path) && files.is_file(&path) {
                 found.push(path);
             } else if depth < DEPTH && files.is_dir(&path) {
                 open.push((path, depth + 1));
