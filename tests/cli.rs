@@ -428,6 +428,31 @@ error: 1 error
 }
 
 #[test]
+fn an_input_that_is_missing_everywhere_is_told_once() {
+    let dir = TempDir::new().unwrap();
+    let nodes: String = (0..3)
+        .map(|index| {
+            format!("    n{index}: {{type: t, conditions: {{logic_expression: large}}}}\n")
+        })
+        .collect();
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs: {{size: {{type: integer}}}}
+    expressions: {{large: {{greater: [{{variability_input: size}}, 5]}}}}
+  node_templates:
+{nodes}    m: {{type: t, conditions: {{equal: [{{variability_input: size}}, 5]}}}}
+"
+    );
+    write(&dir, "template.yaml", &text);
+    let output = cuvee(&dir, "resolve template.yaml").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("error[missing-input]: variability input `size`").count(), 1, "{said}");
+    assert!(said.ends_with("error: 1 error\n"), "{said}");
+}
+
+#[test]
 fn errors_are_objects_for_programs() {
     let dir = workplace();
     let failure =

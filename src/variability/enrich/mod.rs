@@ -155,7 +155,16 @@ pub(crate) fn enrich<'a>(
         assertions.push(holds, Origin::Definition(id));
     }
     context.constraints(&generated, &mut assertions);
+    tell_missing_inputs_once(&mut context.diagnostics);
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(assertions) }
+}
+
+/// An input without a value is missing wherever something needs it: the first place will do.
+fn tell_missing_inputs_once(diagnostics: &mut Diagnostics) {
+    let mut told = FxHashSet::default();
+    diagnostics
+        .0
+        .retain(|error| error.code != Code::MissingInput || told.insert(error.message.clone()));
 }
 
 impl<'a> EnrichContext<'_, '_, 'a> {
