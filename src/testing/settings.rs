@@ -66,7 +66,10 @@ impl CaseSettings {
             return Ok(settings);
         }
         if root.kind() != NodeKind::Mapping {
-            return Err(vec![(root.span(), format!("a test is a map, not {}", root.describe()))]);
+            return Err(vec![(
+                root.span(),
+                format!("a test has to be a map, not {}", root.describe()),
+            )]);
         }
         let mut problems: Vec<_> =
             root.entries().filter_map(|(key, value)| settings.set(key, value).err()).collect();
@@ -205,7 +208,7 @@ mod tests {
         assert_eq!(problems[2], "3: expected a map, not a number");
         assert!(problems[3].starts_with("4: not a date: "), "{}", problems[3]);
         assert_eq!(problems[4], "5: expected a string or a list of strings, not a map");
-        assert_eq!(read("[]").unwrap_err(), ["1: a test is a map, not a list"]);
+        assert_eq!(read("[]").unwrap_err(), ["1: a test has to be a map, not a list"]);
         assert_eq!(
             read("error: x\nexpected: y").unwrap_err(),
             ["1: a test that expects an `error` expects no template"]

@@ -182,7 +182,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             (Target::Group(_), Some(relationship)) => {
                 let error = Diagnostic::error(
                     Code::InvalidTemplate,
-                    "only a node has a `target_relationship`, not a group",
+                    "only a node can have a `target_relationship`, not a group",
                 );
                 self.report_when(&[], &[], error.at(relationship.span()).section(section));
                 Subject::default()

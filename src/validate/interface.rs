@@ -214,7 +214,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let allowed: &[_] = if relationship { &["SELF", "SOURCE", "TARGET"] } else { &["SELF"] };
         if !allowed.contains(&keyword) {
             let message = format!(
-                "an output goes to an attribute of `{}`, not of `{keyword}`",
+                "an output has to go to an attribute of `{}`, not of `{keyword}`",
                 allowed.join("` or `")
             );
             let error = Diagnostic::error(Code::InvalidTemplate, message)

@@ -226,9 +226,8 @@ impl FeatureIdeBuilder {
             Some(Open::Operator(_, operands, _)) => operands.push(operand),
             Some(Open::Rule(rule)) if rule.is_none() => *rule = Some(operand),
             _ => {
-                return Err(
-                    syntax(span, "a rule is one proposition").help("combine several with `<conj>`")
-                );
+                return Err(syntax(span, "a rule has to be one proposition")
+                    .help("combine several with `<conj>`"));
             }
         }
         Ok(())
