@@ -90,6 +90,10 @@ pub use text::yaml;
 pub use text::{diagnostic, source, value};
 pub use topology::diff;
 pub use tosca::csar;
+pub use variability::assign::{
+    AssignedTechnologies, NodeTechnology, TechnologyQuality, TechnologyScenario,
+    UnsupportedTechnology,
+};
 pub use variability::element::ElementKind;
 pub use variability::find::Optimum;
 pub use variability::resolution::Resolution;

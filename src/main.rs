@@ -4,8 +4,8 @@ mod cli;
 
 use cli::args::{Command, CommandLine};
 use cli::{
-    analyze, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
-    packaging, report, reporter::Reporter, resolve, test, types, validate, variants,
+    analyze, assign, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
+    packaging, quality, report, reporter::Reporter, resolve, test, types, validate, variants,
 };
 use std::process::ExitCode;
 
@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Types(args) => types::run(args, &reporter),
+        Command::Assign(args) => assign::run(args, &reporter),
+        Command::Quality(args) => quality::run(args, &reporter),
         Command::Validate(args) => validate::run(args, &reporter),
     };
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))

@@ -164,6 +164,8 @@ Commands:
   import        Write variability inputs and constraints for a feature model
   types         List the types of a template, or show what one effectively is, and where each part
                 comes from
+  assign        Assign technologies to the nodes of a plain template
+  quality       Say what the technologies are worth that a plain template names
   validate      Report everything that is wrong with templates, in all their variants
   help          Print this message or the help of the given subcommand(s)
 
@@ -221,6 +223,8 @@ Options:
                                        or `.zip`
       --format <FORMAT>                Format of the result; in an archive it is always yaml
                                        [default: yaml] [possible values: yaml, json]
+      --edmm                           Let nodes keep their types and say `technology`, instead of
+                                       giving them the types that technologies assign
       --evaluate                       Replace the functions of TOSCA that take from topology inputs
                                        and properties only by their values
       --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON), by which

@@ -67,6 +67,10 @@ pub(crate) enum Command {
     /// List the types of a template, or show what one effectively is, and where each part comes
     /// from
     Types(TypesArgs),
+    /// Assign technologies to the nodes of a plain template
+    Assign(AssignArgs),
+    /// Say what the technologies are worth that a plain template names
+    Quality(QualityArgs),
     /// Report everything that is wrong with templates, in all their variants
     Validate(ValidateArgs),
 }
@@ -154,6 +158,10 @@ pub(crate) struct ResolveArgs {
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
+    /// Let nodes keep their types and say `technology`, instead of giving them the types that
+    /// technologies assign
+    #[arg(long)]
+    pub edmm: bool,
     /// Replace the functions of TOSCA that take from topology inputs and properties only by their
     /// values
     #[arg(long)]
@@ -501,6 +509,45 @@ pub(crate) struct TypesArgs {
     /// Format of the list or the definition
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AssignArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// Write the template with its technologies to this file, all of it or nothing
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to print: a table, the same as json, or the template with its technologies
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: AssignFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AssignFormat {
+    Human,
+    Json,
+    Yaml,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QualityArgs {
+    #[command(flatten)]
+    pub select: SelectArgs,
+    /// What a node counts that has no technology, or one that no rule supports
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0, value_parser = penalty, allow_negative_numbers = true)]
+    pub penalty: f64,
+    /// Leave such nodes out of the mean
+    #[arg(long, conflicts_with = "penalty")]
+    pub leave_out: bool,
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+fn penalty(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "a penalty is a number".to_owned())
 }
 
 #[derive(Debug, Args)]

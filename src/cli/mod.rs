@@ -2,6 +2,7 @@
 
 pub(crate) mod analyze;
 pub(crate) mod args;
+pub(crate) mod assign;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
@@ -14,6 +15,7 @@ pub(crate) mod options;
 mod output;
 pub(crate) mod packaging;
 mod progress;
+pub(crate) mod quality;
 pub(crate) mod report;
 pub(crate) mod reporter;
 pub(crate) mod resolve;

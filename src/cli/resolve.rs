@@ -38,6 +38,9 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     output::clean_up_on_interrupt();
     // The process ends right after.
     let mut resolver = select::resolver(&args.select)?.keep_memory();
+    if args.edmm {
+        resolver = resolver.name_technologies();
+    }
     if args.evaluate {
         resolver = resolver.evaluate_functions();
     }

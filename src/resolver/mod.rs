@@ -235,6 +235,19 @@ impl Resolver {
         self
     }
 
+    /// Lets nodes keep their types and say `technology` in the result, instead of having the types that
+    /// technologies assign.
+    ///
+    /// ```
+    /// let notes = cuvee::Resolver::new("examples/technologies").preset("cluster").name_technologies();
+    /// assert!(notes.resolve()?.to_yaml().contains("technology: helm"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn name_technologies(mut self) -> Self {
+        self.choice.names_technologies = true;
+        self
+    }
+
     /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON;
     /// later ones win.
     pub fn deployment_inputs_file(self, path: impl Into<PathBuf>) -> Self {

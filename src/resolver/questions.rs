@@ -18,6 +18,9 @@ use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::{TypeReport, TypesReport};
 use crate::validate::{self, Validation};
+use crate::variability::assign::{
+    self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
+};
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
@@ -231,6 +234,26 @@ impl Resolver {
         self.explore(true, |space| Ok(space.configuration(&choices)))
     }
 
+    /// Gives each node of a plain template that needs a technology the one that rules prefer: of the
+    /// rules for the most special component the one of the highest weight.
+    ///
+    /// # Errors
+    /// `invalid-template` for what is no plain template, and what is wrong with it or with rules.
+    pub fn assign_technologies(&self) -> Result<Answer<AssignedTechnologies>, Failure> {
+        self.rate(assign::assign)
+    }
+
+    /// What the technologies are worth that a plain template names.
+    ///
+    /// # Errors
+    /// As [`Resolver::assign_technologies`].
+    pub fn technology_quality(
+        &self,
+        unsupported: UnsupportedTechnology,
+    ) -> Result<Answer<TechnologyQuality>, Failure> {
+        self.rate(|prepared, warnings| assign::quality(prepared, unsupported, warnings))
+    }
+
     /// All types of the template: the normative ones, and those of its library, its imports and its
     /// own.
     ///
@@ -375,6 +398,20 @@ impl Resolver {
         ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
     ) -> Result<Answer<T>, Failure> {
         self.answer(self.choice.extent(), |loaded| ask(&Interpreted::of(loaded, &self.choice)?))
+    }
+
+    /// Asks something about the technologies of a plain template.
+    fn rate<T>(
+        &self,
+        ask: impl FnOnce(&Prepared<'_>, &mut Diagnostics) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        self.interpret(|interpreted| {
+            let mut prepared = Prepared::of(interpreted, &self.choice, InputMode::Closed, &mut ())?;
+            let mut warnings = std::mem::take(&mut prepared.warnings);
+            let rated = ask(&prepared, &mut warnings);
+            prepared.warnings = warnings;
+            prepared.answer(rated)
+        })
     }
 
     /// Asks something about what was read, and hands on the texts that messages point into.

@@ -41,6 +41,8 @@ pub(crate) struct Choice {
     pub non_normative: bool,
     /// Whether phases go on after mistakes, as far as they can.
     pub tolerant: bool,
+    /// Whether nodes keep their types and say their technologies.
+    pub names_technologies: bool,
     /// Deployment inputs, where functions are evaluated.
     pub deployment: Option<Vec<InputSource>>,
 }

@@ -3,7 +3,7 @@
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, Out, OutKey, Scalar};
+use crate::text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
 use crate::tosca::function::Function;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::evaluate::Functions;
@@ -18,6 +18,9 @@ use crate::variability::template::{
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
+/// The technologies of nodes, where those are to be named instead of making types of them.
+pub(crate) type TechnologyNames<'t> = FxHashMap<ElementId, &'t str>;
+
 type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 
 /// Builds the resolved document; of a plain template of which all is present that is the template.
@@ -29,10 +32,12 @@ pub(crate) fn emit<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     presence: &Presence,
     functions: Option<Functions<'_, 'a>>,
+    technologies: Option<TechnologyNames<'_>>,
 ) -> Result<Out<'a>, Diagnostics> {
     let graph = evaluator.graph;
     let verbatim = graph.template.is_only_plain();
-    if verbatim && functions.is_none() && is_whole(graph, presence) {
+    let names_none = technologies.as_ref().is_none_or(FxHashMap::is_empty);
+    if verbatim && functions.is_none() && names_none && is_whole(graph, presence) {
         return Ok(Out::Source(graph.template.root));
     }
     let by_position = !verbatim && graph.references.iter().any(|reference| reference.by_position);
@@ -42,6 +47,7 @@ pub(crate) fn emit<'a>(
         presence,
         evaluator,
         functions,
+        technologies,
         site: OutputSite::Elsewhere,
         verbatim,
         by_position,
@@ -53,12 +59,22 @@ pub(crate) fn emit<'a>(
     if emitter.diagnostics.has_errors() { Err(emitter.diagnostics) } else { Ok(document) }
 }
 
+/// The text of a resolved document.
+pub(crate) fn text(document: &Out<'_>) -> String {
+    match document {
+        Out::Source(whole) => whole.document().text().to_owned(),
+        made => yaml::write_yaml(made),
+    }
+}
+
 /// Whether all elements are present, as their author wrote them.
 fn is_whole(graph: &Graph<'_>, presence: &Presence) -> bool {
     graph.technologies.is_empty() && graph.ids().all(|id| presence.is(id))
 }
 
 struct Emitter<'m, 'e, 'f, 'a> {
+    /// Where nodes keep their types and say their technologies.
+    technologies: Option<TechnologyNames<'m>>,
     graph: &'e Graph<'a>,
     presence: &'m Presence,
     evaluator: &'m mut Evaluator<'e, 'a>,
@@ -347,7 +363,8 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         let (graph, presence) = (self.graph, self.presence);
         let mut entries = Vec::with_capacity(graph.nodes.len());
         for node in graph.nodes.iter().filter(|node| is_written(graph, presence, node.id)) {
-            let assigned = self.assigned_type(node.id);
+            let named = self.technologies.is_some();
+            let assigned = if named { None } else { self.assigned_type(node.id) };
             let body = |this: &mut Self, keyword: &str, value| match keyword {
                 "type" => this.type_of(node.id, value, assigned.clone()),
                 "properties" => this.properties(&node.properties, value),
@@ -355,12 +372,24 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 "artifacts" => this.artifacts(&node.artifacts, value),
                 _ => Some(this.source(value)),
             };
-            let body = self.within(OutputSite::Element(node.id), |this| {
+            let mut body = self.within(OutputSite::Element(node.id), |this| {
                 this.body(node.template.declared.value, body)
             });
+            self.name_technology(node.id, &mut body);
             entries.push((key(node.template.declared.key), body));
         }
         self.some(entries, like)
+    }
+
+    /// Says the technology of a node behind its type, where that is wished for.
+    fn name_technology(&self, id: ElementId, body: &mut Out<'a>) {
+        let name = self.technologies.as_ref().and_then(|names| names.get(&id));
+        if let (Some(&name), Out::Map { entries, .. }) = (name, body) {
+            let is_type = |(key, _): &OutputEntry<'_>| matches!(key, OutKey::Source(key) if key.text() == Some("type"));
+            let behind = entries.iter().position(is_type).map_or(0, |at| at + 1);
+            let entry = (OutKey::New("technology".into()), string(name.to_owned()));
+            entries.insert(behind, entry);
+        }
     }
 
     /// The type that the present technology of a node assigns, if it does.

@@ -1,6 +1,7 @@
 //! Variability4TOSCA: from a template with conditions and a choice of inputs to the variant of that
 //! choice.
 
+pub(crate) mod assign;
 pub(crate) mod check;
 pub(crate) mod choice;
 pub mod clock;

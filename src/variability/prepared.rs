@@ -87,7 +87,11 @@ impl<'l> Interpreted<'l> {
         let topologies = topologies.collect::<Result<Vec<_>, _>>()?;
         let (template, found) = self.importing.insert_with(leading, || {
             let mut found = Diagnostics::default();
-            Box::new((self.template.with(&topologies, &mut found), found))
+            let mut template = self.template.with(&topologies, &mut found);
+            if self.options.flag(Flag::AutomaticDefaultAlternatives) {
+                template::choose_default_alternatives(&mut template);
+            }
+            Box::new((template, found))
         });
         diagnostics.0.extend(found.0.iter().cloned());
         Ok(template)
@@ -174,6 +178,8 @@ pub(crate) struct Prepared<'p> {
     pub inputs: Inputs<'p>,
     /// The variability presets of the template.
     pub presets: VariabilityPresets<'p>,
+    /// The technology rules.
+    pub rules: &'p [TechnologyRule<'p>],
     /// The default conditions of types.
     pub type_specific: TypeSpecificConditions<'p>,
     /// The options.
@@ -264,6 +270,7 @@ impl<'p> Prepared<'p> {
             types,
             inputs,
             presets: interpreted.presets(),
+            rules,
             type_specific,
             options,
             violations,

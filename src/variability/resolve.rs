@@ -2,12 +2,13 @@
 
 use super::check;
 use super::choice::Choice;
-use super::emit;
+use super::emit::{self, TechnologyNames};
 use super::enrich;
 use super::expression::Evaluator;
 use super::find::{self, BestVariant, Optimum};
 use super::function::deployment::{self, DeploymentInputs};
 use super::function::evaluate::{Functions, Given};
+use super::graph::{Graph, NodeElement};
 use super::inputs::{InputMode, VariabilityPresets};
 use super::objectives;
 use super::options::{self, Options};
@@ -19,7 +20,7 @@ use crate::sat::progress::Progress;
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::{self, Out};
+use crate::text::yaml::Out;
 use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
@@ -62,11 +63,7 @@ pub(crate) fn resolve(
         Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
     let graph = &prepared.graph;
     let written = judged(&prepared, choice, how, progress, |document, presence| {
-        let yaml = match document {
-            Out::Source(whole) => whole.document().text().to_owned(),
-            made => yaml::write_yaml(made),
-        };
-        (yaml, ElementNames::of(graph, presence))
+        (emit::text(document), ElementNames::of(graph, presence))
     });
     how.leave(prepared);
     how.leave(interpreted);
@@ -222,8 +219,11 @@ fn emitted<'p, 'a>(
     presence: &'p Presence,
 ) -> Result<Out<'a>, Diagnostics> {
     evaluator.decide(presence);
-    let Some(deployment) = deployment else { return emit::emit(evaluator, presence, None) };
     let graph = &prepared.graph;
+    let technologies = choice.names_technologies.then(|| technology_names(graph, presence));
+    let Some(deployment) = deployment else {
+        return emit::emit(evaluator, presence, None, technologies);
+    };
     let documents = prepared.whole_documents()?;
     let types = Types::of(choice.profiles().chain(documents.iter().copied()));
     let inputs = deployment::assign(graph, presence, deployment, &types)?;
@@ -237,5 +237,17 @@ fn emitted<'p, 'a>(
         }
     }
     let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
-    emit::emit(evaluator, presence, Some(functions))
+    emit::emit(evaluator, presence, Some(functions), technologies)
+}
+
+/// The technologies of present nodes.
+fn technology_names<'g>(graph: &'g Graph<'_>, presence: &Presence) -> TechnologyNames<'g> {
+    let nodes = graph.nodes.iter().filter(|node| presence.is(node.id));
+    let technology = |node: &NodeElement<'_>| {
+        let id = presence.among(&node.technologies).next()?;
+        let element = graph.element(id);
+        let needs_none = graph.technologies[element.slot as usize].none;
+        (!needs_none).then_some((node.id, element.name))
+    };
+    nodes.filter_map(technology).collect()
 }

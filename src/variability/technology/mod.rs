@@ -17,7 +17,7 @@ use crate::variability::graph::{
 };
 use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
-use rules::{Candidate, Rules};
+pub(crate) use rules::{Candidate, Matching, Rules};
 
 /// What candidates are called that stand for no technology.
 const NO_TECHNOLOGY: &str = "null";
@@ -34,6 +34,7 @@ pub(crate) fn assign<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Graph<'a> {
     let rules = Rules::of(rules, types);
+    let matching = Matching::of(options);
     for node in (0..graph.nodes.len() as u32).map(NodeId) {
         let element = graph.node(node);
         let by_rules = element.technologies.is_empty();
@@ -42,8 +43,11 @@ pub(crate) fn assign<'a>(
         } else {
             options.flag(Flag::EnrichImplementations)
         };
-        let found =
-            if wanted { rules.candidates(&graph, types, element, options) } else { Ok(Vec::new()) };
+        let found = if wanted {
+            rules.candidates(&graph, types, element, &matching)
+        } else {
+            Ok(Vec::new())
+        };
         let Some(mut candidates) = diagnostics.ok(found) else { continue };
         if by_rules && wanted && candidates.is_empty() && options.check(Check::RequiredTechnology) {
             diagnostics.push(required(&graph, element));

@@ -11,7 +11,7 @@ use crate::variability::template::TechnologyRule;
 use rustc_hash::FxHashMap;
 
 /// A rule that fits a node.
-pub(super) struct Candidate<'a> {
+pub(crate) struct Candidate<'a> {
     pub rule: &'a TechnologyRule<'a>,
     /// How many steps the node's type derives from the rule's component.
     pub priority: u32,
@@ -21,13 +21,34 @@ pub(super) struct Candidate<'a> {
     pub assign: Option<String>,
 }
 
+/// What becomes of rules that fit.
+pub(crate) struct Matching {
+    /// Whether those for the most special component are the only ones.
+    pub specific_only: bool,
+    /// Whether each is one candidate, in the order of scenarios; else each of its ways is one.
+    pub by_scenario: bool,
+    /// How assigned types are named.
+    pub pattern: AssignPattern,
+}
+
+impl Matching {
+    /// What options say.
+    pub(super) fn of(options: &Options) -> Self {
+        Self {
+            specific_only: options.flag(Flag::EnrichTechnologiesSpecificOnly),
+            by_scenario: options.flag(Flag::EnrichTechnologiesScenarios),
+            pattern: options.assign_pattern(),
+        }
+    }
+}
+
 /// Rules by component.
-pub(super) struct Rules<'r, 'a> {
+pub(crate) struct Rules<'r, 'a> {
     by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
 }
 
 impl<'r, 'a> Rules<'r, 'a> {
-    pub(super) fn of(rules: &'a [TechnologyRule<'a>], types: &'r TypeHierarchy<'_>) -> Self
+    pub(crate) fn of(rules: &'a [TechnologyRule<'a>], types: &'r TypeHierarchy<'_>) -> Self
     where
         'a: 'r,
     {
@@ -43,12 +64,12 @@ impl<'r, 'a> Rules<'r, 'a> {
     ///
     /// # Errors
     /// Where there are too many.
-    pub(super) fn candidates(
+    pub(crate) fn candidates(
         &self,
         graph: &Graph<'a>,
         types: &TypeHierarchy<'_>,
         node: &NodeElement<'a>,
-        options: &Options,
+        matching: &Matching,
     ) -> Result<Vec<Candidate<'a>>, Diagnostic> {
         let node_type = type_name(graph, node);
         // The type itself comes first in its chain, so the first component found is the most
@@ -56,21 +77,22 @@ impl<'r, 'a> Rules<'r, 'a> {
         let chain = types.chain(Family::Node, node_type).zip(0..);
         let by_distance =
             chain.filter_map(|(one, steps)| Some((steps, self.by_component.get(&one)?)));
-        let specific_only = options.flag(Flag::EnrichTechnologiesSpecificOnly);
         let mut candidates = Vec::new();
-        for (priority, rules) in by_distance.take(if specific_only { 1 } else { usize::MAX }) {
+        for (priority, rules) in
+            by_distance.take(if matching.specific_only { 1 } else { usize::MAX })
+        {
             for &rule in rules {
                 let found = ways(graph, types, node, node_type, rule)?;
-                let assign = assigned(node_type, rule, options.assign_pattern());
+                let assign = assigned(node_type, rule, matching.pattern);
                 let candidate = |ways| Candidate { rule, priority, ways, assign: assign.clone() };
-                if !options.flag(Flag::EnrichTechnologiesScenarios) {
+                if !matching.by_scenario {
                     candidates.extend(found.into_iter().map(|way| candidate(vec![way])));
                 } else if !found.is_empty() {
                     candidates.push(candidate(found));
                 }
             }
         }
-        if options.flag(Flag::EnrichTechnologiesScenarios) {
+        if matching.by_scenario {
             candidates.sort_by_cached_key(|candidate| {
                 let TechnologyRule { component, artifact, hosting, .. } = candidate.rule;
                 (*component, *artifact, hosting.join("->"))

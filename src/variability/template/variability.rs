@@ -175,6 +175,8 @@ pub(crate) struct TechnologyRule<'a> {
     pub artifact: Option<&'a str>,
     /// The operations that the node has to have for its management.
     pub operations: Vec<&'a str>,
+    /// Why it is worth that, for people.
+    pub reason: Option<&'a str>,
     /// Further conditions.
     pub conditions: Option<Node<'a>>,
     /// What its choice is worth.
@@ -223,7 +225,7 @@ fn rule<'a>(
     let mut technologies: Vec<Option<&str>> = technology.into_iter().collect();
     let (mut component, mut hosting, mut artifact, mut conditions) = (None, Vec::new(), None, None);
     let (mut value_of, mut assign) = (Decimal::ONE, None);
-    let mut operations = Vec::new();
+    let (mut operations, mut reason) = (Vec::new(), None);
     for (key, value) in node.entries() {
         match key.text().unwrap_or_default() {
             "technology" if value.is_null() => technologies = vec![None],
@@ -238,7 +240,8 @@ fn rule<'a>(
             "weight" => value_of = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             "assign" => assign = diagnostics.ok(string(value, "`assign`")),
             "operations" => operations = strings(value, "`operations`", diagnostics),
-            "reason" | "details" | "name" | "description" => {}
+            "reason" => reason = value.text(),
+            "details" | "name" | "description" => {}
             _ => diagnostics.0.extend(shape::TECHNOLOGY_RULE.unknown(key, Reading::Strict)),
         }
     }
@@ -256,6 +259,7 @@ fn rule<'a>(
         hosting: hosting.clone(),
         artifact,
         operations: operations.clone(),
+        reason,
         conditions,
         weight: value_of,
         assign,
