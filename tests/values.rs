@@ -191,10 +191,10 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "scalar-unit.time",
-        &["10 ms", "1 d", "1.5h", "3 us"],
-        &["10", "10 MS", "10 min", "10 GB", "d", "~"],
+        &["10 ms", "1 d", "1.5h", "3 us", "10 MS"],
+        &["10", "10 min", "10 GB", "d", "~"],
     ),
-    ("scalar-unit.frequency", &["2.4 GHz", "1Hz"], &["2.4 ghz", "2.4", "1 KHz", "1 KiHz", "~"]),
+    ("scalar-unit.frequency", &["2.4 GHz", "1Hz", "2.4 ghz", "1 KHz"], &["2.4", "1 KiHz", "~"]),
     (
         "scalar-unit.bitrate",
         &["10 Kbps", "1 KiBps", "1 bps"],
