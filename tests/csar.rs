@@ -605,8 +605,11 @@ mod writes {
             packed(shop_with(&files)).unwrap_err().to_string()
         };
         let importing = format!("imports: [more.yaml]\n{TYPES}");
-        let variable = "tosca_definitions_version: tosca_variability_1_0\n";
-        let error = needs(&importing, &[("lib/more.yaml", variable)]);
+        let variable = SHOP
+            .replace("../lib/", "")
+            .replace("    shop:", "    till:")
+            .replace("    backup:", "    store:");
+        let error = needs(&importing, &[("lib/more.yaml", &variable)]);
         assert_eq!(
             error,
             "error[csar]: the archive would not hold `lib/more.yaml`, which `lib/types.yaml` needs"
