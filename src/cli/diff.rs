@@ -3,12 +3,13 @@
 use super::args::{DiffArgs, ListFormat, SelectArgs};
 use super::progress::Spinner;
 use super::reporter::Reporter;
+use super::streams::CommandFiles;
 use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::diff::{Change, Diff, Edit, diff, read};
-use cuvee::source::{OsFiles, SourceMap};
+use cuvee::source::SourceMap;
 use cuvee::value::Value;
 use cuvee::yaml::write_flow;
 use cuvee::{Failure, Resolution, Resolver};
@@ -39,9 +40,8 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
     let names = [args.from.as_deref(), args.to.as_deref()];
     let found = match &args.select {
         Some(select) => variants(select, names, reporter)?,
-        None => {
-            names.map(|name| read(Path::new(name.unwrap_or_default()), &OsFiles).map(Side::File))
-        }
+        None => names
+            .map(|name| read(Path::new(name.unwrap_or_default()), &CommandFiles).map(Side::File)),
     };
     tell(names, &found, reporter);
     let [Ok(from), Ok(to)] = found else { return Ok(ExitCode::FAILURE) };

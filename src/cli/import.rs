@@ -10,11 +10,11 @@ use std::process::ExitCode;
 /// Writes the inputs and constraints that a feature model stands for.
 pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
-    let text = if args.model == Path::new("-") {
-        let files = MemoryFiles::from([("<stdin>", select::standard_input()?)]);
-        exchange::import(&files, Path::new("<stdin>"))?
-    } else {
-        exchange::import(&OsFiles, &args.model)?
+    let text = match select::stream(&args.model)? {
+        Some((name, text)) => {
+            exchange::import(&MemoryFiles::from([(&name, text)]), Path::new(&name))?
+        }
+        None => exchange::import(&OsFiles, &args.model)?,
     };
     match &args.output {
         Some(file) => output::to_file(file, &text).map_err(rejected)?,

@@ -21,6 +21,7 @@ pub(crate) mod reporter;
 pub(crate) mod resolve;
 mod sarif;
 mod select;
+mod streams;
 pub(crate) mod test;
 mod timings;
 pub(crate) mod types;

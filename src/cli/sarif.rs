@@ -225,11 +225,8 @@ fn region(span: Span, sources: &SourceMap) -> Region {
 
 /// Line and column of an offset, the column in code units of UTF-16.
 fn point(file: FileId, at: u32, sources: &SourceMap) -> (usize, usize) {
-    let text = sources.file(file).text();
-    let line = sources.location(Span { file, start: at, end: at }).line;
-    let before = &text.as_bytes()[..text.len().min(at as usize)];
-    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    (line, String::from_utf8_lossy(&before[start..]).encode_utf16().count() + 1)
+    let span = Span { file, start: at, end: at };
+    (sources.location(span).line, sources.utf16_column(span))
 }
 
 /// A path as a URI: a relative one stays relative, and what has a meaning in URIs is escaped.

@@ -1,11 +1,10 @@
 //! From arguments to a resolver: which template, and what is chosen of it.
 
 use super::args::{ChooseArgs, OptionArgs, SelectArgs};
-use super::rejected;
+use super::streams::{CommandFiles, STANDARD_INPUT};
+use super::{rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::yaml::Limits;
 use cuvee::{Failure, Resolver};
-use std::io::Read;
 use std::path::Path;
 
 /// The resolver for what the arguments choose.
@@ -46,24 +45,29 @@ pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolve
     args.edition.iter().fold(resolver, Resolver::edition)
 }
 
-/// For the template of this name, where `-` is what comes on standard input.
+/// For the template of this name, or for what comes on standard input or another stream.
 pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
-    if path != Path::new("-") {
-        return Ok(Resolver::new(path));
-    }
-    Ok(Resolver::from_text("<stdin>", standard_input()?))
+    let resolver = match stream(path)? {
+        Some((name, text)) => Resolver::from_text(name, text),
+        None => Resolver::new(path),
+    };
+    Ok(resolver.files(CommandFiles))
 }
 
-/// What comes on standard input.
-pub(super) fn standard_input() -> Result<String, Failure> {
-    // One byte past the limit is enough for the parser to see that the limit is passed.
-    let mut text = Vec::new();
-    let read = std::io::stdin().lock().take(Limits::default().bytes + 1).read_to_end(&mut text);
+/// What comes on a stream, and what to call it, where this is the name of one: `-` is standard
+/// input.
+pub(super) fn stream(path: &Path) -> Result<Option<(String, String)>, Failure> {
+    if path != Path::new(STANDARD_INPUT) && !streams::is_stream(path) {
+        return Ok(None);
+    }
+    let name = streams::label(path);
     let unreadable = |error: String| {
-        rejected(Diagnostic::error(Code::File, format!("cannot read standard input: {error}")))
+        let called = if name == "<stdin>" { "standard input" } else { &name };
+        rejected(Diagnostic::error(Code::File, format!("cannot read {called}: {error}")))
     };
-    read.map_err(|error| unreadable(error.to_string()))?;
-    String::from_utf8(text).map_err(|error| unreadable(error.to_string()))
+    let bytes = streams::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Some((name, text)))
 }
 
 /// The variables that are meant for us; what else is in the environment is nobody's business.

@@ -445,6 +445,24 @@ impl From<Diagnostic> for Diagnostics {
     }
 }
 
+/// So many names, or places, a message lists at most.
+pub(crate) const LISTED: usize = 12;
+
+/// Names for a message: `a`, `b`, `c`; cut after a dozen.
+pub(crate) fn listed<N: fmt::Display>(names: impl IntoIterator<Item = N>) -> String {
+    listed_as(names.into_iter().map(|name| format!("`{name}`")))
+}
+
+/// As [`listed`], for what is quoted already.
+pub(crate) fn listed_as(names: impl IntoIterator<Item = String>) -> String {
+    let mut names = names.into_iter();
+    let shown: Vec<_> = names.by_ref().take(LISTED).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// The name in `known` that somebody who wrote `written` most likely meant, as help.
 pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Advice> {
     closest(written, known).map(|name| Advice::did_you_mean(written, name))

@@ -61,6 +61,10 @@ impl FileSystem for Mounted {
         Ok(found)
     }
 
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.canonical(&self.place(path))
+    }
+
     fn is_link(&self, path: &Path) -> bool {
         self.files.is_link(&self.place(path))
     }
@@ -102,6 +106,7 @@ mod tests {
         assert_eq!(listed("shop"), [path("shop/lib"), path("shop/template.yaml")]);
         assert_eq!(listed("shop/lib"), [path("shop/lib/deep"), path("shop/lib/desks.yaml")]);
         assert_eq!(listed("wood"), [path("wood/lib"), path("wood/other.yaml")]);
+        assert_eq!(files.canonical(path("shop/lib/deep")).unwrap(), path("wood/lib/deep"));
         assert_eq!(files.place(path("shop/lib/desks.yaml")), path("wood/lib/desks.yaml"));
         assert!(matches!(files.place(path("shop/library")), Cow::Borrowed(_)));
     }

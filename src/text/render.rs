@@ -28,17 +28,25 @@
 //! ```
 
 use crate::text::diagnostic::{Diagnostic, Fix, Severity};
-use crate::text::source::{FileId, SourceMap, Span};
+use crate::text::source::{SourceMap, Span};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
-use memchr::{memchr, memrchr};
 use serde::Serialize;
 use std::ops::Range;
 
 /// Places further apart get excerpts of their own, so that only this many lines are looked at
 /// between two.
 const APART: usize = 100;
+
+/// Of a line with more bytes than this only what is around its marks is looked at.
+const WIDE: usize = 8 << 10;
+
+/// The path of what is cut, for the renderer; no text has it, since control characters are replaced.
+const CUT: &str = "\u{1}";
+
+/// So many bytes before and behind them: more than the renderer shows.
+const AROUND: usize = 1 << 10;
 
 /// A diagnostic, and the files that it points into.
 type Sourced<'d> = (&'d Diagnostic, &'d SourceMap);
@@ -57,7 +65,11 @@ pub fn styled<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap
 fn human<'d>(found: impl IntoIterator<Item = Sourced<'d>>, renderer: &Renderer) -> String {
     let (mut text, mut severities) = (String::new(), Vec::new());
     for (diagnostic, sources) in found {
-        text.push_str(&renderer.render(&[group(diagnostic, sources)]));
+        let excerpts = excerpts(diagnostic, sources);
+        let places: Vec<_> = excerpts.iter().filter_map(|excerpt| excerpt.place.clone()).collect();
+        let snippets = excerpts.into_iter().map(|excerpt| excerpt.snippet);
+        let rendered = renderer.render(&[group(diagnostic, snippets)]);
+        text.push_str(&placed(rendered, &places));
         text.push_str("\n\n");
         severities.push(diagnostic.severity);
     }
@@ -90,10 +102,27 @@ fn level<'a>(severity: Severity) -> Level<'a> {
     }
 }
 
-fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
+/// Puts the places of what was cut where the renderer, which saw no more than that, put its own.
+fn placed(rendered: String, places: &[String]) -> String {
+    if places.is_empty() {
+        return rendered;
+    }
+    let mut pieces = rendered.split(CUT);
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for (piece, place) in pieces.zip(places) {
+        text.push_str(place);
+        text.push_str(piece.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()));
+    }
+    text
+}
+
+fn group<'a>(
+    diagnostic: &'a Diagnostic,
+    excerpts: impl Iterator<Item = Snippet<'a, Annotation<'a>>>,
+) -> Group<'a> {
     let title =
         level(diagnostic.severity).primary_title(&diagnostic.message).id(diagnostic.code.as_str());
-    let group = Group::with_title(title).elements(excerpts(diagnostic, sources));
+    let group = Group::with_title(title).elements(excerpts);
     let group = match diagnostic.rule {
         Some(rule) => group.element(Level::NOTE.message(rule.to_string())),
         None => group,
@@ -106,8 +135,9 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
 
 /// A place to be marked: in which line it is, and the part of it that is in that line.
 struct Mark<'a> {
-    file: FileId,
+    span: Span,
     line: usize,
+    line_range: Range<usize>,
     range: Range<usize>,
     /// Whether it is the place of the diagnostic itself.
     own: bool,
@@ -117,9 +147,27 @@ struct Mark<'a> {
 impl<'a> Mark<'a> {
     fn new(span: Span, own: bool, label: Option<&'a str>, sources: &SourceMap) -> Self {
         let text = sources.file(span.file).text();
+        let line_range = sources.line_range(span);
         let start = floor(text, span.start as usize);
-        let range = start..floor(text, span.end as usize).clamp(start, line_end(text, start));
-        Self { file: span.file, line: sources.location(span).line, range, own, label }
+        let mut end = floor(text, span.end as usize).clamp(start, line_range.end.max(start));
+        if line_range.len() > WIDE {
+            end = end.min(floor(text, start + AROUND));
+        }
+        let line = sources.location(span).line;
+        Self { span, line, line_range, range: start..end, own, label }
+    }
+
+    /// Whether only a part of its line is shown.
+    fn is_wide(&self) -> bool {
+        self.line_range.len() > WIDE
+    }
+
+    /// Whether both are in one excerpt, this one first.
+    fn is_near(&self, other: &Self) -> bool {
+        let most = if self.is_wide() || other.is_wide() { WIDE } else { usize::MAX };
+        self.span.file == other.span.file
+            && other.line - self.line <= APART
+            && other.range.start - self.range.start <= most
     }
 }
 
@@ -130,20 +178,8 @@ fn floor(text: &str, index: usize) -> usize {
         .unwrap_or_default()
 }
 
-fn line_start(text: &str, at: usize) -> usize {
-    memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
-}
-
-fn line_end(text: &str, at: usize) -> usize {
-    let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
-    if text[at..end].ends_with('\r') { end - 1 } else { end }
-}
-
 /// One excerpt for the places that are close together, the diagnostic's own first.
-fn excerpts<'a>(
-    diagnostic: &'a Diagnostic,
-    sources: &'a SourceMap,
-) -> Vec<Snippet<'a, Annotation<'a>>> {
+fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Excerpt<'a>> {
     // What is said of the diagnostic's own place is said at its mark.
     let said = diagnostic.labels.iter().position(|label| Some(label.span) == diagnostic.span);
     let own_label = said.map(|said| diagnostic.labels[said].message.as_str());
@@ -152,30 +188,47 @@ fn excerpts<'a>(
     let related =
         others.map(|(_, label)| Mark::new(label.span, false, Some(&label.message), sources));
     let mut marks: Vec<_> = own.chain(related).collect();
-    marks.sort_by_key(|mark| (mark.file, mark.range.start));
-    let mut near: Vec<_> =
-        marks.chunk_by(|a, b| a.file == b.file && b.line - a.line <= APART).collect();
+    marks.sort_by_key(|mark| (mark.span.file, mark.range.start));
+    let mut near: Vec<_> = marks.chunk_by(Mark::is_near).collect();
     near.sort_by_key(|marks| !marks.iter().any(|mark| mark.own));
     near.into_iter().filter_map(|marks| excerpt(marks, sources)).collect()
 }
 
-fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Snippet<'a, Annotation<'a>>> {
+/// A part of a file with what is marked in it.
+struct Excerpt<'a> {
+    snippet: Snippet<'a, Annotation<'a>>,
+    /// Where it is, if a line in it is cut: the renderer takes what is left for the whole.
+    place: Option<String>,
+}
+
+/// The lines of some marks; of long ones, what is around the marks.
+fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Excerpt<'a>> {
     let (first, last) = (marks.first()?, marks.last()?);
-    let file = sources.file(first.file);
-    let from = line_start(file.text(), first.range.start);
-    let to = line_end(file.text(), last.range.end);
+    let file = sources.file(first.span.file);
+    let path = normalize_untrusted_str(&file.path().to_string_lossy());
+    let marked = marks.iter().map(|mark| mark.range.end).max().unwrap_or_default();
+    let mut shown = first.line_range.start..last.line_range.end.max(marked);
+    let is_cut = first.is_wide() || last.is_wide();
+    if first.is_wide() {
+        shown.start = shown.start.max(floor(file.text(), first.range.start.saturating_sub(AROUND)));
+    }
+    if last.is_wide() {
+        shown.end = shown.end.min(floor(file.text(), marked + AROUND));
+    }
     let annotations = marks.iter().map(|mark| {
         let kind = if mark.own { AnnotationKind::Primary } else { AnnotationKind::Context };
-        kind.span(mark.range.start - from..mark.range.end - from)
+        kind.span(mark.range.start - shown.start..mark.range.end - shown.start)
             .label(mark.label.map(normalize_untrusted_str))
     });
-    let path = normalize_untrusted_str(&file.path().to_string_lossy());
-    Some(
-        Snippet::source(&file.text()[from..to])
-            .line_start(first.line)
-            .path(path)
-            .annotations(annotations),
-    )
+    let snippet = Snippet::source(&file.text()[shown.clone()])
+        .line_start(first.line)
+        .annotations(annotations);
+    if !is_cut {
+        return Some(Excerpt { snippet: snippet.path(path), place: None });
+    }
+    let at = sources.location(marks.iter().find(|mark| mark.own).unwrap_or(first).span);
+    let place = format!("{path}:{}:{}", at.line, at.column);
+    Some(Excerpt { snippet: snippet.path(CUT), place: Some(place) })
 }
 
 /// A place as it is written to JSON.
@@ -264,6 +317,7 @@ pub fn json<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>
 mod tests {
     use super::*;
     use crate::text::diagnostic::Code;
+    use crate::text::source::FileId;
     use proptest::prelude::*;
     use snapbox::{assert_data_eq, str};
 

@@ -3,7 +3,8 @@
 use elsa::sync::FrozenVec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -80,11 +81,42 @@ pub struct SourceFile {
     asked: Option<PathBuf>,
     text: Arc<str>,
     line_starts: OnceLock<Vec<u32>>,
+    /// How many characters are in front of each block.
+    characters: OnceLock<Vec<CharacterCount>>,
+}
+
+/// A file is counted once, block by block, where lines are longer than that: to count from the
+/// start of a line for each place in it would take the square of its length.
+const BLOCK: usize = 1024;
+
+/// How many characters there are in a text, and how many of them take two code units of UTF-16.
+#[derive(Clone, Copy, Debug, Default)]
+struct CharacterCount {
+    all: usize,
+    wide: usize,
+}
+
+impl CharacterCount {
+    /// Of a part of a text, by the first byte of each character.
+    fn of(bytes: &[u8]) -> Self {
+        let all = bytes.iter().filter(|&&byte| byte & 0b1100_0000 != 0b1000_0000).count();
+        Self { all, wide: bytes.iter().filter(|&&byte| byte >= 0b1111_0000).count() }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { all: self.all + other.all, wide: self.wide + other.wide }
+    }
 }
 
 impl SourceFile {
     fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
-        Self { path: path.into(), asked: None, text: text.into(), line_starts: OnceLock::new() }
+        Self {
+            path: path.into(),
+            asked: None,
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            characters: OnceLock::new(),
+        }
     }
 
     /// The path of the file.
@@ -108,6 +140,40 @@ impl SourceFile {
                 .chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at as u32 + 1))
                 .collect()
         })
+    }
+
+    /// The number of the line that a byte is in, from 1.
+    fn line_at(&self, at: usize) -> usize {
+        self.line_starts().partition_point(|&start| start as usize <= at).max(1)
+    }
+
+    /// The bytes of a line with its line break.
+    fn line_range(&self, line: usize) -> Range<usize> {
+        let starts = self.line_starts();
+        let start = |line: usize| starts.get(line).map_or(self.text.len(), |&at| at as usize);
+        start(line - 1)..start(line)
+    }
+
+    fn characters(&self, range: Range<usize>) -> CharacterCount {
+        let bytes = self.text.as_bytes();
+        if range.len() <= BLOCK {
+            return CharacterCount::of(&bytes[range]);
+        }
+        let blocks = self.characters.get_or_init(|| {
+            let mut before = CharacterCount::default();
+            let count = |block| {
+                let own = before;
+                before = own.and(CharacterCount::of(block));
+                own
+            };
+            bytes.chunks(BLOCK).map(count).chain([CharacterCount::of(bytes)]).collect()
+        });
+        let before = |at: usize| {
+            let block = at / BLOCK;
+            blocks[block].and(CharacterCount::of(&bytes[block * BLOCK..at]))
+        };
+        let (end, start) = (before(range.end), before(range.start));
+        CharacterCount { all: end.all - start.all, wide: end.wide - start.wide }
     }
 }
 
@@ -210,23 +276,38 @@ impl SourceMap {
 
     /// Path, line and column of the start of a span.
     pub fn location(&self, span: Span) -> Location<'_> {
+        let (line, before) = self.before(span);
+        Location { path: &self.file(span.file).path, line, column: before.all + 1 }
+    }
+
+    /// The column of the start of a span in code units of UTF-16, from 1.
+    pub fn utf16_column(&self, span: Span) -> usize {
+        let (_, before) = self.before(span);
+        before.all + before.wide + 1
+    }
+
+    /// The line of the start of a span, and what is in front of it in that line.
+    fn before(&self, span: Span) -> (usize, CharacterCount) {
         let file = self.file(span.file);
-        let starts = file.line_starts();
-        let line = starts.partition_point(|&start| start <= span.start).max(1);
-        let start = starts[line - 1] as usize;
-        let end = (span.start as usize).min(file.text.len());
-        let column = file.text.get(start..end).map_or(0, |before| before.chars().count()) + 1;
-        Location { path: &file.path, line, column }
+        let line = file.line_at(span.start as usize);
+        let start = file.line_range(line).start;
+        let end = (span.start as usize).clamp(start, file.text.len());
+        (line, file.characters(start..end))
+    }
+
+    /// The bytes of the line that a span starts in, without its line break.
+    pub(crate) fn line_range(&self, span: Span) -> Range<usize> {
+        let file = self.file(span.file);
+        let range = file.line_range(file.line_at(span.start as usize));
+        let text = &file.text[range.clone()];
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        range.start..range.start + text.len()
     }
 
     /// The line that a span starts in.
     pub fn line(&self, span: Span) -> &str {
-        let text = self.file(span.file).text();
-        let start = text
-            .get(..span.start as usize)
-            .and_then(|before| before.rfind('\n'))
-            .map_or(0, |end| end + 1);
-        text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+        self.file(span.file).text.get(self.line_range(span)).unwrap_or_default()
     }
 
     /// The start of a span for people: `shop.yaml:12:5`.
@@ -291,6 +372,14 @@ pub trait FileSystem: Sync {
     /// As the system gives them.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
 
+    /// The path without links, so that it tells where something really is.
+    ///
+    /// # Errors
+    /// As the system gives them.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(normalize(path))
+    }
+
     /// Whether this is a symbolic link, whatever it leads to; there are none unless a system says
     /// so.
     fn is_link(&self, _path: &Path) -> bool {
@@ -304,13 +393,27 @@ pub trait FileSystem: Sync {
     }
 }
 
-/// The operating system's files.
+/// The operating system's files. What is no file is not read: a device or a pipe may never end, or
+/// never begin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsFiles;
 
 impl FileSystem for OsFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        let meta = std::fs::metadata(path)?;
+        if !meta.is_file() && !meta.is_dir() {
+            let why = format!("it is {}, not a file", kind(meta.file_type()));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        // What the system makes up while it is read, as in `/proc`, has no size and maybe no end.
+        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
+        let file = std::fs::File::open(path)?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            let why = format!("it is larger than {} MiB", MAX_BYTES >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        }
+        Ok(bytes)
     }
 
     fn size(&self, path: &Path) -> io::Result<u64> {
@@ -333,9 +436,31 @@ impl FileSystem for OsFiles {
         Ok(found)
     }
 
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
     fn is_link(&self, path: &Path) -> bool {
         path.is_symlink()
     }
+}
+
+/// More than this is not read of anything: so large an archive may be.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// What something is that is no file.
+fn kind(kind: std::fs::FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a named pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
 }
 
 /// Files that live in memory.

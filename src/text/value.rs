@@ -167,6 +167,29 @@ impl Value {
         }
     }
 
+    /// How many bytes it takes to write, roughly; counted until they pass a limit, since parts that
+    /// are shared may stand in it over and over.
+    pub fn bytes_up_to(&self, limit: usize) -> usize {
+        let mut bytes = 0;
+        let mut rest = vec![self];
+        while let Some(value) = rest.pop() {
+            bytes += 1;
+            match value {
+                Self::String(text) => bytes += text.len(),
+                Self::List(items) => rest.extend(items.iter()),
+                Self::Map(entries) => rest.extend(entries.iter().map(|(key, value)| {
+                    bytes += key.len();
+                    value
+                })),
+                _ => {}
+            }
+            if bytes > limit {
+                break;
+            }
+        }
+        bytes
+    }
+
     /// Truth of a feature: unassigned, `false` and `0` are false, anything else is true.
     pub fn is_truthy(&self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, listed};
 use crate::text::yaml::Node;
 use crate::tosca::shape::GROUP;
 use crate::tosca::{Family, TypeId};
@@ -66,7 +66,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Whether a node type is one of these, or has a capability that is.
-    fn admits(&self, listed: &[Node<'_>], kind: TypeId) -> bool {
+    fn admits(&self, valid: &[Node<'_>], kind: TypeId) -> bool {
         let find = |family, name: &Node<'_>| self.defined(family, Some(*name));
         let has = |wanted: TypeId| {
             let mut capabilities = self.types.effective(kind).capabilities.values();
@@ -79,7 +79,7 @@ impl<'a> Checker<'_, 'a> {
                     .is_some_and(|own| self.may_derive(own, wanted))
             })
         };
-        listed.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
+        valid.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
             (Some(node), _) => self.may_derive(kind, node),
             (None, Some(capability)) => has(capability),
             // What is not defined has been reported where it is listed.
@@ -94,20 +94,16 @@ impl<'a> Checker<'_, 'a> {
         node: &NodeElement<'a>,
         kind: TypeId,
         group: TypeId,
-        listed: &[Node<'_>],
+        valid: &[Node<'_>],
     ) {
         let (node, group) = (node.template.declared.name, self.types.definition(group).name);
         let message = format!(
             "`{node}` of type `{}` cannot be a member of a `{group}`",
             self.types.definition(kind).name
         );
-        let names: Vec<_> = listed.iter().filter_map(|name| name.text()).collect();
+        let names = listed(valid.iter().filter_map(|name| name.text()));
         let error =
             Diagnostic::error(Code::IncompatibleType, message).at(at.span()).section("3.7.11.1");
-        self.report_when(
-            when,
-            &[],
-            error.help(format!("members are of type `{}`", names.join("`, `"))),
-        );
+        self.report_when(when, &[], error.help(format!("members are of type {names}")));
     }
 }

@@ -14,7 +14,7 @@ use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::shape::IMPORT;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// What is reserved for TOSCA, with all that is below it.
 const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
@@ -83,20 +83,18 @@ impl Checker<'_, '_> {
     fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
         let links = &self.prepared.links;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
-        let mut always: FxHashSet<_> = links
-            .top
-            .into_iter()
-            .chain(links.library.iter().flat_map(|file| links.behind(*file)))
-            .collect();
+        let mut unconditional = links.library.clone();
         for import in &self.graph.imports {
             let span = import.import.declared.span();
             let files = links.behind_import(span);
             if import.import.declared.conditional.conditions.is_none() {
-                always.extend(files);
+                unconditional.extend(files);
             } else {
                 files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
             }
         }
+        let mut always = links.behind(unconditional);
+        always.extend(links.top);
         leading.retain(|file, _| !always.contains(file));
         leading
     }

@@ -3,7 +3,7 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed_as};
 use crate::text::yaml::Node;
 use crate::tosca::shape::POLICY;
 use crate::tosca::value::{Schema, check_value};
@@ -119,11 +119,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             "`{policy}` does not apply to {}, which is a `{kind}`",
             self.graph.display(target)
         );
-        let known: Vec<_> =
-            valid.nodes.iter().chain(&valid.groups).map(|&kind| type_name(kind)).collect();
+        let known = valid.nodes.iter().chain(&valid.groups);
+        let known = listed_as(known.map(|&kind| type_name(kind).to_owned()));
         let error =
             Diagnostic::error(Code::IncompatibleType, message).at(name.span()).section("3.7.12.1");
-        self.report_when(when, &[], error.help(format!("it applies to {}", known.join(", "))));
+        self.report_when(when, &[], error.help(format!("it applies to {known}")));
     }
 
     fn triggers(&self, policy: &PolicyElement<'a>, node: Node<'a>, workflows: &Workflows<'a>) {

@@ -3,7 +3,7 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::topology::cycle::shortest_cycles;
@@ -168,12 +168,11 @@ impl<'a> Checker<'_, 'a> {
         for cycle in shortest_cycles(&edges) {
             let name =
                 |index: usize| workflows.all.get(index).map_or("", |workflow| workflow.named.name);
-            let between: Vec<_> =
-                cycle.iter().skip(1).map(|&(index, _)| format!("`{}`", name(index))).collect();
-            let through = if between.is_empty() {
-                String::new()
-            } else {
-                format!(" through {}", between.join(", "))
+            let through = match &cycle[..] {
+                [] | [_] => String::new(),
+                [_, between @ ..] => {
+                    format!(" through {}", listed(between.iter().map(|&(index, _)| name(index))))
+                }
             };
             let first = cycle.first().map_or("", |&(index, _)| name(index));
             let message = format!("the workflow `{first}` inlines itself{through}");
@@ -195,9 +194,5 @@ fn closing(cycle: &[(usize, Span)]) -> Span {
 }
 
 fn names(steps: &[Step<'_>], cycle: &[(usize, Span)]) -> String {
-    let names = cycle
-        .iter()
-        .filter_map(|&(index, _)| steps.get(index))
-        .map(|step| format!("`{}`", step.named.name));
-    names.collect::<Vec<_>>().join(", ")
+    listed(cycle.iter().filter_map(|&(index, _)| steps.get(index)).map(|step| step.named.name))
 }

@@ -1,7 +1,7 @@
 //! Builds the resolved document ("Resolve Variability"): what is present, in the order written,
 //! without anything of variability.
 
-use crate::text::diagnostic::Diagnostics;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
 use crate::tosca::function::Function;
@@ -20,6 +20,9 @@ use std::borrow::Cow;
 
 /// The technologies of nodes, where those are to be named instead of making types of them.
 pub(crate) type TechnologyNames<'t> = FxHashMap<ElementId, &'t str>;
+
+/// So many bytes the values of all expressions have together.
+const BYTES: usize = 256 << 20;
 
 type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 
@@ -51,6 +54,7 @@ pub(crate) fn emit<'a>(
         site: OutputSite::Elsewhere,
         verbatim,
         by_position,
+        bytes: Some(BYTES),
         diagnostics,
     };
     let document = emitter.document();
@@ -85,6 +89,9 @@ struct Emitter<'m, 'e, 'f, 'a> {
     verbatim: bool,
     /// Whether anything says `get_input: <position>`, which has to become a name.
     by_position: bool,
+    /// How many bytes values of expressions may still have; nothing where it was said that they
+    /// have too many.
+    bytes: Option<usize>,
     diagnostics: Diagnostics,
 }
 
@@ -454,9 +461,23 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             PropertyValue::Expression(expression) => {
                 let read = self.evaluator.graph.syntax.read(expression);
                 let value = self.evaluator.value(read, Some(property.id));
-                self.diagnostics.ok(value).map(Out::Value)
+                let value = self.diagnostics.ok(value)?;
+                self.pay(&value, expression)?;
+                Some(Out::Value(value))
             }
         }
+    }
+
+    /// One value may be that of many properties, each of which writes it.
+    fn pay(&mut self, value: &Value, expression: Node<'_>) -> Option<()> {
+        let bytes = self.bytes?;
+        self.bytes = bytes.checked_sub(value.bytes_up_to(bytes));
+        if self.bytes.is_none() {
+            let message = format!("the values of all expressions together pass {BYTES} bytes");
+            let error = Diagnostic::error(Code::InvalidExpression, message).at(expression.span());
+            self.diagnostics.push(error);
+        }
+        self.bytes.map(drop)
     }
 
     fn requirements(&mut self, relations: &[RelationId], like: Node<'a>) -> Option<Out<'a>> {

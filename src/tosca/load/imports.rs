@@ -162,7 +162,9 @@ impl Importing<'_> {
     fn file(&self, target: &ImportTarget) -> Result<Option<FileId>, Diagnostic> {
         let ImportPlace { path, way, optional } = &target.place;
         let files = self.through(way.outside);
-        if (*optional || self.strict) && !files.is_file(path) {
+        // What is there and no file is refused when it is read.
+        let is_there = || files.size(path).is_ok() && !files.is_dir(path);
+        if (*optional || self.strict) && !files.is_file(path) && !is_there() {
             let error =
                 Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
             return if self.strict { Err(target.judge(error)) } else { Ok(None) };

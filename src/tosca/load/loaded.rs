@@ -95,7 +95,7 @@ impl Loaded {
         let files = Arc::new(Files::default());
         let mut diagnostics = Diagnostics::default();
         let is_tosca = |path: &Path| is_yaml(path) || path.extension() == Some("tosca".as_ref());
-        let paths = files_below(&*outside, directory, is_tosca);
+        let paths = files_below(&*outside, directory, is_tosca, &mut diagnostics);
         let mut library = read_library(&*outside, paths, &files, &mut diagnostics);
         let jobs: Vec<_> = library.iter().map(|&file| (file, None)).collect();
         // What cannot be read hides nothing of the rest.
@@ -304,7 +304,8 @@ impl OpenedPackage {
         let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
         let (mut warnings, mut diagnostics) = (Diagnostics::default(), Diagnostics::default());
         package.files = with_dependencies(package.files, &base, files, &mut warnings);
-        let paths = files_below(&*package.files, &base.join("lib"), is_yaml);
+        let library = base.join("lib");
+        let paths = files_below(&*package.files, &library, is_yaml, &mut diagnostics);
         let library = read_library(&*package.files, paths, files, &mut diagnostics);
         let jobs: Vec<_> = std::iter::once((template, None))
             .chain(library.iter().map(|&file| (file, keep(extent))))
@@ -316,6 +317,7 @@ impl OpenedPackage {
             return Err(diagnostics);
         }
         package.check(files.whole(template)?.root())?;
+        warnings.0.append(&mut diagnostics.0);
         Ok(Self { package, template, base, library, warnings })
     }
 }
@@ -338,24 +340,65 @@ fn read_library(
     library
 }
 
-/// Every file below a directory that is wanted, sorted; nothing where there is no such directory.
+/// Everything below a directory that is called as is wanted, sorted; nothing where there is no such
+/// directory.
+///
+/// What is elsewhere is none of the library, so links that lead out of it are not followed, which
+/// is a warning; directories that others link to are looked at where they are.
 fn files_below(
     files: &dyn FileSystem,
-    directory: &Path,
+    library: &Path,
     is_wanted: impl Fn(&Path) -> bool,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<PathBuf> {
     const DEPTH: usize = 16;
     let mut found = Vec::new();
-    let mut open = vec![(directory.to_owned(), 0)];
+    let mut open = vec![(library.to_owned(), 0)];
     while let Some((directory, depth)) = open.pop() {
-        for path in files.list(&directory).unwrap_or_default() {
-            if is_wanted(&path) && files.is_file(&path) {
+        let listed = match files.list(&directory) {
+            Err(error) if files.is_dir(&directory) => {
+                diagnostics.push(unreadable(&directory, &error));
+                continue;
+            }
+            listed => listed.unwrap_or_default(),
+        };
+        for path in listed {
+            let is_directory = files.is_dir(&path);
+            // A link that leads nowhere is as good as none.
+            if !(is_directory || is_wanted(&path) && files.size(&path).is_ok()) {
+                continue;
+            }
+            let is_link = files.is_link(&path);
+            if is_link && leads_out(files, &path, library) {
+                diagnostics.push(not_followed(&path, library));
+            } else if !is_directory {
                 found.push(path);
-            } else if depth < DEPTH && files.is_dir(&path) {
+            } else if depth < DEPTH && !is_link {
                 open.push((path, depth + 1));
             }
         }
     }
     found.sort();
     found
+}
+
+fn leads_out(files: &dyn FileSystem, link: &Path, library: &Path) -> bool {
+    match (files.canonical(link), files.canonical(library)) {
+        (Ok(target), Ok(library)) => !target.starts_with(library),
+        _ => true,
+    }
+}
+
+fn unreadable(directory: &Path, error: &std::io::Error) -> Diagnostic {
+    let message = format!("cannot read `{}`: {error}", directory.display());
+    Diagnostic::error(Code::File, message).help("types of the template may be in it")
+}
+
+fn not_followed(link: &Path, library: &Path) -> Diagnostic {
+    let message = format!(
+        "`{}` is a link that leads out of `{}`, and is not followed",
+        link.display(),
+        library.display()
+    );
+    Diagnostic::warning(Code::File, message).help("put what it leads to in its place, or import it")
 }

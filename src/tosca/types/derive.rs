@@ -3,7 +3,7 @@
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, own};
 use super::normative;
 use super::outline::TypeOutline;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, listed};
 use crate::text::yaml::Node;
 use crate::tosca::family::Family;
 
@@ -78,8 +78,7 @@ impl<'a> TypeHierarchy<'a> {
         let first = outlines.iter().enumerate().min_by_key(|(_, (_, outline))| outline.name);
         let first = first.map_or(0, |(position, _)| position);
         outlines.rotate_left(first);
-        let names = outlines.iter().skip(1).map(|(_, outline)| format!("`{}`", outline.name));
-        let names = names.collect::<Vec<_>>().join(", ");
+        let names = listed(outlines.iter().skip(1).map(|(_, outline)| outline.name));
         let through = if names.is_empty() { names } else { format!(" through {names}") };
         let Some((first, outline)) = outlines.first() else { return };
         let message = format!(

@@ -7,8 +7,11 @@
 
 use super::profile;
 use crate::text::source::{FileId, Span};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// An import from file to file.
 #[derive(Clone, Debug)]
@@ -48,11 +51,11 @@ impl Links {
         by_file
     }
 
-    /// All files that an import leads to, this one first.
-    pub(crate) fn behind(&self, file: FileId) -> FxHashSet<FileId> {
+    /// All files that imports in these lead to, and these.
+    pub(crate) fn behind(&self, files: impl IntoIterator<Item = FileId>) -> FxHashSet<FileId> {
         let links = self.by_file();
         let mut behind = FxHashSet::default();
-        let mut open = vec![file];
+        let mut open: Vec<_> = files.into_iter().collect();
         while let Some(file) = open.pop() {
             if behind.insert(file) {
                 open.extend(links.get(&file).into_iter().flatten().map(|link| link.to));
@@ -64,7 +67,7 @@ impl Links {
     /// All files to which an import of the template leads that stands there.
     pub(crate) fn behind_import(&self, at: Span) -> FxHashSet<FileId> {
         let is_it = |link: &&Link| Some(link.from) == self.top && link.span == at;
-        self.links.iter().filter(is_it).flat_map(|link| self.behind(link.to)).collect()
+        self.behind(self.links.iter().filter(is_it).map(|link| link.to))
     }
 
     /// The prefixes by which the template calls what is in each file, one way where there are
@@ -106,8 +109,60 @@ enum Nearness {
 struct Scope {
     /// The file itself, or what is imported with the prefix.
     own: Vec<usize>,
-    sees: FxHashSet<usize>,
+    sees: Arc<FileSet>,
     is_prefixed: bool,
+}
+
+/// Files by their positions, a bit each: there is a set for every file.
+#[derive(Clone, Debug, Default)]
+struct FileSet(Vec<u64>);
+
+impl FileSet {
+    fn insert(&mut self, file: usize) {
+        let word = file / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (file % 64);
+    }
+
+    fn contains(&self, file: usize) -> bool {
+        self.0.get(file / 64).is_some_and(|word| word & (1 << (file % 64)) != 0)
+    }
+
+    fn extend(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len() * 64).filter(|&file| self.contains(file))
+    }
+}
+
+/// What each file sees by imports without a prefix. Files that import each other see the same, so
+/// they share what they see.
+fn visible(imports: &[Vec<usize>]) -> Vec<Arc<FileSet>> {
+    let edges = imports.iter().enumerate();
+    let edges = edges.flat_map(|(from, to)| to.iter().map(move |&to| (from as u32, to as u32)));
+    let mut graph = DiGraph::<(), (), u32>::from_edges(edges);
+    while graph.node_count() < imports.len() {
+        graph.add_node(());
+    }
+    let mut visible = vec![Arc::default(); imports.len()];
+    // What they import comes before those who import it.
+    for circle in kosaraju_scc(&graph) {
+        let mut sees = FileSet::default();
+        for file in circle.iter().map(|file| file.index()) {
+            sees.insert(file);
+            imports[file].iter().for_each(|&imported| sees.extend(&visible[imported]));
+        }
+        let sees = Arc::new(sees);
+        circle.iter().for_each(|file| visible[file.index()] = Arc::clone(&sees));
+    }
+    visible
 }
 
 /// Which files see which names; files have positions in the order in which they were given.
@@ -145,12 +200,19 @@ impl Scopes {
                 open[from].push(to);
             }
         }
-        let mut scopes: Vec<_> =
-            (0..files.len()).map(|file| Scope::new(vec![file], false, &open)).collect();
+        let visible = visible(&open);
+        let own = visible.iter().enumerate();
+        let mut scopes: Vec<_> = own
+            .map(|(file, sees)| Scope {
+                own: vec![file],
+                sees: Arc::clone(sees),
+                is_prefixed: false,
+            })
+            .collect();
         let mut prefixes = Vec::new();
         for prefixed in prefixed {
             let mut add = |(prefix, own)| {
-                scopes.push(Scope::new(own, true, &open));
+                scopes.push(Scope::behind_prefix(own, &visible));
                 (prefix, scopes.len() - 1)
             };
             prefixes.push(prefixed.into_iter().map(&mut add).collect());
@@ -159,19 +221,18 @@ impl Scopes {
             .iter()
             .map(|file| profile::is_built_in(*file).then_some(Nearness::BuiltIn))
             .collect();
-        let library: Vec<_> = if links.top.is_some() { &links.library } else { files }
-            .iter()
-            .filter_map(position)
-            .collect();
-        for file in library {
-            let nearness = if has_prefix.contains(&file) {
-                Nearness::PrefixedLibrary
-            } else {
-                Nearness::Library
-            };
-            for &seen in &scopes[file].sees {
-                everywhere[seen] =
-                    Some(everywhere[seen].map_or(nearness, |before| before.min(nearness)));
+        let library = if links.top.is_some() { &links.library } else { files };
+        let library: Vec<_> = library.iter().filter_map(position).collect();
+        for nearness in [Nearness::Library, Nearness::PrefixedLibrary] {
+            let is_prefixed = nearness == Nearness::PrefixedLibrary;
+            let mut sees = FileSet::default();
+            library
+                .iter()
+                .filter(|file| has_prefix.contains(file) == is_prefixed)
+                .for_each(|&file| sees.extend(&visible[file]));
+            for seen in sees.iter() {
+                let before = &mut everywhere[seen];
+                *before = Some(before.map_or(nearness, |before| before.min(nearness)));
             }
         }
         let top = links.top.as_ref().and_then(position);
@@ -190,7 +251,7 @@ impl Scopes {
             everywhere
         } else if scope.own.contains(&file) {
             Some(Nearness::Own)
-        } else if scope.sees.contains(&file) {
+        } else if scope.sees.contains(file) {
             Some(Nearness::Imported)
         } else {
             everywhere.filter(|_| !scope.is_prefixed)
@@ -235,7 +296,7 @@ impl Scopes {
     ) -> Option<T> {
         let file = self.scope(from)?;
         let mut around = (0..self.prefixes.len())
-            .filter(|scope| *scope != file && self.scopes[*scope].sees.contains(&file));
+            .filter(|scope| *scope != file && self.scopes[*scope].sees.contains(file));
         around.find_map(|scope| self.nearest(Some(scope), known()))
     }
 
@@ -243,7 +304,7 @@ impl Scopes {
     pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
         let prefixes = self.prefixes.get(self.scope(from)?)?.iter();
         prefixes
-            .filter(|(_, scope)| self.scopes[**scope].sees.contains(&file))
+            .filter(|(_, scope)| self.scopes[**scope].sees.contains(file))
             .map(|(prefix, _)| prefix.as_str())
             .min()
     }
@@ -262,6 +323,9 @@ impl Scopes {
         known: &[(usize, T)],
         mut meet: impl FnMut((usize, T), (usize, T)),
     ) {
+        if known.len() < 2 {
+            return;
+        }
         for scope in 0..self.scopes.len() {
             // Whoever imports a file of the library with a prefix does not want to meet its names
             // without.
@@ -277,14 +341,16 @@ impl Scopes {
 }
 
 impl Scope {
-    fn new(own: Vec<usize>, is_prefixed: bool, imports: &[Vec<usize>]) -> Self {
-        let mut sees = FxHashSet::default();
-        let mut open = own.clone();
-        while let Some(file) = open.pop() {
-            if sees.insert(file) {
-                open.extend(&imports[file]);
+    /// What is meant behind a prefix with which these files are imported.
+    fn behind_prefix(own: Vec<usize>, visible: &[Arc<FileSet>]) -> Self {
+        let sees = match &own[..] {
+            [only] => Arc::clone(&visible[*only]),
+            files => {
+                let mut sees = FileSet::default();
+                files.iter().for_each(|&file| sees.extend(&visible[file]));
+                Arc::new(sees)
             }
-        }
-        Self { own, sees, is_prefixed }
+        };
+        Self { own, sees, is_prefixed: true }
     }
 }

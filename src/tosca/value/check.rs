@@ -11,7 +11,7 @@ use super::{
     Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Schema, Undecided,
     UndecidedReason, function, function_not_map,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean, listed};
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -354,7 +354,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let names = || known.iter().map(|definition| definition.named.name);
         let listed = || match known {
             [] => "it has no properties".into(),
-            _ => format!("it has `{}`", names().collect::<Vec<_>>().join("`, `")).into(),
+            _ => format!("it has {}", listed(names())).into(),
         };
         let help = did_you_mean(name, names()).unwrap_or_else(listed);
         let message = format!("{owner} has no property `{name}`");

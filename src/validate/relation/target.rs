@@ -4,7 +4,7 @@
 use super::super::checker::Checker;
 use super::super::filter::FilteredNode;
 use super::AssignmentCase;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::tosca::filter::NodeFilter;
@@ -128,7 +128,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let error = Diagnostic::error(Code::IncompatibleRequirement, message)
                     .at(case.at("relationship"));
                 let error =
-                    error.section("3.7.10.1").help(format!("it leads to {}", listed(valid)));
+                    error.section("3.7.10.1").help(format!("it leads to {}", listed_types(valid)));
                 self.report_when(&[when, of_type].concat(), &[], error);
             }
         }
@@ -178,7 +178,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let source = self.types.definition(case.source).name;
                 let message =
                     format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
-                let valid = listed(definition.valid_source_types.as_deref().unwrap_or_default());
+                let valid =
+                    listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
                 Err(error(message).section("3.7.2.1").help(format!("it is for {valid}")))
             }
             None => Ok(left),
@@ -258,8 +259,6 @@ fn wrong_node(definition: &RequirementDefinition<'_>, message: String, at: Span)
     error.label(label, "the node type is required here")
 }
 
-fn listed(types: &[Node<'_>]) -> String {
-    let names: Vec<_> =
-        types.iter().map(|node| format!("`{}`", node.text().unwrap_or_default())).collect();
-    names.join(", ")
+fn listed_types(types: &[Node<'_>]) -> String {
+    listed(types.iter().map(|node| node.text().unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! Checks that keep the result well-formed.
 
 use super::{Judge, PresenceChecker, error, of_one_name, warning};
-use crate::text::diagnostic::Code;
+use crate::text::diagnostic::{Code, LISTED};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, PropertyElement};
 use crate::variability::options::Check;
@@ -86,7 +86,7 @@ impl PresenceChecker<'_, '_> {
                 let message =
                     format!("{} has more than one hosting relation", graph.display(node.id));
                 let error = error(graph, Code::AmbiguousHosting, node.id, message);
-                present.iter().fold(error, |error, &id| {
+                present.iter().take(LISTED).fold(error, |error, &id| {
                     error.label(graph.element(id).span, "this one is present")
                 })
             });

@@ -2,7 +2,7 @@
 //! and mistakes may stand there.
 
 use super::evaluate::Evaluator;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, LISTED, Severity, listed};
 use crate::text::source::Span;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputValue;
@@ -140,10 +140,10 @@ impl Evaluator<'_, '_> {
 }
 
 fn cyclic(cycle: &[(&str, Span, ExpressionId)]) -> Diagnostic {
-    let names: Vec<_> = cycle.iter().map(|(name, ..)| format!("`{name}`")).collect();
-    let message = match &names[..] {
-        [only] => format!("the expression {only} needs its own value"),
-        _ => format!("the expressions {} need each other's values", names.join(", ")),
+    let names = listed(cycle.iter().map(|(name, ..)| name));
+    let message = match cycle {
+        [_] => format!("the expression {names} needs its own value"),
+        _ => format!("the expressions {names} need each other's values"),
     };
     let error =
         Diagnostic::error(Code::CyclicExpression, message).help("break the cycle at one of them");
@@ -151,5 +151,6 @@ fn cyclic(cycle: &[(&str, Span, ExpressionId)]) -> Diagnostic {
     cycle
         .iter()
         .skip(1)
+        .take(LISTED)
         .fold(error, |error, &(_, span, _)| error.label(span, "this is part of the cycle"))
 }

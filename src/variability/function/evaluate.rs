@@ -106,7 +106,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
         let value = self.cell(node, site)?;
         if let Some(value) = &value {
-            self.pay(size(value, self.bytes), node)?;
+            self.pay(value.bytes_up_to(self.bytes), node)?;
         }
         Ok(value)
     }
@@ -159,7 +159,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         let value = self.value(node, site);
         self.way.pop();
         let value = match value {
-            Ok(Some(value)) => self.pay(size(&value, self.bytes), node).map(|()| Some(value)),
+            Ok(Some(value)) => self.pay(value.bytes_up_to(self.bytes), node).map(|()| Some(value)),
             other => other,
         };
         self.known.insert(cell, value.clone());
@@ -653,26 +653,4 @@ impl<'e, 'a> Functions<'e, 'a> {
 fn call(node: Node<'_>) -> Option<Call<'_>> {
     function_not_map(node)?;
     Call::read(node)?.ok()
-}
-
-/// How many bytes a value has, counted up to a limit.
-fn size(value: &Value, limit: usize) -> usize {
-    let mut bytes = 0;
-    let mut rest = vec![value];
-    while let Some(value) = rest.pop() {
-        bytes += 1;
-        match value {
-            Value::String(text) => bytes += text.len(),
-            Value::List(items) => rest.extend(items.iter()),
-            Value::Map(entries) => rest.extend(entries.iter().map(|(key, value)| {
-                bytes += key.len();
-                value
-            })),
-            _ => {}
-        }
-        if bytes > limit {
-            return bytes;
-        }
-    }
-    bytes
 }

@@ -10,7 +10,7 @@
 
 use super::declaration::{Declaration, Declarations, InputId};
 use super::{InputValue, Inputs, shape};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed_as};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
@@ -181,8 +181,10 @@ fn violation(
         }
     };
     let name = declarations.get(id).map_or("", |declaration| declaration.name);
-    let targets: Vec<_> = rule.targets.iter().map(|target| shown(*target)).collect();
-    let targets = if targets.is_empty() { "none is listed".to_owned() } else { targets.join(", ") };
+    let targets = match &rule.targets[..] {
+        [] => "none is listed".to_owned(),
+        targets => listed_as(targets.iter().map(|target| shown(*target))),
+    };
     let message = format!(
         "`{}` is violated: `{name}` {}, but {}, and {targets}",
         rule.keyword.as_str(),

@@ -19,7 +19,7 @@ pub(crate) use feature_ide::{from_feature_ide, input_name};
 pub(crate) use features::{FeatureKeyword, FeatureRule, check_assigned, check_features};
 pub(crate) use preset::VariabilityPresets;
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed};
 use crate::text::yaml::{Node, NodeKind};
 
 /// The inputs of one run: what is declared, and what is assigned.
@@ -75,19 +75,6 @@ fn named<'a>(
 /// The template does not have the shape that the specification asks for.
 fn shape(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message).at(node.span())
-}
-
-/// Names for a help text: `a`, `b`, `c`; cut after a dozen.
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    const SHOWN: usize = 12;
-    let names: Vec<&str> = names.collect();
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    let more = if names.len() > SHOWN {
-        format!(" and {} more", names.len() - SHOWN)
-    } else {
-        String::new()
-    };
-    format!("{}{more}", shown.join(", "))
 }
 
 #[cfg(test)]

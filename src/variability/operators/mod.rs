@@ -26,6 +26,13 @@ impl std::fmt::Display for OperatorError {
 
 impl std::error::Error for OperatorError {}
 
+/// So many bytes the value of an expression has at most: values that are made of each other double
+/// with every step.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+
+/// And so many a list that an operator is applied to, with all that is in it.
+pub(crate) const MAX_LIST_BYTES: usize = 4 << 20;
+
 /// The value of an operator.
 type OperatorResult = Result<Value, OperatorError>;
 

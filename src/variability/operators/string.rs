@@ -1,6 +1,6 @@
 //! `concat`, `join`, `token`.
 
-use super::{Operands, OperatorError, OperatorResult};
+use super::{MAX_BYTES, Operands, OperatorError, OperatorResult};
 use crate::text::value::Value;
 use std::borrow::Cow;
 
@@ -38,6 +38,10 @@ pub(super) fn token(operands: &Operands<'_>) -> OperatorResult {
 
 fn joined(operands: &Operands<'_>, values: &[Value], delimiter: &str) -> OperatorResult {
     let parts = values.iter().map(|value| text(operands, value)).collect::<Result<Vec<_>, _>>()?;
+    let delimiters = parts.len().saturating_sub(1).saturating_mul(delimiter.len());
+    if parts.iter().fold(delimiters, |sum, part| sum.saturating_add(part.len())) > MAX_BYTES {
+        return Err(operands.error(format!("has a result of more than {MAX_BYTES} bytes")));
+    }
     Ok(Value::from(parts.join(delimiter)))
 }
 

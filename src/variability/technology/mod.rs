@@ -48,7 +48,12 @@ pub(crate) fn assign<'a>(
         } else {
             Ok(Vec::new())
         };
-        let Some(mut candidates) = diagnostics.ok(found) else { continue };
+        let found = diagnostics.ok(found);
+        // That is said of one node, and nothing can be said of others.
+        if rules.are_spent() {
+            break;
+        }
+        let Some(mut candidates) = found else { continue };
         if by_rules && wanted && candidates.is_empty() && options.check(Check::RequiredTechnology) {
             diagnostics.push(required(&graph, element));
         }

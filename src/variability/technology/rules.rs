@@ -1,6 +1,7 @@
 //! Which rules fit a node, and how.
 
-use super::{AssignedName, hosting, type_name};
+use super::hosting::HostingStacks;
+use super::{AssignedName, type_name};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::Diagnostic;
 use crate::tosca::types::{Family, Meaning, TypeHierarchy, has_management_operation};
@@ -45,6 +46,7 @@ impl Matching {
 /// Rules by component.
 pub(crate) struct Rules<'r, 'a> {
     by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
+    stacks: HostingStacks,
 }
 
 impl<'r, 'a> Rules<'r, 'a> {
@@ -57,7 +59,12 @@ impl<'r, 'a> Rules<'r, 'a> {
         for rule in rules {
             by_component.entry(types.meaning(Family::Node, rule.component)).or_default().push(rule);
         }
-        Self { by_component }
+        Self { by_component, stacks: HostingStacks::default() }
+    }
+
+    /// Whether so much was looked at that no more is found.
+    pub(super) fn are_spent(&self) -> bool {
+        self.stacks.are_spent()
     }
 
     /// Every way in which rules fit a node.
@@ -82,7 +89,7 @@ impl<'r, 'a> Rules<'r, 'a> {
             by_distance.take(if matching.specific_only { 1 } else { usize::MAX })
         {
             for &rule in rules {
-                let found = ways(graph, types, node, node_type, rule)?;
+                let found = ways(graph, types, node, node_type, rule, &self.stacks)?;
                 let assign = assigned(node_type, rule, matching.pattern);
                 let candidate = |ways| Candidate { rule, priority, ways, assign: assign.clone() };
                 if !matching.by_scenario {
@@ -141,6 +148,7 @@ fn ways(
     node: &NodeElement<'_>,
     node_type: &str,
     rule: &TechnologyRule<'_>,
+    stacks: &HostingStacks,
 ) -> Result<Vec<Requires>, Diagnostic> {
     let has_operation = |operation: &&str| {
         has_management_operation(node.template.declared.value, operation)
@@ -154,7 +162,7 @@ fn ways(
         let path = path.into_iter().flat_map(|id| on_path(graph, id)).map(|id| vec![id]);
         path.chain((!artifacts.is_empty()).then(|| artifacts.clone())).collect()
     };
-    Ok(hosting::paths(graph, types, node, &rule.hosting)?.into_iter().map(way).collect())
+    Ok(stacks.paths(graph, types, node, &rule.hosting)?.into_iter().map(way).collect())
 }
 
 /// The relation and the host it leads to.

@@ -24,7 +24,7 @@ pub struct Limits {
     /// recursive.
     pub depth: u32,
     /// Nodes after expanding aliases and merge keys, as a multiple of those written, plus a
-    /// million.
+    /// million. The bytes of those nodes are never more than those of a file may be.
     pub expansion: u64,
     /// Threads that read what is large; never more than there are cores.
     pub threads: usize,
@@ -169,14 +169,23 @@ struct Frame {
 #[derive(Clone, Copy)]
 struct ExpandedSize {
     nodes: u64,
+    /// Of the texts of scalars.
+    bytes: u64,
     height: u32,
 }
 
 impl ExpandedSize {
-    const LEAF: Self = Self { nodes: 1, height: 0 };
+    const NONE: Self = Self { nodes: 0, bytes: 0, height: 0 };
+    const LEAF: Self = Self { nodes: 1, ..Self::NONE };
+
+    /// Of a scalar with a text of so many bytes.
+    fn scalar(bytes: u32) -> Self {
+        Self { bytes: bytes.into(), ..Self::LEAF }
+    }
 
     fn add(&mut self, child: Self) {
         self.nodes = self.nodes.saturating_add(child.nodes);
+        self.bytes = self.bytes.saturating_add(child.bytes);
         self.height = self.height.max(child.height + 1);
     }
 }
@@ -234,8 +243,8 @@ struct Builder<'t> {
     tags: Vec<(u32, Box<str>)>,
     frames: Vec<Frame>,
     anchors: Vec<Anchor>,
-    /// Nodes that aliases stand for.
-    expanded: u64,
+    /// Nodes that aliases stand for, and their bytes.
+    expanded: ExpandedSize,
     gaps: Gaps<'t>,
     margins: Margins,
     indentation: Indentation,
@@ -268,7 +277,7 @@ impl<'t> Builder<'t> {
             tags: Vec::new(),
             frames: Vec::new(),
             anchors: Vec::new(),
-            expanded: 0,
+            expanded: ExpandedSize::NONE,
             gaps: Gaps::new(text, 0),
             margins: Margins::default(),
             indentation: Indentation::default(),
@@ -579,9 +588,10 @@ impl<'t> Builder<'t> {
             self.set_anchor(anchor, Anchor::Skipped);
             return Ok(());
         }
-        self.set_anchor(anchor, Anchor::Done(id, ExpandedSize::LEAF));
+        let extent = ExpandedSize::scalar(record.len);
+        self.set_anchor(anchor, Anchor::Done(id, extent));
         self.hang(id);
-        self.count(ExpandedSize::LEAF, anchor > 0 || tag.declared);
+        self.count(extent, anchor > 0 || tag.declared);
         Ok(())
     }
 
@@ -670,17 +680,17 @@ impl<'t> Builder<'t> {
             }
             Some(Anchor::Skipped) | None => return Err(Stop::Omitted),
         };
-        self.expanded = self.expanded.saturating_add(extent.nodes);
+        self.expanded.add(extent);
         let written = self.nodes.len() as u64;
-        if self.expanded
-            > self.limits.expansion.saturating_mul(written).saturating_add(FREE_EXPANSION)
-        {
-            let help = "write what differs, or use types instead of aliases in aliases";
-            return Err(self.error(
-                "the aliases of this document stand for too many nodes",
-                self.span(place),
-                help,
-            ));
+        let most = self.limits.expansion.saturating_mul(written).saturating_add(FREE_EXPANSION);
+        let (passed, help) = if self.expanded.nodes > most {
+            ("nodes", "write what differs, or use types instead of aliases in aliases")
+        } else {
+            ("bytes", "write what differs, or take long texts from files")
+        };
+        if self.expanded.nodes > most || self.expanded.bytes > self.limits.most_bytes() {
+            let message = format!("the aliases of this document stand for too many {passed}");
+            return Err(self.error(message, self.span(place), help));
         }
         if self.depth() + extent.height > self.limits.depth {
             return Err(self.too_deep(self.span(place)));

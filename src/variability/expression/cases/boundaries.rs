@@ -10,7 +10,7 @@ use crate::variability::expression::evaluate::{Evaluator, MAX_DEPTH};
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::operators::{ValueOperator, compare};
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 
 /// What an input is compared with.
@@ -49,6 +49,7 @@ pub(super) fn collect(
         line,
         boundaries,
         visited: FxHashSet::default(),
+        slopes: FxHashMap::default(),
         depth: 0,
     };
     match probe.ask {
@@ -70,6 +71,8 @@ struct Collector<'c, 'e, 'a> {
     boundaries: &'c mut Boundaries,
     /// Named expressions that were looked at, as conditions or not.
     visited: FxHashSet<(usize, ReadAs)>,
+    /// How named expressions grow.
+    slopes: FxHashMap<usize, Option<Slope>>,
     depth: usize,
 }
 
@@ -355,11 +358,7 @@ impl Collector<'_, '_, '_> {
         let Application { operator, operand } = self.evaluator.expression(id).application()?;
         let operator = match operator {
             ExpressionOperator::Input => return Some(Slope::Up),
-            ExpressionOperator::Named(ReadAs::Value) => {
-                let index = self.evaluator.expression_index(operand).ok()?;
-                let body = self.evaluator.graph.syntax.named(index);
-                return self.deeper(|this| this.slope(body)).flatten();
-            }
+            ExpressionOperator::Named(ReadAs::Value) => return self.named_slope(operand),
             ExpressionOperator::Value(operator) => operator,
             _ => return None,
         };
@@ -375,6 +374,18 @@ impl Collector<'_, '_, '_> {
             _ => return None,
         }
         slopes.into_iter().try_fold(Slope::Flat, Slope::with)
+    }
+
+    /// The slope of a named expression, found once for all who use it.
+    fn named_slope(&mut self, operand: ExpressionId) -> Option<Slope> {
+        let index = self.evaluator.expression_index(operand).ok()?;
+        if let Some(&known) = self.slopes.get(&index) {
+            return known;
+        }
+        let body = self.evaluator.graph.syntax.named(index);
+        let slope = self.deeper(|this| this.slope(body)).flatten();
+        self.slopes.insert(index, slope);
+        slope
     }
 
     /// The slope of one number times, or by, others that do not change.

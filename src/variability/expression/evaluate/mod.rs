@@ -24,10 +24,10 @@ use crate::variability::clock::Clock;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::Inputs;
-use crate::variability::operators::ValueOperator;
+use crate::variability::operators::{MAX_LIST_BYTES, ValueOperator};
 use crate::variability::presence::Presence;
 use crate::variability::syntax::{
-    Application, Expression, ExpressionId, ExpressionOperator, ReadAs, Term,
+    Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ReadAs, Term,
 };
 use atoms::ManualAtoms;
 use named::{Nesting, Results};
@@ -182,16 +182,31 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     ) -> Result<Evaluation, Diagnostic> {
         match self.expression(id).term {
             Term::Scalar(node) => Ok(Evaluation::Value(node.to_value())),
-            Term::List(items) => {
-                let items = items.iter().map(|item| self.value(item, context));
-                Ok(Evaluation::Value(items.collect::<Result<Vec<_>, _>>()?.into()))
-            }
+            Term::List(items) => self.list(id, items, context),
             Term::Application(operation) => match self.splits(operation) {
                 Some(inputs) => self.by_cases(&inputs.open, id, operation, context),
                 None => self.operation(operation, context),
             },
             Term::Broken(problem, _) => Err(self.graph.syntax.problem(problem)),
         }
+    }
+
+    /// Lists in it may be shared, so that one that is small to keep can be endless to go through.
+    fn list(
+        &mut self,
+        id: ExpressionId,
+        items: ExpressionRange,
+        context: Option<ElementId>,
+    ) -> Result<Evaluation, Diagnostic> {
+        let items = items.iter().map(|item| self.value(item, context));
+        let list = Value::from(items.collect::<Result<Vec<_>, _>>()?);
+        if list.bytes_up_to(MAX_LIST_BYTES) > MAX_LIST_BYTES {
+            let message = format!("this list has more than {MAX_LIST_BYTES} bytes");
+            return Err(Diagnostic::error(Code::InvalidExpression, message)
+                .at(self.expression(id).span())
+                .help("lists that are made of each other double with every step"));
+        }
+        Ok(Evaluation::Value(list))
     }
 
     fn operation(

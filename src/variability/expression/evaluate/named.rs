@@ -6,6 +6,7 @@
 //! is evaluated *before* what needs it, in an order that is found without recursion.
 
 use super::{Evaluation, EvaluationFailure, Evaluator, truth};
+use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
@@ -13,7 +14,8 @@ use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
 use crate::variability::syntax::{ExpressionId, ExpressionOperator};
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// How deep named expressions and inputs are evaluated one for the other; within the stack.
 pub(in super::super) const MAX_DEPTH: usize = 256;
@@ -155,11 +157,25 @@ impl<'a> Evaluator<'_, 'a> {
             self.results.assumed.insert((index, user), evaluated.clone());
             return;
         }
-        let outcome = (evaluated.clone(), self.failures[failures..].to_vec());
+        let own = self.failures.split_off(failures);
+        let own = self.united(own);
+        self.failures.extend_from_slice(&own);
+        let outcome = (evaluated.clone(), own);
         match user {
             None => self.results.shared[index] = Some(outcome),
             Some(user) => _ = self.results.by_user.insert((index, user), outcome),
         }
+    }
+
+    /// Failures at one place are one: expressions that each use another twice would have twice as
+    /// many with every step.
+    fn united(&mut self, failures: Vec<EvaluationFailure>) -> Vec<EvaluationFailure> {
+        let mut united: IndexMap<_, (Vec<Formula>, Diagnostic), FxBuildHasher> =
+            IndexMap::default();
+        for (when, error) in failures {
+            united.entry(error.span).or_insert_with(|| (Vec::new(), error)).0.push(when);
+        }
+        united.into_values().map(|(when, error)| (self.arena.or(when), error)).collect()
     }
 
     /// The position of the expression of this name.

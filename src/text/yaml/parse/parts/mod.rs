@@ -254,7 +254,7 @@ impl<'t> Builder<'t> {
         self.indentation.map = self.indentation.map.or(next.indentation.map);
         self.indentation.list = self.indentation.list.or(next.indentation.list);
         (self.text, self.end, self.ending) = (next.text, next.end, next.ending);
-        self.expanded = self.expanded.saturating_add(next.expanded);
+        self.expanded.add(next.expanded);
         Ok(self)
     }
 
@@ -283,7 +283,9 @@ impl<'t> Builder<'t> {
             && next.margins.top.is_empty();
         let marked = document.start < self.text.len()
             || self.margins.top.lines().any(|line| line.starts_with('%'));
-        let few = self.expanded.saturating_add(next.expanded) <= FREE_EXPANSION;
+        let mut expanded = self.expanded;
+        expanded.add(next.expanded);
+        let few = expanded.nodes <= FREE_EXPANSION && expanded.bytes <= self.limits.most_bytes();
         let small = u32::try_from(self.cooked.len() + next.cooked.len()).is_ok();
         if continues && !marked && few && small { Ok(()) } else { Err(Stop::Unfit) }
     }
@@ -307,6 +309,7 @@ impl Frame {
     /// The entries of a part follow, whose map is `part`.
     fn continue_with(&mut self, part: &Self, base: &Base) {
         self.extent.nodes = self.extent.nodes.saturating_add(part.extent.nodes - 1);
+        self.extent.bytes = self.extent.bytes.saturating_add(part.extent.bytes);
         self.extent.height = self.extent.height.max(part.extent.height);
         self.merges |= part.merges;
         self.tangled |= part.tangled;

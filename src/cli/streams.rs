@@ -1,0 +1,134 @@
+//! Files as the command line names them: those of the operating system, and what a shell hands over
+//! under a name, which is standard input (`/dev/stdin`) and what other commands write
+//! (`<(command)`, which is `/dev/fd/63` or the like).
+//!
+//! Such a stream is read once, up to the size that a file may have, and only where the command line
+//! names it: what a template imports is a file.
+
+use cuvee::source::{FileSystem, OsFiles};
+use cuvee::yaml::Limits;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Error, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// What is standard input where a template is asked for.
+pub(super) const STANDARD_INPUT: &str = "-";
+
+/// The files that a command reads.
+pub(super) struct CommandFiles;
+
+/// What the arguments name: all of one, or what is behind `=` or between commas in it.
+static NAMED: LazyLock<HashSet<PathBuf>> = LazyLock::new(|| {
+    let arguments = std::env::args_os().filter_map(|argument| argument.into_string().ok());
+    let parts = |argument: String| -> Vec<PathBuf> {
+        argument.split(['=', ',']).map(PathBuf::from).filter(|part| is_stream(part)).collect()
+    };
+    arguments.flat_map(parts).collect()
+});
+
+/// What reading a stream came to.
+type Read = Result<Vec<u8>, String>;
+
+/// What was read of streams: there is nothing left to be read again.
+static READ: LazyLock<Mutex<HashMap<PathBuf, Read>>> = LazyLock::new(Mutex::default);
+
+/// Whether this is the name of something that is open already.
+pub(super) fn is_stream(path: &Path) -> bool {
+    let descriptors = ["/dev/fd", "/proc/self/fd"].map(Path::new);
+    cfg!(unix)
+        && (path == Path::new("/dev/stdin")
+            || path.parent().is_some_and(|parent| descriptors.contains(&parent)))
+}
+
+/// What messages call the template that comes from a stream; relative names in it start where the
+/// command runs.
+pub(super) fn label(path: &Path) -> String {
+    let number = path.file_name().and_then(|name| name.to_str());
+    match number.filter(|number| !matches!(*number, "-" | "stdin" | "0")) {
+        Some(number) => format!("<fd {number}>"),
+        None => "<stdin>".to_owned(),
+    }
+}
+
+/// All of a stream, where it is not too large.
+///
+/// # Errors
+/// As the system gives them.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut streams = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = streams.entry(path.to_owned()).or_insert_with(|| {
+        let read = if path == Path::new(STANDARD_INPUT) {
+            limited(io::stdin().lock())
+        } else {
+            File::open(path).and_then(limited)
+        };
+        read.map_err(|error| error.to_string())
+    });
+    read.clone().map_err(Error::other)
+}
+
+fn limited(stream: impl io::Read) -> io::Result<Vec<u8>> {
+    let limit = Limits::default().bytes;
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut stream.take(limit + 1), &mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let why = format!("it is larger than {} MiB", limit >> 20);
+        return Err(Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+impl FileSystem for CommandFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if NAMED.contains(path) { read(path) } else { OsFiles.read(path) }
+    }
+
+    fn size(&self, path: &Path) -> io::Result<u64> {
+        OsFiles.size(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        NAMED.contains(path) || OsFiles.is_file(path)
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        OsFiles.is_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        OsFiles.list(path)
+    }
+
+    fn is_link(&self, path: &Path) -> bool {
+        OsFiles.is_link(path)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        OsFiles.canonical(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_open_already_is_a_stream() {
+        for (path, label) in [
+            ("/dev/stdin", "<stdin>"),
+            ("/dev/fd/0", "<stdin>"),
+            ("/dev/fd/63", "<fd 63>"),
+            ("/proc/self/fd/7", "<fd 7>"),
+        ] {
+            assert_eq!(
+                (is_stream(path.as_ref()), super::label(path.as_ref())),
+                (cfg!(unix), label.into())
+            );
+        }
+        for path in ["-", "/dev/zero", "/dev/fd", "/dev/fd/63/lib", "/dev/tty", "dev/fd/63"] {
+            assert!(!is_stream(path.as_ref()), "{path}");
+        }
+    }
+}
