@@ -231,8 +231,10 @@ function buildConfigurator() {
 }
 
 function complete() {
-  const decisions = choices.complete(state.decisions, presets[0]?.cases);
-  decide(decisions, 'Completed with defaults');
+  const decisions = completion();
+  if (decisions === null) return;
+  const told = exceptions([...decisions].filter(([input]) => !state.decisions.has(input)).filter(([input, one]) => data.inputs[input].default !== one));
+  decide(decisions, ['Completed with defaults', ...told].join('. ').replace(/\.$/, ''));
 }
 
 function buildInput(input, index) {
@@ -393,9 +395,28 @@ function renderFilter() {
 
 const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+/** What the command resolves: all that is chosen and follows, completed with defaults; null where that is not possible. */
+function completion() {
+  situation.completion ??= choices.complete(state.decisions, presets[0]?.cases);
+  return situation.completion;
+}
+
+/** The inputs that a command has to name, with their cases: all but those whose default it is. */
+function named() {
+  const complete = completion() ?? state.decisions;
+  const usual = presets[0]?.cases ?? [];
+  const isUsual = complete.size === usual.length && usual.every((one, input) => complete.get(input) === one);
+  const isNeeded = ([input, one]) => state.decisions.has(input) || (!isUsual && data.inputs[input].default !== one);
+  return [...complete].filter(isNeeded).sort(([a], [b]) => a - b);
+}
+
+/** Values as the command line takes them; those that nobody knows are left out. */
+function namedValues() {
+  return named().flatMap(([input, one]) => (valueOf(input, one) == null ? [] : [[data.inputs[input].name, valueOf(input, one)]]));
+}
+
 function commandLine() {
-  const inputs = [...state.decisions].sort(([a], [b]) => a - b).flatMap(([input, one]) => ['-i', `${data.inputs[input].name}=${valueOf(input, one)}`]);
-  return [...data.command, ...inputs].map(quoted).join(' ');
+  return [...data.command, ...namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`])].map(quoted).join(' ');
 }
 
 function renderCommand() {
@@ -404,14 +425,34 @@ function renderCommand() {
   byId('command-note').textContent = commandNote();
 }
 
-/** What becomes of the inputs that the command leaves out: they get their defaults, which need not fit. */
+/** What the command decides beyond what was chosen. */
 function commandNote() {
   const open = [...data.inputs.keys()].filter((input) => !state.decisions.has(input));
   if (open.length === 0) return 'Every input is chosen: this is one variant.';
-  const note = `${count(open.length, 'input')} not named in it ${open.length === 1 ? 'has its' : 'have their'} default.`;
-  if (open.some((input) => data.inputs[input].default == null)) return note;
-  const all = new Map([...state.decisions, ...open.map((input) => [input, data.inputs[input].default])]);
-  return choices.satisfiable(choices.literals(all)) ? note : `${note} Those defaults do not fit what is chosen: complete it first.`;
+  const added = named().filter(([input]) => !state.decisions.has(input));
+  const usual = open.length - added.length;
+  const unknown = named().filter(([input, one]) => valueOf(input, one) == null).map(([input]) => data.inputs[input].name);
+  const parts = [
+    usual && `${count(usual, 'input')} not named in it ${usual === 1 ? 'has its' : 'have their'} default.`,
+    ...exceptions(added),
+    unknown.length && `Add a value for ${listed(unknown)}: none is known that fits.`,
+  ];
+  return parts.filter(Boolean).join(' ');
+}
+
+/** Why these cases are not the defaults of their inputs. */
+function exceptions(added) {
+  const of = (kind) => added.filter(([input, one]) => kind(data.inputs[input], input, one)).map(([input, one]) => word(input, one));
+  const follows = of((input, index) => implied(index) !== null);
+  const displaced = of((input, index, one) => implied(index) === null && input.default != null && input.default !== one);
+  const computed = of((input, index) => implied(index) === null && input.default == null && input.follows);
+  const none = of((input, index) => implied(index) === null && input.default == null && !input.follows);
+  return [
+    follows.length && `Follows from what is chosen: ${listed(follows)}.`,
+    displaced.length && `Its default does not fit: ${listed(displaced)}.`,
+    computed.length && `Computed: ${listed(computed)}.`,
+    none.length && `Has no default, and stands for a value of your own: ${listed(none)}.`,
+  ].filter(Boolean);
 }
 
 async function copyCommand() {
@@ -465,27 +506,120 @@ function buildDrawing() {
   buildView();
 }
 
-/** Wide drawings scroll in their frame: half of its size is the least at which text can be read. */
+/* Zooming: the frame scrolls over the drawing, and whoever zooms says which point of the frame stays where it is. */
+
+const zoom = { scale: null, natural: null, place: null, svg: null };
+const SMALLEST = 0.02;
+const LARGEST = 3;
+/** Below this, names cannot be read, and boxes without them say more. */
+const LEGIBLE = 0.45;
+
 function buildZoom(place, svg) {
-  const natural = svg.viewBox.baseVal.width || svg.width.baseVal.value;
-  let zoom = null;
-  const apply = () => {
-    const fit = Math.min(1.25, Math.max(0.6, (place.clientWidth - 24) / natural));
-    svg.style.width = `${Math.round(natural * (zoom ?? fit))}px`;
-    svg.style.height = 'auto';
+  const { width, height } = svg.viewBox.baseVal;
+  Object.assign(zoom, { place, svg, natural: [width, height] });
+  byId('zoom').append(
+    button('−', () => zoomBy(1 / 1.25), { 'aria-label': 'Smaller', id: 'zoom-out' }),
+    button('Fit', () => fitDrawing(), { id: 'zoom-fit', title: 'All of it' }),
+    button('+', () => zoomBy(1.25), { 'aria-label': 'Larger', id: 'zoom-in' }),
+  );
+  place.addEventListener('wheel', zoomByWheel, { passive: false });
+  panByDrag(place);
+  pinch(place);
+  new ResizeObserver(() => zoom.scale === null && fitDrawing()).observe(place);
+  fitDrawing();
+}
+
+const inside = () => [zoom.place.clientWidth - 24, zoom.place.clientHeight - 24];
+
+/** The scale at which all of the drawing is seen. */
+function fitting() {
+  const [width, height] = inside();
+  return Math.max(SMALLEST, Math.min(1.25, width / zoom.natural[0], height / zoom.natural[1]));
+}
+
+function fitDrawing() {
+  zoom.scale = null;
+  applyZoom(fitting());
+}
+
+function applyZoom(scale) {
+  const [width, height] = zoom.natural;
+  zoom.shown = scale;
+  zoom.svg.style.width = `${width * scale}px`;
+  zoom.svg.style.height = `${height * scale}px`;
+  zoom.svg.classList.toggle('far', scale < LEGIBLE);
+  byId('zoom-out').disabled = scale <= Math.min(fitting(), 0.25);
+  byId('zoom-in').disabled = scale >= LARGEST;
+}
+
+/** Zooms about a point of the window, or the middle of the frame; whether that changed anything. */
+function zoomBy(factor, at) {
+  const { place, svg, shown: before } = zoom;
+  const scale = Math.min(LARGEST, Math.max(Math.min(fitting(), 0.25), before * factor));
+  if (scale === before) return false;
+  const frame = place.getBoundingClientRect();
+  const [x, y] = at ?? [frame.left + place.clientWidth / 2, frame.top + place.clientHeight / 2];
+  const was = svg.getBoundingClientRect();
+  const [part, deep] = [(x - was.left) / was.width, (y - was.top) / was.height];
+  zoom.scale = scale;
+  applyZoom(scale);
+  const now = svg.getBoundingClientRect();
+  place.scrollLeft += now.left + part * now.width - x;
+  place.scrollTop += now.top + deep * now.height - y;
+  hideTip();
+  return true;
+}
+
+/** Also what touchpads make of a pinch: a wheel with ctrl. At its ends it scrolls the page, as everywhere else. */
+function zoomByWheel(event) {
+  const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+  const factor = Math.exp(-Math.max(-120, Math.min(120, event.deltaY * lines)) * (event.ctrlKey ? 0.01 : 0.002));
+  if (zoomBy(factor, [event.clientX, event.clientY]) || event.ctrlKey) event.preventDefault();
+}
+
+/** A press that moves is no press: only one that stays is one of the node below it. */
+function panByDrag(place) {
+  let from = null;
+  place.addEventListener('pointerdown', (event) => {
+    if (event.pointerType !== 'touch' && event.button === 0) from = { x: event.clientX, y: event.clientY, left: place.scrollLeft, top: place.scrollTop, moved: false };
+  });
+  addEventListener('pointermove', (event) => {
+    if (from === null) return;
+    const [x, y] = [event.clientX - from.x, event.clientY - from.y];
+    if (!from.moved && Math.hypot(x, y) < 4) return;
+    from.moved = true;
+    place.classList.add('dragged');
+    hideTip();
+    place.scrollLeft = from.left - x;
+    place.scrollTop = from.top - y;
+  });
+  const end = () => {
+    place.classList.remove('dragged');
+    // The click comes after this.
+    const moved = from?.moved;
+    from = null;
+    if (moved) addEventListener('click', swallow, { capture: true, once: true });
+    if (moved) setTimeout(() => removeEventListener('click', swallow, { capture: true }));
   };
-  const by = (factor) => () => {
-    zoom = Math.min(3, Math.max(0.25, (zoom ?? svg.clientWidth / natural) * factor));
-    apply();
+  const swallow = (event) => event.stopPropagation();
+  addEventListener('pointerup', end);
+  addEventListener('pointercancel', end);
+}
+
+/** One finger scrolls, as it does everywhere; two zoom about the point between them. */
+function pinch(place) {
+  let apart = null;
+  const between = ([a, b]) => [Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY), [(a.clientX + b.clientX) / 2, (a.clientY + b.clientY) / 2]];
+  const move = (event) => {
+    if (event.touches.length !== 2) return void (apart = null);
+    event.preventDefault();
+    const [distance, middle] = between(event.touches);
+    if (apart !== null) zoomBy(distance / apart, middle);
+    apart = distance;
   };
-  const fit = () => {
-    zoom = null;
-    apply();
-  };
-  const controls = make('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' }, button('−', by(1 / 1.25), { 'aria-label': 'Smaller' }), button('Fit', fit), button('+', by(1.25), { 'aria-label': 'Larger' }));
-  place.after(controls);
-  new ResizeObserver(apply).observe(place);
-  apply();
+  place.addEventListener('touchstart', move, { passive: false });
+  place.addEventListener('touchmove', move, { passive: false });
+  place.addEventListener('touchend', () => (apart = null));
 }
 
 /** To the nearest node in the direction of the arrow. */

@@ -90,8 +90,8 @@ struct Input {
 #[derive(Clone, Debug, Serialize)]
 struct PageCase {
     label: String,
-    /// One of its values, as a command line takes it.
-    value: String,
+    /// One of its values, as a command line takes it, where one is known.
+    value: Option<String>,
     literal: i32,
 }
 
@@ -194,7 +194,7 @@ fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<I
             );
         let case = |(case, &literal): (&crate::explore::CaseReport, &i32)| PageCase {
             label: case.label.clone(),
-            value: case.value.as_ref().map(write_line).unwrap_or_default(),
+            value: case.value.as_ref().map(write_line),
             literal,
         };
         Input {

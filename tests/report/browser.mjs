@@ -28,7 +28,13 @@ async function open(options = {}, file = page) {
   return { opened, finish: async () => (assert.deepEqual(trouble, []), await opened.close()) };
 }
 
-const choose = (opened, input, label) => opened.locator(`[data-input="${input}"] .case`, { hasText: new RegExp(`^${label}`) }).first().click();
+/** Presses a case, and holds the command that is printed then against what is shown. */
+async function choose(opened, input, label) {
+  await press(opened, input, label);
+  await resolvesWhatIsShown(opened);
+}
+
+const press = (opened, input, label) => opened.locator(`[data-input="${input}"] .case`, { hasText: new RegExp(`^${label}`) }).first().click();
 
 /** What the page says about each case of each input. */
 const cases = (opened) =>
@@ -43,6 +49,18 @@ const cases = (opened) =>
 const nodes = (opened, state) => opened.evaluate((state) => [...document.querySelectorAll(`#drawing .node.${state}`)].map((node) => node.dataset.id).sort(), state);
 
 const onlyNodes = (identifiers) => identifiers.filter((id) => id.startsWith('node.')).sort();
+
+/** Runs the command that is printed: all that is shown present is in the variant, nothing that is absent, and nothing else where nothing is open. */
+async function resolvesWhatIsShown(opened) {
+  const line = await opened.locator('#command-line').innerText();
+  const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')} --format json`, cuvee], { encoding: 'utf8' });
+  const found = Object.keys(JSON.parse(said).topology_template.node_templates ?? {}).map((name) => `node.${name}`).sort();
+  const [present, absent, open] = await Promise.all(['present', 'absent', 'open'].map((state) => nodes(opened, state)));
+  assert.deepEqual(present.filter((id) => !found.includes(id)), [], line);
+  assert.deepEqual(absent.filter((id) => found.includes(id)), [], line);
+  if (open.length === 0) assert.deepEqual(found, present, line);
+  assert.ok(present.length + absent.length + open.length > 0, line);
+}
 
 async function propagates() {
   const { opened, finish } = await open();
@@ -64,8 +82,10 @@ async function propagates() {
     }
   }
   await opened.locator('#undo').click();
+  await resolvesWhatIsShown(opened);
   assert.equal((await cases(opened)).find(({ name }) => name === 'durable_orders').state, 'open');
   await opened.locator('#reset').click();
+  await resolvesWhatIsShown(opened);
   assert.ok((await cases(opened)).every(({ state }) => state !== 'chosen'));
   await finish();
 }
@@ -73,11 +93,12 @@ async function propagates() {
 async function explainsLocks() {
   const { opened, finish } = await open();
   await choose(opened, 'live', 'true');
-  await choose(opened, 'stack', 'laptop');
+  await press(opened, 'stack', 'laptop');
   const why = opened.locator('[data-input="stack"] .why');
   assert.match(await why.innerText(), /stack = laptop is not possible beside\s+live = true/);
   assert.match(await why.innerText(), /implies: \[\{ variability_input: live \}/);
   await why.locator('button.primary').click();
+  await resolvesWhatIsShown(opened);
   const after = await cases(opened);
   assert.equal(after.find(({ name }) => name === 'stack').state, 'chosen');
   assert.notEqual(after.find(({ name }) => name === 'live').state, 'chosen');
@@ -92,6 +113,7 @@ async function worksByKeyboard() {
   await opened.keyboard.press('Space');
   assert.equal(await radio('payments', 1).getAttribute('aria-checked'), 'true');
   assert.match(await opened.locator('#live').innerText(), /payments = false/);
+  await resolvesWhatIsShown(opened);
   await opened.keyboard.press('Delete');
   assert.equal(await radio('payments', 0).getAttribute('aria-checked'), 'true');
   await opened.locator('#drawing .node').first().focus();
@@ -126,17 +148,92 @@ async function loadsAndCompletes() {
   await opened.locator('#load').selectOption({ label: 'edge' });
   const edge = run('variants', template, '--all-presets').variants.find(({ preset }) => preset === 'edge');
   assert.deepEqual(await nodes(opened, 'present'), onlyNodes(edge.present));
+  await resolvesWhatIsShown(opened);
   await opened.locator('#reset').click();
   await choose(opened, 'monitoring', 'true');
   await opened.locator('#complete').click();
   assert.deepEqual(await nodes(opened, 'open'), []);
-  const line = await opened.locator('#command-line').innerText();
-  assert.match(line, /^cuvee resolve /);
-  const words = line.split(' ').slice(3);
-  const resolved = run('resolve', template, ...words);
-  const present = Object.keys(resolved.topology_template.node_templates).map((name) => `node.${name}`).sort();
-  assert.deepEqual(await nodes(opened, 'present'), present);
+  assert.match(await opened.locator('#command-line').innerText(), /^cuvee resolve /);
+  await resolvesWhatIsShown(opened);
+  // One choice may need others than the defaults: the command and the page name them.
+  await opened.locator('#reset').click();
+  await choose(opened, 'live', 'true');
+  assert.match(await opened.locator('#command-line').innerText(), /-i tls=true -i backups=true/);
+  assert.match(await opened.locator('#command-note').innerText(), /Follows from what is chosen: .*tls = true/);
+  await opened.locator('#complete').click();
+  assert.match(await opened.locator('#consequences').innerText(), /Completed with defaults\. Follows from what is chosen: .*tls = true/);
+  await resolvesWhatIsShown(opened);
   await finish();
+}
+
+/** Every preset and every choice, one after the other, in both templates. */
+async function everyChoiceResolves() {
+  for (const [of, file] of [[template, page], [small, smallPage]]) {
+    const { opened, finish } = await open({}, file);
+    await resolvesWhatIsShown(opened);
+    for (const { name, cases: all } of await cases(opened)) {
+      for (const { label, locked } of all) {
+        if (locked) continue;
+        await opened.locator(`[data-input="${name}"] .case:not(.none)`).nth(all.findIndex((one) => one.label === label)).click();
+        await resolvesWhatIsShown(opened);
+        await opened.locator('#reset').click();
+      }
+    }
+    await finish();
+  }
+}
+
+/** With the mouse as people have it: what is in the way of it is in the way here. */
+async function zoomsByMouse() {
+  for (const viewport of [{ width: 1280, height: 900 }, { width: 390, height: 800 }]) {
+    const { opened, finish } = await open({ viewport });
+    const drawing = opened.locator('#drawing');
+    await drawing.scrollIntoViewIfNeeded();
+    const size = async () => (await opened.locator('#drawing svg').boundingBox()).width;
+    const press = async (id) => {
+      await opened.locator(id).scrollIntoViewIfNeeded();
+      const box = await opened.locator(id).boundingBox();
+      await opened.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    };
+    const fitted = await size();
+    await press('#zoom-in');
+    assert.ok((await size()) > 1.2 * fitted);
+    await press('#zoom-out');
+    assert.ok(Math.abs((await size()) - fitted) < 2);
+    for (let times = 0; times < 6; times++) await press('#zoom-in');
+    await drawing.scrollIntoViewIfNeeded();
+    const frame = await drawing.boundingBox();
+    const [x, y] = [frame.x + frame.width / 2, frame.y + frame.height / 2];
+    const scrolled = () => drawing.evaluate((place) => [place.scrollLeft, place.scrollTop]);
+    const [left, top] = await scrolled();
+    await opened.mouse.move(x, y);
+    await opened.mouse.down();
+    await opened.mouse.move(x - 40, y - 30, { steps: 4 });
+    await opened.mouse.up();
+    const after = await scrolled();
+    assert.ok(after[0] > left && after[1] > top, `${left} ${top} became ${after}`);
+    assert.ok(!(await opened.locator('#details').evaluate((dialog) => dialog.open)), 'a drag is no press');
+    for (const key of [null, 'Control']) {
+      const before = await size();
+      // The point under the pointer stays where it is.
+      const under = () => opened.evaluate(([x, y]) => (([box]) => (x - box.left) / box.width + (y - box.top) / box.height)([document.querySelector('#drawing svg').getBoundingClientRect()]), [x, y]);
+      const point = await under();
+      if (key) await opened.keyboard.down(key);
+      await opened.mouse.move(x, y);
+      await opened.mouse.wheel(0, key ? 20 : 60);
+      await opened.waitForTimeout(120);
+      if (key) await opened.keyboard.up(key);
+      assert.ok((await size()) < before, key ?? 'wheel');
+      assert.ok(Math.abs((await under()) - point) < 0.05, key ?? 'wheel');
+    }
+    await press('#zoom-fit');
+    const inside = await opened.evaluate(() => {
+      const [frame, svg] = ['#drawing', '#drawing svg'].map((one) => document.querySelector(one).getBoundingClientRect());
+      return svg.left >= frame.left && svg.right <= frame.right && svg.top >= frame.top && svg.bottom <= frame.bottom;
+    });
+    assert.ok(inside, 'all of it is seen');
+    await finish();
+  }
 }
 
 /** The command that a preset comes to is as good as the preset: values of properties are the same too. */
@@ -188,7 +285,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, commandsReproducePresets, showsNothingElse, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, commandsReproducePresets, showsNothingElse, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }
