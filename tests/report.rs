@@ -99,6 +99,30 @@ fn its_solver_agrees_with_brute_force() {
     }
 }
 
+/// A pipeline of many stages, every other of which is optional.
+fn large_template() -> String {
+    let stage = |at: usize| {
+        let conditions = if at % 2 == 1 { ", conditions: { variability_input: full }" } else { "" };
+        let next = match at {
+            119 => String::new(),
+            _ => format!(", requirements: [{{ next: stage_{} }}]", at + 1),
+        };
+        format!("    stage_{at}: {{ type: Stage{conditions}{next} }}\n")
+    };
+    let stages: String = (0..120).map(stage).collect();
+    format!(
+        "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      full: {{ type: boolean, default: true }}
+    options: {{ mode: semantic-loose, checks: false }}
+  node_templates:
+{stages}"
+    )
+}
+
 #[test]
 fn it_works_in_a_browser() {
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".into());
@@ -133,6 +157,9 @@ fn it_works_in_a_browser() {
     ];
     let [shop_page, small_page, fixed_page] =
         [page("shop.html", &[SHOP]), page("small.html", &[small]), page("fixed.html", &fixed)];
+    let large = dir.path().join("large.yaml");
+    std::fs::write(&large, large_template()).unwrap();
+    let large_page = page("large.html", &[large.to_str().unwrap()]);
     let script = format!("{SCRIPTS}/browser.mjs");
     node(&[
         &script,
@@ -142,5 +169,6 @@ fn it_works_in_a_browser() {
         small,
         &small_page,
         &fixed_page,
+        &large_page,
     ]);
 }

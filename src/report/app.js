@@ -39,13 +39,23 @@ data.elements.forEach((element, index) => element.container != null && children[
 const presets = data.presets.map((preset) => ({ ...preset, name: preset.id ?? 'defaults', set: new Set(preset.present) }));
 const choices = data.cnf && new Choices(data.cnf, data.inputs);
 
+/** The first two presets that differ in nodes, or else in anything, or else the first two that there are. */
+function differing() {
+  const possible = [...presets.keys()].filter((preset) => presets[preset].error == null);
+  const pairs = possible.flatMap((first, at) => possible.slice(at + 1).map((second) => [first, second]));
+  const differ = (kinds) => ([first, second]) => data.elements.some(({ kind }, element) => kinds(kind) && presets[first].set.has(element) !== presets[second].set.has(element));
+  return pairs.find(differ((kind) => kind === 'node')) ?? pairs.find(differ(() => true)) ?? pairs[0] ?? [possible[0] ?? 0, possible[0] ?? 0];
+}
+
+const [someFirst, someSecond] = differing();
+
 const state = {
   decisions: new Map(),
   /** The preset that was loaded last, if one was: its values stand for its cases. */
   loaded: null,
   past: [],
   /** What the drawing shows: `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
-  view: { mode: choices ? 'mine' : 'preset', first: Math.max(0, presets.findIndex(({ error }) => error == null)), second: Math.min(1, presets.length - 1) },
+  view: { mode: choices ? 'mine' : 'preset', first: someFirst, second: someSecond },
 };
 let situation = choices?.under(state.decisions);
 
@@ -134,6 +144,7 @@ function change({ decisions, loaded }, what) {
   renderDrawing();
   renderMine();
   byId('consequences').replaceChildren(make('strong', {}, what), '. ', follows);
+  keepInAddress();
   say(`${what}. ${follows}`);
 }
 
@@ -174,6 +185,88 @@ function choose(input, one) {
   decisions.delete(input);
   if (one >= 0) decisions.set(input, one);
   decide(decisions, one < 0 ? `${data.inputs[input].name} is open` : word(input, one));
+}
+
+/* ---- The address ---- */
+
+/** What is chosen and shown, for the part of the address behind `#`: a link to it shows the same, and so does the page when it is loaded anew. */
+function addressed() {
+  const parts = new URLSearchParams();
+  if (state.loaded !== null) parts.set('preset', presets[state.loaded].name);
+  for (const [input, one] of state.decisions) parts.set(`i.${data.inputs[input].name}`, data.inputs[input].cases[one].label);
+  const { mode, first, second } = state.view;
+  if (mode !== (choices ? 'mine' : 'preset')) parts.set('view', mode);
+  if (mode !== 'mine') [['first', first], ['second', second]].forEach(([key, preset]) => parts.set(key, preset < 0 ? '' : presets[preset].name));
+  return parts.toString();
+}
+
+function keepInAddress() {
+  history.replaceState(null, '', `#${addressed()}`);
+}
+
+/** Takes what the address says, as far as the template still has it and it is still possible. */
+function takeAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const preset = (name) => presets.findIndex((one) => one.name === name && one.error == null);
+  const view = parts.get('view');
+  if (['mine', 'preset', 'compare'].includes(view) && (view !== 'mine' || choices)) state.view.mode = view;
+  for (const key of ['first', 'second']) {
+    const at = preset(parts.get(key));
+    if (at >= 0) state.view[key] = at;
+    else if (parts.get(key) === '' && choices && state.view.mode === 'compare') state.view[key] = -1;
+  }
+  if (!choices) return;
+  const decisions = new Map();
+  for (const [key, label] of parts) {
+    const input = data.inputs.findIndex(({ name }) => key === `i.${name}`);
+    const one = data.inputs[input]?.cases.findIndex((known) => known.label === label) ?? -1;
+    if (one >= 0) decisions.set(input, one);
+  }
+  const taken = choices.under(decisions);
+  if (!taken.consistent) return;
+  state.decisions = decisions;
+  state.loaded = preset(parts.get('preset')) >= 0 ? preset(parts.get('preset')) : null;
+  situation = taken;
+}
+
+/** The address is that of what is chosen: links within the page lead there without changing it. */
+function followLinks() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) {
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      const target = document.querySelector(link.getAttribute('href'));
+      target.scrollIntoView();
+      target.focus({ preventScroll: true });
+    });
+  }
+}
+
+/* ---- How many variants are left ---- */
+
+/** Beyond this, nobody tells one number from the next. */
+const COUNTED = 1000;
+let counting = 0;
+
+/** Counts the variants that are left, a few at a time, so that the page stays at hand. */
+function renderLeft() {
+  const mine = ++counting;
+  const place = byId('left');
+  place.textContent = 'counting …';
+  const each = choices.variants(state.decisions, data.elements.map(({ literal }) => literal));
+  let found = 0;
+  const go = () => {
+    if (mine !== counting) return;
+    for (let some = 0; some < 40; some++) {
+      const isOver = each.next().done;
+      if (!isOver) found++;
+      if (isOver || found > COUNTED) {
+        place.textContent = isOver ? `${count(found, 'variant')} left` : `more than ${count(COUNTED, 'variant')} left`;
+        return;
+      }
+    }
+    setTimeout(go);
+  };
+  setTimeout(go);
 }
 
 /* ---- The configurator ---- */
@@ -362,6 +455,7 @@ function renderConfigurator() {
     cases.forEach((element, at) => renderCase(element, { input, index, one: at - 1, current, isImplied: at - 1 === only, locked: isLocked(index, at - 1) }));
   });
   const open = data.inputs.length - state.decisions.size - follows;
+  renderLeft();
   byId('progress').textContent = `${count(open, 'input')} open · ${state.decisions.size} chosen · ${follows} follow`;
   const part = (kind, number) => make('span', { class: kind, style: `flex-grow:${number}` });
   byId('meter').replaceChildren(part('chosen', state.decisions.size), part('follows', follows), part('open', open));
@@ -455,6 +549,19 @@ function exceptions(added) {
   ].filter(Boolean);
 }
 
+/** A file of the inputs that the command names, for `--inputs`. */
+function inputsFile() {
+  const key = (name) => (/^[A-Za-z_][\w-]*$/.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(name) ? name : JSON.stringify(name));
+  const lines = namedValues().map(([name, value]) => `${key(name)}: ${value}\n`);
+  return lines.length > 0 ? lines.join('') : '{}\n';
+}
+
+function download(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
+  make('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 async function copyCommand() {
   const text = commandLine();
   try {
@@ -503,6 +610,7 @@ function buildDrawing() {
     group.addEventListener('keydown', (event) => moveInDrawing(event, group, nodes));
   });
   buildZoom(place, svg);
+  buildOverview();
   buildView();
 }
 
@@ -525,7 +633,7 @@ function buildZoom(place, svg) {
   place.addEventListener('wheel', zoomByWheel, { passive: false });
   panByDrag(place);
   pinch(place);
-  new ResizeObserver(() => zoom.scale === null && fitDrawing()).observe(place);
+  new ResizeObserver(() => zoom.scale === null && !place.hidden && fitDrawing()).observe(place);
   fitDrawing();
 }
 
@@ -622,6 +730,73 @@ function pinch(place) {
   place.addEventListener('touchend', () => (apart = null));
 }
 
+/* Where all of a drawing can be seen but not read, its nodes are listed by what becomes of them; each leads to its place in the drawing. */
+
+const overview = { tiles: [], at: -1 };
+
+function buildOverview() {
+  const nodes = groups.filter(({ isNode }) => isNode);
+  overview.tiles = nodes.map(({ group, element }) => {
+    const name = shortName(data.elements[element]);
+    const tile = button(name, () => centre(group), { class: 'tile', title: name });
+    return { tile, group, element, name };
+  });
+  const search = make('input', { type: 'search', id: 'find-node', placeholder: 'Find a node …', 'aria-label': 'Find a node', oninput: () => findNode(0), onkeydown: (event) => event.key === 'Enter' && findNode(event.shiftKey ? -1 : 1) });
+  const toggle = button('', () => showOverview(byId('overview').hidden), { id: 'overview-toggle' });
+  byId('drawing-tools').append(search, toggle, make('span', { class: 'hint', id: 'find-hits' }));
+  showOverview(zoom.shown < LEGIBLE && nodes.length > 1);
+}
+
+function showOverview(wanted) {
+  byId('overview').hidden = !wanted;
+  zoom.place.hidden = wanted;
+  byId('zoom').hidden = wanted;
+  byId('overview-toggle').textContent = wanted ? 'Drawing' : 'Overview';
+  if (!wanted && zoom.scale === null) fitDrawing();
+}
+
+function renderOverview() {
+  const found = new Map();
+  for (const { tile, element, name } of overview.tiles) {
+    const now = shown(element);
+    tile.className = `tile ${now}`;
+    tile.setAttribute('aria-label', `${name}, ${now}`);
+    found.set(now, [...(found.get(now) ?? []), tile]);
+  }
+  const part = (now) => make('section', {}, make('h3', {}, `${now} (${found.get(now).length.toLocaleString('en')})`), make('div', { class: 'tiles' }, found.get(now)));
+  fill(byId('overview'), ['added', 'removed', 'present', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part));
+}
+
+/** What is found stays in the overview; Enter leads from one to the next in the drawing. */
+function findNode(step) {
+  const wanted = byId('find-node').value.trim().toLowerCase();
+  const hits = wanted === '' ? [] : overview.tiles.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const isHit = new Set(hits);
+  for (const one of overview.tiles) {
+    one.group.classList.remove('found');
+    one.tile.hidden = wanted !== '' && !isHit.has(one);
+  }
+  byId('find-hits').textContent = wanted === '' ? '' : hits.length === 0 ? 'none' : count(hits.length, 'node');
+  overview.at = step === 0 ? -1 : (overview.at + step + hits.length) % hits.length;
+  const hit = hits[Math.max(0, overview.at)];
+  if (hit && (step !== 0 || byId('overview').hidden)) centre(hit.group);
+  if (hit && step !== 0) byId('find-hits').textContent = `${overview.at + 1} of ${hits.length}`;
+}
+
+/** Shows a node in the middle of the drawing, at a size at which it can be read. */
+function centre(group) {
+  showOverview(false);
+  if (zoom.shown < 0.9) {
+    zoom.scale = 1;
+    applyZoom(1);
+  }
+  const [box, frame] = [group.getBoundingClientRect(), zoom.place.getBoundingClientRect()];
+  zoom.place.scrollLeft += box.left + box.width / 2 - frame.left - frame.width / 2;
+  zoom.place.scrollTop += box.top + box.height / 2 - frame.top - frame.height / 2;
+  groups.forEach((other) => other.group.classList.toggle('found', other.group === group));
+  say(group.getAttribute('aria-label'));
+}
+
 /** To the nearest node in the direction of the arrow. */
 function moveInDrawing(event, group, nodes) {
   if (event.key === 'Enter' || event.key === ' ') {
@@ -674,6 +849,7 @@ function moveInSegments(event, radios) {
 function setView(part) {
   Object.assign(state.view, part);
   renderDrawing();
+  keepInAddress();
   say(byId('view-note').textContent);
 }
 
@@ -714,6 +890,7 @@ function renderDrawing() {
   const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present');
   byId('legend').replaceChildren(...entries.map(([name, label]) => make('span', { class: `key ${name}` }, make('i', { 'aria-hidden': true }), `${count(found.get(name) ?? 0, 'node')} ${label}`)));
   byId('view-note').textContent = viewNote();
+  renderOverview();
 }
 
 function viewNote() {
@@ -721,17 +898,30 @@ function viewNote() {
   if (mode === 'mine') return 'What your choices settle so far. Point at a node for its reason, press it for more.';
   if (mode === 'compare') return `What ${nameOf(second)} adds and removes, seen from ${nameOf(first)}.`;
   const { description, error } = presets[first];
-  return error ?? description ?? 'Without a preset every input has its default.';
+  return error?.split('\n')[0] ?? description ?? 'Without a preset every input has its default.';
 }
 
 /* ---- One element ---- */
 
 const shortName = (element) => element.id.replace(/^node\./, '');
 
-/** The name of an element in its container: its identifier without kind and container. */
+/** Elements of one kind and name in one container, of which only their positions differ. */
+const namesakes = new Map();
+const sharedName = ({ container, kind, name }) => `${container ?? ''} ${kind} ${name}`;
+data.elements.forEach((element, index) => namesakes.set(sharedName(element), [...(namesakes.get(sharedName(element)) ?? []), index]));
+
+/** The name of an element as its author wrote it, and which it is where there are several of that name. */
 function ownName(element) {
-  const { id, kind, container } = data.elements[element];
-  return id.slice(kind.length + 1, container == null ? undefined : -data.elements[container].id.length - 1);
+  const { name } = data.elements[element];
+  const all = namesakes.get(sharedName(data.elements[element]));
+  return all.length === 1 ? name : `${name} (${all.indexOf(element) + 1} of ${all.length})`;
+}
+
+/** The same with all that it belongs to. */
+function fullName(element) {
+  const { kind, container } = data.elements[element];
+  const own = kind === 'node' ? ownName(element) : `${kind} ${ownName(element)}`;
+  return container == null ? own : `${own} of ${fullName(container)}`;
 }
 
 const marks = { present: '●', absent: '○', open: '◐', added: '+', removed: '−', unknown: '?' };
@@ -756,7 +946,7 @@ function whyParts(element, which, most) {
 }
 
 function elementTip(element) {
-  const { id, conditions, place } = data.elements[element];
+  const { conditions, place } = data.elements[element];
   const which = viewed();
   const parts = which.flatMap((one) => [
     which.length > 1 && make('p', { class: 'hint' }, `In ${nameOf(one)}: ${presence(element, one)}`),
@@ -764,7 +954,7 @@ function elementTip(element) {
   ]);
   const explained = parts.flat().some((part) => part && part.classList?.contains('reasons'));
   return [
-    make('p', { class: 'tip-title' }, make('strong', {}, id), ' ', badge(shown(element))),
+    make('p', { class: 'tip-title' }, make('strong', {}, fullName(element)), ' ', badge(shown(element))),
     ...parts,
     conditions && !explained && make('p', {}, 'Condition ', code(conditions)),
     place && make('p', { class: 'hint' }, place),
@@ -779,8 +969,8 @@ function showDetails(element) {
   const container = data.elements[element].container;
   fill(
     dialog,
-    make('div', { class: 'panel-head' }, make('h2', { id: 'details-title' }, id), button('Close', () => dialog.close(), { class: 'quiet' })),
-    make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), badge(shown(element))),
+    make('div', { class: 'panel-head' }, make('h2', { id: 'details-title' }, fullName(element)), button('Close', () => dialog.close(), { class: 'quiet' })),
+    make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), code(id), badge(shown(element))),
     viewed().map((which) => {
       const why = whyParts(element, which);
       return why && [make('h3', {}, `In ${nameOf(which)}`), why];
@@ -832,9 +1022,36 @@ function buildMatrix() {
     all.textContent = closing ? 'Expand all' : 'Collapse all';
   });
   byId('matrix-tools').append(filter, kind, make('label', { class: 'switch' }, differing, ' Differences only'), all);
-  const rejected = presets.filter((preset) => preset.error != null);
-  byId('rejected').append(...rejected.map((preset) => make('div', { class: 'notice' }, make('strong', {}, `${preset.name} is rejected`), make('pre', {}, preset.error))));
+  byId('rejected').append(...rejections().map(([told, names]) => rejection(told, names)));
   renderMatrix();
+}
+
+/** Why presets are rejected; those with the same reasons together. */
+function rejections() {
+  const found = new Map();
+  for (const { name, error } of presets) if (error != null) found.set(error, [...(found.get(error) ?? []), name]);
+  return [...found];
+}
+
+const FIRST = 3;
+
+/** What is wrong comes first, then where; what is said several times is said once, at all its places. */
+function rejection(told, names) {
+  const places = new Map();
+  for (const line of new Set(told.split('\n'))) {
+    const [, place, what] = line.match(/^(.*?:\d+:\d+): (?:error|warning)\[[\w-]+\]: (.*)$/) ?? [null, null, line];
+    places.set(what, [...(places.get(what) ?? []), place].filter(Boolean));
+  }
+  const item = ([what, at]) => make('li', {}, what, at.length > 0 && make('div', { class: 'hint' }, listed(at)));
+  const items = [...places].map(item);
+  const rest = items.slice(FIRST);
+  return make(
+    'div',
+    { class: 'notice' },
+    make('strong', {}, `${listed(names)} ${names.length === 1 ? 'is' : 'are'} rejected`),
+    make('ul', { class: 'reasons' }, items.slice(0, FIRST)),
+    rest.length > 0 && make('details', {}, make('summary', {}, `${rest.length} more`), make('ul', { class: 'reasons' }, rest)),
+  );
 }
 
 function setMatrix(part) {
@@ -904,7 +1121,7 @@ function matrixRows() {
 function matrixRow(element, depth, hasMine) {
   const { id, kind } = data.elements[element];
   const isFound = matrix.filter || matrix.kind;
-  const name = isFound ? id.slice(kind.length + 1) : ownName(element);
+  const name = isFound && data.elements[element].container != null ? `${ownName(element)} of ${fullName(data.elements[element].container)}` : ownName(element);
   const expandable = !isFound && children[element].length > 0;
   const isOpen = matrix.open.has(element);
   const toggle = () => {
@@ -981,6 +1198,7 @@ function buildTheme() {
   byId('theme').addEventListener('click', () => setTheme(THEMES[(THEMES.indexOf(byId('theme').dataset.theme) + 1) % THEMES.length]));
 }
 
+takeAddress();
 buildTheme();
 buildHead();
 buildConfigurator();
@@ -988,6 +1206,8 @@ buildDrawing();
 buildMatrix();
 renderConfigurator();
 renderDrawing();
+followLinks();
+byId('save').addEventListener('click', () => download('inputs.yaml', inputsFile()));
 byId('copy').addEventListener('click', copyCommand);
 byId('details').addEventListener('click', (event) => event.target === byId('details') && byId('details').close());
 addEventListener('keydown', (event) => event.key === 'Escape' && hideTip());

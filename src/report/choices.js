@@ -114,6 +114,18 @@ class Choices {
     return new Map([...order.map((other) => [other, kept.get(other)]), [input, one]]);
   }
 
+  /** One after the other, all variants under these decisions: what they make of the literals is different in each. */
+  *variants(decisions, literals) {
+    const solver = new Solver(this.cnf.vars);
+    for (const clause of this.cnf.clauses) solver.add(clause);
+    for (const literal of this.literals(decisions)) solver.add([literal]);
+    while (solver.solve([])) {
+      const found = literals.map((literal) => (solver.value(literal) > 0 ? literal : -literal));
+      yield found;
+      solver.add(found.map((literal) => -literal));
+    }
+  }
+
   /** Decides every open input: its default where that is possible, else the case it has in the variant of the defaults, else any. */
   complete(decisions, usual) {
     const complete = new Map(decisions);

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub(super) struct ElementReport {
     /// Its identifier.
     pub id: String,
+    /// Its name, as its author wrote it.
+    pub name: String,
     /// Its kind: `node`.
     pub kind: &'static str,
     /// The position of what it belongs to.
@@ -43,6 +45,7 @@ impl TemplateReport {
             let conditions = conditions(graph, id, &groups);
             ElementReport {
                 id: graph.identifier(id).to_string(),
+                name: element.name.to_owned(),
                 kind: element.kind.as_str(),
                 container: element.container.map(|container| container.0 as usize),
                 conditions: (!conditions.is_empty()).then(|| conditions.join(" and ")),

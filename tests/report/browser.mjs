@@ -1,5 +1,6 @@
-// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE. Everything that the page says is held against what
-// the command line says. FIXED-PAGE is of a template without open inputs.
+// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE. Everything that the page says is held against what
+// the command line says. FIXED-PAGE is of a template without open inputs,
+// LARGE-PAGE of one whose drawing cannot be read as a whole.
 //
 // Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
 
@@ -7,7 +8,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 
-const [cuvee, template, page, small, smallPage, fixedPage] = process.argv.slice(2);
+const [cuvee, template, page, small, smallPage, fixedPage, largePage] = process.argv.slice(2);
 const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -188,6 +189,7 @@ async function zoomsByMouse() {
   for (const viewport of [{ width: 1280, height: 900 }, { width: 390, height: 800 }]) {
     const { opened, finish } = await open({ viewport });
     const drawing = opened.locator('#drawing');
+    if (await drawing.isHidden()) await opened.locator('#overview-toggle').click();
     await drawing.scrollIntoViewIfNeeded();
     const size = async () => (await opened.locator('#drawing svg').boundingBox()).width;
     const press = async (id) => {
@@ -256,6 +258,110 @@ async function commandsReproducePresets() {
   }
 }
 
+/** A drawing that cannot be read as a whole opens as a list, and what is searched for is in the middle. */
+async function findsInLargeTopologies() {
+  const { opened, finish } = await open({}, largePage);
+  assert.ok(await opened.locator('#overview').isVisible());
+  const tiles = opened.locator('#overview .tile:visible');
+  assert.equal(await tiles.count(), await opened.locator('#drawing .node').count());
+  await opened.locator('#find-node').fill('stage_77');
+  assert.equal(await tiles.count(), 1);
+  await opened.keyboard.press('Enter');
+  const isCentred = (id) =>
+    opened.evaluate((id) => {
+      const [frame, box] = ['#drawing', `#drawing [data-id="${id}"] .name`].map((one) => document.querySelector(one).getBoundingClientRect());
+      return box.height > 10 && box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+    }, id);
+  assert.ok(await isCentred('node.stage_77'));
+  await opened.locator('#find-node').fill('stage_1');
+  const seen = [];
+  for (let times = 0; times < 3; times++) {
+    await opened.keyboard.press('Enter');
+    seen.push(await opened.locator('#drawing .found').getAttribute('data-id'));
+    assert.ok(await isCentred(seen.at(-1)), seen.at(-1));
+  }
+  assert.equal(new Set(seen).size, 3);
+  await opened.locator('#find-node').fill('nowhere');
+  assert.equal(await opened.locator('#find-hits').innerText(), 'none');
+  await finish();
+}
+
+/** What is chosen and shown survives a reload, and what the template no longer has does no harm. */
+async function livesInItsAddress() {
+  const { opened, finish } = await open();
+  await choose(opened, 'stack', 'cluster');
+  await choose(opened, 'live', 'true');
+  const states = async () => (await cases(opened)).map(({ name, state }) => `${name} ${state}`);
+  const [before, line] = [await states(), await opened.locator('#command-line').innerText()];
+  await opened.locator('nav a', { hasText: 'Matrix' }).click();
+  await opened.reload();
+  assert.deepEqual(await states(), before);
+  assert.equal(await opened.locator('#command-line').innerText(), line);
+  await opened.locator('[data-mode=compare]').click();
+  await opened.locator('#view-second').selectOption({ label: 'edge' });
+  const added = await nodes(opened, 'added');
+  await opened.reload();
+  assert.equal(await opened.locator('[data-mode=compare]').getAttribute('aria-checked'), 'true');
+  assert.deepEqual(await nodes(opened, 'added'), added);
+  await opened.goto(`${pathToFileURL(page).href}#i.stack=nowhere&i.nothing=1&view=odd&first=none`);
+  await opened.reload();
+  assert.ok((await cases(opened)).every(({ state }) => state !== 'chosen'));
+  // Together these are impossible, so neither is taken.
+  await opened.goto(`${pathToFileURL(page).href}#i.stack=laptop&i.live=true`);
+  await opened.reload();
+  assert.ok((await cases(opened)).every(({ state }) => state !== 'chosen'));
+  await finish();
+}
+
+async function countsWhatIsLeft() {
+  for (const [of, file, choices] of [[template, page, [['stack', 'cluster'], ['live', 'true']]], [small, smallPage, [['safe', 'true']]]]) {
+    const { opened, finish } = await open({}, file);
+    const chosen = {};
+    const isCounted = async () => {
+      await opened.waitForFunction(() => !document.querySelector('#left').textContent.includes('counting'));
+      const { count } = run('variants', of, '--count', ...flags(chosen));
+      assert.match(await opened.locator('#left').innerText(), new RegExp(`^${count} variants? left$`), JSON.stringify(chosen));
+    };
+    await isCounted();
+    for (const [input, value] of choices) {
+      await press(opened, input, value);
+      chosen[input] = value;
+      await isCounted();
+    }
+    await finish();
+  }
+}
+
+/** The file of inputs stands for the same variant as the command. */
+async function savesInputs() {
+  for (const [of, file, preset] of [[template, page, 'prod'], [small, smallPage, 'big']]) {
+    const { opened, finish } = await open({}, file);
+    await opened.locator('#load').selectOption({ label: preset });
+    const [download] = await Promise.all([opened.waitForEvent('download'), opened.locator('#save').click()]);
+    const saved = `${file}.${download.suggestedFilename()}`;
+    await download.saveAs(saved);
+    const said = execFileSync(cuvee, ['-q', 'resolve', of, '--inputs', saved], { encoding: 'utf8' });
+    assert.equal(said, execFileSync(cuvee, ['-q', 'resolve', of, '--preset', preset], { encoding: 'utf8' }));
+    await finish();
+  }
+}
+
+/** Names are those of their authors, and what is wrong with presets is said once. */
+async function saysWhatAuthorsWrote() {
+  const { opened, finish } = await open();
+  const names = await opened.locator('.matrix tbody:not(.input-rows) .row-name .link').allInnerTexts();
+  assert.ok(names.includes('lib/monitoring.yaml') && names.includes('domain (1 of 2)'), names.join());
+  assert.ok(names.every((name) => !name.includes('@')), names.join());
+  await opened.locator('[data-mode=compare]').click();
+  assert.ok((await nodes(opened, 'added')).length + (await nodes(opened, 'removed')).length > 0, 'two that differ');
+  await finish();
+  const other = await open({}, smallPage);
+  const told = await other.opened.locator('#rejected .notice').allInnerTexts();
+  assert.equal(told.length, 2, told.join());
+  assert.match(told[0], /^unknown is rejected\s+the preset `unknown` assigns `release` a value that does not fit/);
+  await other.finish();
+}
+
 /** Also where there is little to show, nothing is shown that is not meant. */
 async function showsNothingElse() {
   for (const file of [page, smallPage, fixedPage]) {
@@ -272,7 +378,7 @@ async function showsNothingElse() {
 
 async function fitsEveryScreen() {
   for (const colorScheme of ['light', 'dark']) {
-    for (const width of [360, 768, 1280]) {
+    for (const width of [360, 390, 768, 1280]) {
       const { opened, finish } = await open({ colorScheme, viewport: { width, height: 800 } });
       const [content, ground] = await opened.evaluate(() => [document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor]);
       assert.ok(content <= width, `${width} px: the page is ${content} px wide`);
@@ -285,7 +391,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, commandsReproducePresets, showsNothingElse, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, commandsReproducePresets, findsInLargeTopologies, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }
