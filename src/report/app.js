@@ -456,9 +456,10 @@ function renderConfigurator() {
   });
   const open = data.inputs.length - state.decisions.size - follows;
   renderLeft();
-  byId('progress').textContent = `${count(open, 'input')} open · ${state.decisions.size} chosen · ${follows} follow`;
+  byId('progress').textContent = [`${count(open, 'input')} open`, state.decisions.size && `${state.decisions.size} chosen`, follows && `${follows} ${follows === 1 ? 'follows' : 'follow'}`].filter(Boolean).join(' · ');
   const part = (kind, number) => make('span', { class: kind, style: `flex-grow:${number}` });
-  byId('meter').replaceChildren(part('chosen', state.decisions.size), part('follows', follows), part('open', open));
+  const parts = [['chosen', state.decisions.size], ['follows', follows], ['open', open]].filter(([, number]) => number > 0);
+  byId('meter').replaceChildren(...parts.map(([kind, number]) => part(kind, number)));
   byId('undo').disabled = state.past.length === 0;
   byId('reset').disabled = state.decisions.size === 0;
   byId('complete').disabled = state.decisions.size === data.inputs.length;
@@ -515,7 +516,9 @@ function commandLine() {
 
 function renderCommand() {
   byId('command').hidden = false;
-  byId('command-line').textContent = commandLine();
+  // A flag and its value stay on one line.
+  const words = commandLine().split(/ (?=-i )/);
+  fill(byId('command-line'), words.flatMap((word, at) => (at === 0 ? [word] : [' ', make('span', {}, word)])));
   byId('command-note').textContent = commandNote();
 }
 
@@ -544,8 +547,8 @@ function exceptions(added) {
   return [
     follows.length && `Follows from what is chosen: ${listed(follows)}.`,
     displaced.length && `Its default does not fit: ${listed(displaced)}.`,
-    computed.length && `Computed: ${listed(computed)}.`,
-    none.length && `Has no default, and stands for a value of your own: ${listed(none)}.`,
+    computed.length && `Named rather than left to an expression: ${listed(computed)}.`,
+    none.length && `There is no default, so one that is possible is taken: ${listed(none)}.`,
   ].filter(Boolean);
 }
 
@@ -1165,7 +1168,7 @@ function buildHead() {
     [nodes, 'node'],
     [data.elements.filter(({ kind }) => kind === 'relation').length, 'relation'],
     [data.elements.length, 'element'],
-    [rejected || null, 'rejected', 'rejected'],
+    [rejected || null, 'rejected preset'],
   ];
   byId('description').textContent = data.description ?? '';
   byId('template').append(code(data.template));
