@@ -1,6 +1,7 @@
 //! `cuvee assign`
 
 use super::args::{AssignArgs, AssignFormat};
+use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use cuvee::NodeTechnology;
@@ -9,11 +10,16 @@ use std::process::ExitCode;
 /// Assigns technologies, and says why which.
 pub(crate) fn run(args: &AssignArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    let answer = select::resolver(&args.select)?.assign_technologies()?;
+    let read = ReadFiles::default();
+    let answer = select::resolver(&args.select)?.files(read.clone()).assign_technologies()?;
     reporter.report(&answer.warnings, &answer.sources);
     let assigned = answer.result;
     if let Some(file) = &args.output {
-        output::to_file(file, &assigned.yaml).map_err(rejected)?;
+        output::deliver(Some(file), &assigned.yaml, &read).map_err(rejected)?;
+        // What was asked for on standard output is not to be mixed with anything.
+        if output::is_stdout(file) {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     let text = match args.format {
         AssignFormat::Human => table(&assigned.nodes),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
     match args.format {
         ListFormat::Human => output::to_stdout_styled(&human(&diff), color),
         ListFormat::Json => {
-            output::to_stdout(&json(&DiffDocument { from: names[0], to: names[1], diff: &diff }))
+            output::to_stdout(json(&DiffDocument { from: names[0], to: names[1], diff: &diff }))
         }
     }
     .map_err(rejected)?;

@@ -1,6 +1,7 @@
 //! `cuvee export`
 
 use super::args::{ExportArgs, ExportFormat};
+use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select};
 use cuvee::diagnostic::Diagnostic;
 use std::process::ExitCode;
@@ -8,7 +9,8 @@ use std::process::ExitCode;
 /// Writes the formula or the feature model.
 pub(crate) fn run(args: &ExportArgs) -> Outcome {
     output::clean_up_on_interrupt();
-    let resolver = select::resolver(&args.select)?;
+    let read = ReadFiles::default();
+    let resolver = select::resolver(&args.select)?.files(read.clone());
     let text = match args.format {
         ExportFormat::Dimacs => resolver.variants_formula()?.dimacs().to_string(),
         ExportFormat::Wcnf => resolver
@@ -19,9 +21,6 @@ pub(crate) fn run(args: &ExportArgs) -> Outcome {
         ExportFormat::Uvl => resolver.feature_model()?.to_uvl(),
         ExportFormat::Featureide => resolver.feature_model()?.to_feature_ide(),
     };
-    match &args.output {
-        Some(file) => output::to_file(file, &text).map_err(rejected)?,
-        None => output::to_stdout(&text).map_err(rejected)?,
-    }
+    output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `cuvee graph`
 
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
+use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
 use cuvee::draw::{Drawing, Svg};
@@ -10,7 +11,8 @@ use std::process::ExitCode;
 /// Draws the topology, and a variant or the difference between two over it.
 pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    let resolver = select::resolver(&args.select)?.load()?;
+    let read = ReadFiles::default();
+    let resolver = select::resolver(&args.select)?.files(read.clone()).load()?;
     let outline = resolver.outline()?;
     let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
         let variant = resolver.resolve()?;
@@ -47,10 +49,7 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         // Texts and numbers always serialise.
         DrawingFormat::Json => json(&drawing),
     };
-    match &args.output {
-        Some(file) => output::to_file(file, &text).map_err(rejected)?,
-        None => output::to_stdout(&text).map_err(rejected)?,
-    }
+    output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 

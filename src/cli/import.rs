@@ -1,24 +1,23 @@
 //! `cuvee import`
 
 use super::args::ImportArgs;
+use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select};
 use cuvee::exchange;
-use cuvee::source::{MemoryFiles, OsFiles};
+use cuvee::source::MemoryFiles;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Writes the inputs and constraints that a feature model stands for.
 pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
+    let read = ReadFiles::default();
     let text = match select::stream(&args.model)? {
         Some((name, text)) => {
             exchange::import(&MemoryFiles::from([(&name, text)]), Path::new(&name))?
         }
-        None => exchange::import(&OsFiles, &args.model)?,
+        None => exchange::import(&read, &args.model)?,
     };
-    match &args.output {
-        Some(file) => output::to_file(file, &text).map_err(rejected)?,
-        None => output::to_stdout(&text).map_err(rejected)?,
-    }
+    output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,7 @@ mod output;
 pub(crate) mod packaging;
 mod progress;
 pub(crate) mod quality;
+mod read;
 pub(crate) mod report;
 pub(crate) mod reporter;
 pub(crate) mod resolve;

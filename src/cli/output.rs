@@ -1,5 +1,6 @@
 //! Where results go: standard output, or a file that is replaced as a whole.
 
+use super::read::ReadFiles;
 use anstream::adapter::strip_str;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
@@ -45,9 +46,9 @@ fn discard(pending: &mut Option<PathBuf>) {
 ///
 /// # Errors
 /// A `file` diagnostic for anything else that goes wrong.
-pub(super) fn to_stdout(text: &str) -> Result<(), Diagnostic> {
+pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))
         }
@@ -61,7 +62,7 @@ pub(super) fn to_stdout(text: &str) -> Result<(), Diagnostic> {
 /// As [`to_stdout`].
 pub(super) fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagnostic> {
     match color(wish, &io::stdout()) {
-        ColorChoice::Never => to_stdout(&strip_str(text).to_string()),
+        ColorChoice::Never => to_stdout(strip_str(text).to_string()),
         _ => to_stdout(text),
     }
 }
@@ -75,6 +76,43 @@ pub(super) fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorCh
     }
 }
 
+/// Writes where `--output` says: to standard output where it says nothing or `-`, else to a file.
+///
+/// # Errors
+/// As [`to_stdout`] and [`to_unread_file`].
+pub(super) fn deliver(
+    target: Option<&Path>,
+    content: impl AsRef<[u8]>,
+    read: &ReadFiles,
+) -> Result<(), Diagnostic> {
+    match target {
+        Some(file) if !is_stdout(file) => to_unread_file(file, content, read),
+        _ => to_stdout(content),
+    }
+}
+
+/// Whether `--output` says that standard output is meant.
+pub(super) fn is_stdout(target: &Path) -> bool {
+    target == Path::new("-")
+}
+
+/// As [`to_file`], unless the file is one that the content was made of.
+///
+/// # Errors
+/// As [`to_file`].
+pub(super) fn to_unread_file(
+    target: &Path,
+    content: impl AsRef<[u8]>,
+    read: &ReadFiles,
+) -> Result<(), Diagnostic> {
+    if read.contain(target) {
+        let message =
+            format!("`{}` would be overwritten, from which the result is made", target.display());
+        return Err(Diagnostic::error(Code::File, message).help("write to another file"));
+    }
+    to_file(target, content)
+}
+
 /// Replaces a file as a whole: it is written beside its place and renamed.
 ///
 /// An existing file keeps its permissions, a symbolic link keeps pointing to it, and a device or a
@@ -82,15 +120,8 @@ pub(super) fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorCh
 ///
 /// # Errors
 /// A `file` diagnostic; the old file is untouched then.
-pub(super) fn to_file(target: &Path, text: &str) -> Result<(), Diagnostic> {
-    bytes_to_file(target, text.as_bytes())
-}
-
-/// As [`to_file`], for what is no text.
-///
-/// # Errors
-/// As [`to_file`].
-pub(super) fn bytes_to_file(target: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
+    let bytes = content.as_ref();
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
         Ok(meta) if !meta.is_file() => {
             OpenOptions::new().write(true).open(&place)?.write_all(bytes)

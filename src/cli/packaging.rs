@@ -29,6 +29,6 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
 }
 
 fn print(text: &[u8]) -> Outcome {
-    output::to_stdout(&String::from_utf8_lossy(text)).map_err(rejected)?;
+    output::to_stdout(text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }

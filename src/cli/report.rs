@@ -1,17 +1,17 @@
 //! `cuvee report`
 
 use super::args::{ReportArgs, SelectArgs};
+use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select};
 use std::process::ExitCode;
 
 /// Writes the page.
 pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
-    let page = select::resolver(&args.select)?.report(&command(&args.select))?;
-    match &args.output {
-        Some(file) => output::to_file(file, &page).map_err(rejected)?,
-        None => output::to_stdout(&page).map_err(rejected)?,
-    }
+    let read = ReadFiles::default();
+    let page =
+        select::resolver(&args.select)?.files(read.clone()).report(&command(&args.select))?;
+    output::deliver(args.output.as_deref(), page, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::{ResolveArgs, ResultFormat};
 use super::progress::Spinner;
+use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::timings::Timings;
 use super::{Outcome, output, rejected, select};
@@ -37,7 +38,8 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     }
     output::clean_up_on_interrupt();
     // The process ends right after.
-    let mut resolver = select::resolver(&args.select)?.keep_memory();
+    let read = ReadFiles::default();
+    let mut resolver = select::resolver(&args.select)?.files(read.clone()).keep_memory();
     if args.edmm {
         resolver = resolver.name_technologies();
     }
@@ -59,17 +61,13 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     let resolution = result?;
     timings.phase("saving");
     reporter.report(&warnings(&resolution, args.accept_unproven), resolution.source_map());
-    let text = match args.format {
-        ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml()),
-        ResultFormat::Json => resolution.to_json().into(),
+    let target = args.output.as_deref();
+    let content = match args.format {
+        _ if target.is_some_and(is_archive) => resolution.to_csar()?.into(),
+        ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml().as_bytes()),
+        ResultFormat::Json => resolution.to_json().into_bytes().into(),
     };
-    match &args.output {
-        Some(file) if is_archive(file) => {
-            output::bytes_to_file(file, &resolution.to_csar()?).map_err(rejected)?
-        }
-        Some(file) => output::to_file(file, &text).map_err(rejected)?,
-        None => output::to_stdout(&text).map_err(rejected)?,
-    }
+    output::deliver(target, content, &read).map_err(rejected)?;
     let is_accepted = resolution.is_proven() || args.accept_unproven;
     Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

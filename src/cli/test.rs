@@ -22,7 +22,7 @@ pub(crate) fn run(args: &TestArgs) -> Outcome {
         report.cases.extend(found.cases);
         report.skipped += found.skipped;
     }
-    output::to_stdout(&report.to_string()).map_err(rejected)?;
+    output::to_stdout(report.to_string()).map_err(rejected)?;
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

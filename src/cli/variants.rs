@@ -1,6 +1,7 @@
 //! `cuvee variants`
 
 use super::args::VariantsArgs;
+use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, answered, json, output, rejected, select, written};
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -12,10 +13,10 @@ use std::path::Path;
 
 /// Lists, counts, samples or covers variants.
 pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
-    let resolver = args
-        .conditions
-        .iter()
-        .fold(select::resolver(&args.select)?.load()?, |resolver, text| resolver.only_where(text));
+    let read = ReadFiles::default();
+    let resolver = select::resolver(&args.select)?.files(read.clone()).load()?;
+    let resolver =
+        args.conditions.iter().fold(resolver, |resolver, text| resolver.only_where(text));
     let query = Query {
         projection: args.projection.into(),
         which: which(args),
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
         answer.result
     };
     if let Some(dir) = &args.output_dir {
-        write_all(&resolver, &found, dir)?;
+        write_all(&resolver, &found, dir, &read)?;
     }
     written(&found, args.format, human)
 }
@@ -117,7 +118,12 @@ struct WrittenVariant<'f> {
 const MANIFEST: &str = "manifest.json";
 
 /// Resolves every variant into a file of its name, and says in a manifest what each is.
-fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failure> {
+fn write_all(
+    resolver: &Resolver,
+    found: &Found,
+    dir: &Path,
+    read: &ReadFiles,
+) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|error| {
         rejected(Diagnostic::error(
             Code::File,
@@ -134,11 +140,12 @@ fn write_all(resolver: &Resolver, found: &Found, dir: &Path) -> Result<(), Failu
             .fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
         let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
         let file = format!("{}.yaml", file_name(&variant.name));
-        output::to_file(&dir.join(&file), resolver.resolve()?.to_yaml()).map_err(rejected)?;
+        let resolution = resolver.resolve()?;
+        output::to_unread_file(&dir.join(&file), resolution.to_yaml(), read).map_err(rejected)?;
         entries.push(WrittenVariant { file, variant });
     }
     let manifest = Manifest { variants: entries, more: found.more };
-    output::to_file(&dir.join(MANIFEST), &json(&manifest)).map_err(rejected)
+    output::to_unread_file(&dir.join(MANIFEST), json(&manifest), read).map_err(rejected)
 }
 
 /// The name of a preset may be anything; this is the name of a file in the directory, a different
