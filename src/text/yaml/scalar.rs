@@ -114,19 +114,23 @@ fn float(text: &str) -> Option<f64> {
 /// string. What a reader of YAML 1.2 takes for something else is [`core`]'s to say.
 pub(super) fn typed_in_yaml_1_1(text: &str) -> bool {
     match text.as_bytes().first() {
-        Some(b'y' | b'Y' | b'n' | b'N' | b'o' | b'O') => is_switch(text),
+        Some(b'y' | b'Y' | b'n' | b'N' | b'o' | b'O') => switch(text).is_some(),
         Some(b'0'..=b'9' | b'+' | b'-' | b'.') => is_old_number(text) || is_timestamp(text),
         Some(b'=' | b'<') => matches!(text, "=" | "<<"),
         _ => false,
     }
 }
 
-fn is_switch(text: &str) -> bool {
+/// The boolean that a reader of YAML 1.1 takes this plain text for, where one of YAML 1.2 takes it
+/// for a string.
+pub(crate) fn switch(text: &str) -> Option<bool> {
     let same_case = |word: &str| {
         text.eq_ignore_ascii_case(word)
             && (text[1..] == word[1..] || text.bytes().all(|byte| byte.is_ascii_uppercase()))
     };
-    ["y", "n", "yes", "no", "on", "off"].into_iter().any(same_case)
+    let words =
+        [("y", true), ("n", false), ("yes", true), ("no", false), ("on", true), ("off", false)];
+    words.into_iter().find(|(word, _)| same_case(word)).map(|(_, value)| value)
 }
 
 /// `1_000`, `0b11`, `017`, `12:30:00`, and their like with a sign or a fraction.

@@ -3,7 +3,7 @@
 
 use super::declaration::{Declarations, InputId, InputMismatch};
 use super::from_feature_ide;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, Node, NodeKind};
@@ -23,8 +23,10 @@ pub(crate) enum AssignmentSource {
     File,
     /// A configuration of a feature model; its features need not all be declared as inputs.
     FeatureModel,
-    /// The command line or the library call.
+    /// A call of the library.
     Call,
+    /// A call that gives text, such as the command line.
+    Text,
 }
 
 impl fmt::Display for AssignmentSource {
@@ -34,7 +36,7 @@ impl fmt::Display for AssignmentSource {
             Self::Environment(name) => write!(f, "the environment variable `{name}`"),
             Self::File => f.write_str("an input file"),
             Self::FeatureModel => f.write_str("a feature configuration"),
-            Self::Call => f.write_str("the call"),
+            Self::Call | Self::Text => f.write_str("the call"),
         }
     }
 }
@@ -111,7 +113,7 @@ impl<'a> InputValues<'a> {
 /// Every assignment of an undeclared input, and every value of a wrong type or against a
 /// constraint, is reported as `invalid-input`. A string at a boolean is only worth a warning,
 /// because `yes` and its like, which are strings in YAML 1.2, are in use for features; it counts as
-/// true. Where inputs are left open, those that nothing assigns have no default.
+/// true. Who types `no` on a command line or into the environment means no feature: that is an error. Where inputs are left open, those that nothing assigns have no default.
 pub(crate) fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
@@ -159,7 +161,19 @@ fn undeclared(assignment: &Assignment, declarations: &Declarations<'_>) -> Diagn
         format!("{source} assigns `{name}`, which is not a declared variability input"),
     )
     .at(assignment.span)
-    .help(declarations.suggestion(name))
+    .help(match wraps_inputs(assignment, declarations) {
+        true => Advice::from(format!(
+            "leave `{name}` out: the names of inputs are to stand at the top of the file"
+        )),
+        false => declarations.suggestion(name),
+    })
+}
+
+/// Whether a file has its inputs one level too deep, as presets have them.
+fn wraps_inputs(assignment: &Assignment, declarations: &Declarations<'_>) -> bool {
+    let Value::Map(entries) = &assignment.value else { return false };
+    assignment.source == AssignmentSource::File
+        && entries.iter().any(|(name, _)| declarations.id(name).is_some())
 }
 
 fn misfit(
@@ -171,7 +185,10 @@ fn misfit(
     let feature = problem.wrong_type
         && declaration.primitive() == Some(Primitive::Boolean)
         && value.as_str().is_some();
-    let make = if feature { Diagnostic::warning } else { Diagnostic::error };
+    let is_typed =
+        matches!(assignment.source, AssignmentSource::Text | AssignmentSource::Environment(_));
+    let switch = value.as_str().and_then(yaml::switch).filter(|_| feature && is_typed);
+    let make = if feature && switch.is_none() { Diagnostic::warning } else { Diagnostic::error };
     let message = format!(
         "{} assigns `{}` a value that does not fit: {}",
         assignment.source, declaration.name, problem.message
@@ -179,10 +196,10 @@ fn misfit(
     let diagnostic = problem
         .labels(make(Code::InvalidInput, message).at(assignment.span))
         .label(declaration.span, "declared here");
-    if feature {
-        diagnostic.help("any string counts as true; write `true` or `false`")
-    } else {
-        diagnostic
+    match switch {
+        Some(meant) => diagnostic.help(format!("write `{meant}`")),
+        None if feature => diagnostic.help("any string counts as true; write `true` or `false`"),
+        None => diagnostic,
     }
 }
 
@@ -245,7 +262,7 @@ pub(super) fn entries(
 /// # Errors
 /// `syntax` where the text is not well-formed; without a place, for the text is in no file.
 pub(crate) fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagnostic> {
-    parse_text(name, text, AssignmentSource::Call)
+    parse_text(name, text, AssignmentSource::Text)
 }
 
 fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assignment, Diagnostic> {

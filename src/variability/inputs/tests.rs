@@ -370,7 +370,8 @@ fn the_text_of_a_call_is_yaml() {
         ("", Value::Null),
     ];
     for (text, value) in values {
-        assert_eq!(parse_assignment_text("a", text), Ok(Assignment::new("a", value)));
+        let read = Assignment { source: AssignmentSource::Text, ..Assignment::new("a", value) };
+        assert_eq!(parse_assignment_text("a", text), Ok(read));
     }
     assert_eq!(
         parse_assignment_text("a", "[").map_err(|error| (error.code, error.span)),
