@@ -14,7 +14,7 @@ use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
-use crate::variability::graph::ElementId;
+use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::{InputId, InputMode, Inputs};
 use crate::variability::prepared::{Interpreted, Prepared};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -101,13 +101,8 @@ impl<'a> Space<'_, 'a> {
         currents: &Currents,
     ) -> Result<Explanation, Diagnostics> {
         let graph = self.graph();
-        let id = graph.by_identifier(identifier).ok_or_else(|| {
-            let guess = graph.closest_identifier(identifier);
-            let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
-            Diagnostic::error(Code::UnknownElement, format!("there is no element `{identifier}`"))
-                .help(help)
-                .help_opt(guess)
-        })?;
+        let id = graph.by_identifier(identifier);
+        let id = id.map_or_else(|| meant(graph, identifier), Ok)?;
         let sources = self.prepared.sources();
         let truth = self.truth(currents)?;
         let present = truth[id.0 as usize];
@@ -124,6 +119,33 @@ impl<'a> Space<'_, 'a> {
     /// The smallest change of these inputs that leads to a variant; nothing where no change does.
     pub(crate) fn remedy(&mut self, currents: &Currents) -> Option<Vec<Change>> {
         self.change(currents, None)
+    }
+}
+
+/// The only element that is meant by a part of its identifier.
+///
+/// # Errors
+/// `ambiguous-element` where several are, `unknown-element` where none is.
+fn meant(graph: &Graph<'_>, part: &str) -> Result<ElementId, Diagnostic> {
+    const LISTED: usize = 10;
+    match &graph.by_part(part)[..] {
+        &[only] => Ok(only),
+        [] => {
+            let help = "elements are named as in `node.shop` or `property.port@0.node.shop`";
+            Err(Diagnostic::error(Code::UnknownElement, format!("there is no element `{part}`"))
+                .help(help)
+                .help_opt(graph.closest_identifier(part)))
+        }
+        several => {
+            let name = |&id: &ElementId| format!("`{}`", graph.identifier(id));
+            let mut names: Vec<_> = several.iter().take(LISTED).map(name).collect();
+            if several.len() > LISTED {
+                names.push(format!("{} more", several.len() - LISTED));
+            }
+            let message = format!("more than one element may be meant by `{part}`");
+            Err(Diagnostic::error(Code::AmbiguousElement, message)
+                .help(format!("name one of {}", names.join(", "))))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::text::yaml::Node;
 use crate::tosca::family::Family;
 use crate::tosca::value::{Clause, PropertyDefinition, Schema};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All types that a template has.
@@ -210,14 +211,30 @@ impl TypeReport {
         name: &str,
         sources: &SourceMap,
     ) -> Result<Vec<Self>, Diagnostic> {
-        let found: Vec<_> =
-            Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
-        if found.is_empty() {
-            let names = types.ids().map(|id| types.definition(id).name);
-            let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{name}`"));
-            return Err(error.help_opt(did_you_mean(name, names)));
-        }
+        let named = |name: &str| -> Vec<_> {
+            Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect()
+        };
+        let found = match named(name) {
+            found if found.is_empty() => named(meant(types, name)?),
+            found => found,
+        };
         Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
+    }
+}
+
+/// The only full name that ends in this part of one.
+fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
+    let names = || types.ids().map(|id| types.definition(id).name);
+    let ends = |name: &&str| name.strip_suffix(part).is_some_and(|before| before.ends_with('.'));
+    let ending: BTreeSet<&str> = names().filter(ends).collect();
+    let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{part}`"));
+    match ending.len() {
+        0 => Err(error.help_opt(did_you_mean(part, names()))),
+        1 => ending.first().copied().ok_or(error),
+        _ => {
+            let listed: Vec<_> = ending.iter().map(|name| format!("`{name}`")).collect();
+            Err(error.help(format!("name one of {}", listed.join(", "))))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
-use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
 use crate::text::yaml::{Node, Scalar};
 use crate::variability::element::ElementKind;
 use rustc_hash::FxHashMap;
@@ -202,9 +202,27 @@ impl<'a> Graph<'a> {
             .map(|id| RelationId(self.element(id).slot))
     }
 
+    /// The elements that somebody means who leaves out their kind, or all but their name: those of
+    /// the template where there are some, else those within others.
+    pub(crate) fn by_part(&self, written: &str) -> Vec<ElementId> {
+        let is_meant = |&id: &ElementId| {
+            let identifier = || self.identifier(id).to_string();
+            self.element(id).name == written
+                || identifier().split_once('.').is_some_and(|(_, rest)| rest == written)
+        };
+        let found: Vec<_> = self.ids().filter(is_meant).collect();
+        let (whole, within): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|&id| self.element(id).container.is_none());
+        if whole.is_empty() { within } else { whole }
+    }
+
     /// The identifier that somebody who wrote this one may have meant.
     pub(crate) fn closest_identifier(&self, written: &str) -> Option<Advice> {
-        let (kind, _) = written.split_once('.')?;
+        let Some((kind, _)) = written.split_once('.') else {
+            let name = closest(written, self.ids().map(|id| self.element(id).name))?;
+            let meant = self.ids().find(|&id| self.element(id).name == name)?;
+            return Some(Advice::did_you_mean(written, &self.identifier(meant).to_string()));
+        };
         let of_kind = self.ids().filter(|&id| self.element(id).kind.as_str() == kind);
         let known: Vec<_> = of_kind.map(|id| self.identifier(id).to_string()).collect();
         did_you_mean(written, known.iter().map(String::as_str))
