@@ -219,8 +219,8 @@ Options:
       --solver <NAME>                  Which solver to use instead of the fastest; every solver
                                        finds the same variant [possible values: varisat, batsat]
   -o, --output <FILE>                  Write the result to this file, all of it or nothing, instead
-                                       of to standard output; as an archive where it ends in `.csar`
-                                       or `.zip`
+                                       of to standard output, which is also `-`; as an archive where
+                                       it ends in `.csar` or `.zip`
       --format <FORMAT>                Format of the result; in an archive it is always yaml
                                        [default: yaml] [possible values: yaml, json]
       --edmm                           Let nodes keep their types and say `technology`, instead of
@@ -305,7 +305,23 @@ fn wrong_use_exits_with_2() {
         ("resolve shop.yaml -i =prod", "[..]the name in front of `=` is missing[..]"),
         ("resolve shop.yaml --option mode", "[..]`mode=true`[..]"),
         ("resolve shop.yaml --preset prod,", "[..]--preset[..]"),
-        ("resolve shop.yaml --now soon", "[..]--now[..]"),
+        (
+            "resolve shop.yaml -i mode:prod",
+            "[..]`=` has to stand between name and value: `mode=prod`[..]",
+        ),
+        (
+            "resolve shop.yaml --now soon",
+            "[..]--now[..]: expected a date such as `2024-12-24` or `2024-12-24T18:00+01:00`",
+        ),
+        (
+            "resolve shop.yaml --now 2024-13-24",
+            "[..]--now[..]: expected a date such as `2024-12-24` or `2024-12-24T18:00+01:00`: [..]month[..]",
+        ),
+        (
+            "variants shop.yaml --limit 0",
+            "[..]at least 1 is listed; `--count` lists none and says how many there are",
+        ),
+        ("variants shop.yaml --limit few", "[..]expected a number such as `10`"),
         ("resolve shop.yaml --solver minisat", "[..]varisat, batsat[..]"),
         ("resolve shop.yaml --format xml", "[..]yaml, json[..]"),
         ("test", "[..]<DIR>[..]"),
@@ -565,6 +581,127 @@ fn files_that_are_missing_are_errors() {
 }
 
 #[test]
+fn a_misspelled_file_is_looked_for_among_its_neighbours() {
+    let dir = workplace();
+    write(&dir, "in/prod.yaml", "mode: prod\n");
+    for (line, meant) in [
+        ("resolve shp.yaml", "shop.yaml"),
+        ("resolve ./shop.yml", "./shop.yaml"),
+        ("resolve shop.yaml --inputs in/prd.yaml", "in/prod.yaml"),
+    ] {
+        cuvee(&dir, line).assert().code(1).stdout_eq(raw("")).stderr_eq(format!(
+            "error[file]: cannot read `[..]`: [..]\n |\n = help: did you mean `{meant}`?\n\nerror: 1 error\n"
+        ));
+    }
+    cuvee(&dir, "resolve nothing.yaml")
+        .assert()
+        .code(1)
+        .stderr_eq("error[file]: cannot read `nothing.yaml`: [..]\n\nerror: 1 error\n");
+}
+
+/// They are strings, which a boolean takes for true: nobody who types `no` means that.
+#[test]
+fn switches_of_yaml_1_1_are_typed_in_vain() {
+    let dir = workplace();
+    let rejected = |command: Command, who: &str, typed: &str, meant: bool| {
+        command.assert().code(1).stdout_eq(raw("")).stderr_eq(format!(
+            "error[invalid-input]: {who} assigns `backup` a value that does not fit: expected `true` or `false`, got a string `{typed}`\n  --> shop.yaml:10:7\n   |\n10 |       backup:\n   |       ------ declared here\n   |\n   = help: write `{meant}`\n\nerror: 1 error\n"
+        ));
+    };
+    for (typed, meant) in [("no", false), ("OFF", false), ("n", false), ("Yes", true), ("on", true)]
+    {
+        let line = format!("resolve shop.yaml -i backup={typed}");
+        rejected(cuvee(&dir, &line), "the call", typed, meant);
+        let variable = cuvee(&dir, "resolve shop.yaml").env("CUVEE_INPUT_BACKUP", typed);
+        rejected(variable, "the environment variable `CUVEE_INPUT_BACKUP`", typed, meant);
+    }
+    // Where the input is no boolean, it is a string like others; and files may say so for features.
+    gives(cuvee(&dir, "resolve shop.yaml -i mode=no"), DEV);
+    write(&dir, "inputs.yaml", "backup: no\n");
+    let file = cuvee(&dir, "resolve shop.yaml --inputs inputs.yaml").assert().success();
+    file.stdout_eq(raw(format!("{DEV}{BACKUP}"))).stderr_eq("warning[invalid-input]: [..]\n...\n");
+}
+
+#[test]
+fn inputs_of_a_file_stand_at_its_top() {
+    let dir = workplace();
+    write(&dir, "inputs.yaml", "inputs:\n  mode: prod\n");
+    let wrapped = cuvee(&dir, "resolve shop.yaml --inputs inputs.yaml").assert().code(1);
+    wrapped.stdout_eq(raw("")).stderr_eq(str![[r#"
+error[invalid-input]: an input file assigns `inputs`, which is not a declared variability input
+ --> inputs.yaml:2:3
+  |
+2 |   mode: prod
+  |   ^^^^^^^^^^
+  |
+  = help: leave `inputs` out: the names of inputs are to stand at the top of the file
+
+error: 1 error
+
+"#]]);
+}
+
+#[test]
+fn a_template_is_no_feature_model() {
+    cuvee(&workplace(), "import shop.yaml").assert().code(1).stdout_eq(raw("")).stderr_eq(str![[
+        r#"
+error[syntax]: this is a TOSCA template, and no feature model
+ --> shop.yaml:1:1
+  |
+1 | tosca_definitions_version: tosca_variability_1_0
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: `cuvee export --format uvl` writes the feature model of its inputs
+
+error: 1 error
+
+"#
+    ]]);
+}
+
+/// What is left out of a name is clear where only one thing can be meant.
+#[test]
+fn the_last_part_of_a_name_is_enough_where_it_is_unique() {
+    let dir = workplace();
+    let told = |line: &str| {
+        let told = cuvee(&dir, line).assert().success().stderr_eq(raw(""));
+        String::from_utf8(told.get_output().stdout.clone()).unwrap()
+    };
+    assert_eq!(told("explain shop.yaml monitor"), told("explain shop.yaml node.monitor"));
+    assert_eq!(told("explain shop.yaml size"), told("explain shop.yaml property.size@0.node.shop"));
+    let refused = |line: &str, message: &str, help: &str| {
+        cuvee(&dir, line)
+            .assert()
+            .code(1)
+            .stdout_eq(raw(""))
+            .stderr_eq(format!("error[{message}\n |\n = help: {help}\n\nerror: 1 error\n"));
+    };
+    write(&dir, "twice.yaml", TWICE);
+    refused(
+        "explain twice.yaml size",
+        "ambiguous-element]: more than one element may be meant by `size`",
+        "name one of `property.size@0.node.shop`, `property.size@1.node.shop`",
+    );
+    refused(
+        "explain shop.yaml monitr",
+        "unknown-element]: there is no element `monitr`",
+        "did you mean `node.monitor`?",
+    );
+    write(
+        &dir,
+        "types.yaml",
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n  shop.nodes.Service: {}\n  shop.nodes.Till: {}\n  bank.nodes.Till: {}\n\
+         topology_template: {node_templates: {till: {type: shop.nodes.Till}}}\n",
+    );
+    assert_eq!(told("types types.yaml Service"), told("types types.yaml shop.nodes.Service"));
+    refused(
+        "types types.yaml Till",
+        "unknown-type]: there is no type `Till`",
+        "name one of `bank.nodes.Till`, `shop.nodes.Till`",
+    );
+}
+
+#[test]
 fn output_is_written_as_a_whole_or_not_at_all() {
     let dir = workplace();
     let before = names(dir.path());
@@ -579,9 +716,64 @@ fn output_is_written_as_a_whole_or_not_at_all() {
     cuvee(&dir, "resolve typo.yaml -o out.yaml").assert().code(1).stdout_eq(raw(""));
     assert_eq!(read(&dir, "out.yaml"), format!("{DEV}{MONITOR}"));
 
-    gives(cuvee(&dir, "resolve shop.yaml -o shop.yaml"), "");
-    assert_eq!(read(&dir, "shop.yaml"), DEV);
     assert_eq!(names(dir.path()).len(), before.len() + 1);
+}
+
+/// Whatever a run reads is there afterwards as it was, whichever way it is named.
+#[test]
+fn what_was_read_is_never_overwritten() {
+    let dir = workplace();
+    write(&dir, "in/inputs.yaml", "mode: prod\n");
+    let types = "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n  shop: {derived_from: tosca.nodes.Root}\n";
+    write(&dir, "types.yaml", types);
+    let (head, body) = SHOP.split_once('\n').unwrap();
+    write(&dir, "shop.yaml", &format!("{head}\nimports:\n  - types.yaml\n{body}"));
+    write(&dir, "prod.yaml", &read(&dir, "shop.yaml"));
+    write(&dir, "plain.yaml", DEV);
+    write(&dir, "model.uvl", "features\n  Shop\n");
+    let before = read(&dir, "shop.yaml");
+    for (line, target) in [
+        ("resolve shop.yaml", "shop.yaml"),
+        ("resolve shop.yaml", "in/../shop.yaml"),
+        ("resolve shop.yaml --evaluate", "types.yaml"),
+        ("resolve shop.yaml --inputs in/inputs.yaml", "in/inputs.yaml"),
+        ("resolve shop.yaml --format json", "shop.yaml"),
+        ("graph shop.yaml", "shop.yaml"),
+        ("report shop.yaml", "types.yaml"),
+        ("export shop.yaml --format uvl", "shop.yaml"),
+        ("import model.uvl", "model.uvl"),
+        ("assign plain.yaml", "plain.yaml"),
+    ] {
+        let failure = cuvee(&dir, &format!("{line} -o {target}")).assert().code(1);
+        failure.stdout_eq(raw("")).stderr_eq(format!(
+            "...\nerror[file]: `{target}` would be overwritten, from which the result is made\n |\n = help: write to another file\n\nerror: 1 error\n"
+        ));
+    }
+    let all = cuvee(&dir, "variants prod.yaml --all-presets --output-dir .").assert().code(1);
+    all.stderr_eq(
+        "error[file]: `./prod.yaml` would be overwritten, from which the result is made\n...\n",
+    );
+    assert_eq!(read(&dir, "shop.yaml"), before);
+    assert_eq!(read(&dir, "prod.yaml"), before);
+    assert_eq!(read(&dir, "types.yaml"), types);
+    assert_eq!(read(&dir, "plain.yaml"), DEV);
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let dir = workplace();
+    write(&dir, "plain.yaml", DEV);
+    write(&dir, "model.uvl", "features\n  Shop\n");
+    gives(cuvee(&dir, "resolve shop.yaml -o -"), DEV);
+    gives(cuvee(&dir, "assign plain.yaml -q -o -"), DEV);
+    for line in
+        ["graph shop.yaml", "report shop.yaml", "export shop.yaml --format uvl", "import model.uvl"]
+    {
+        let plain = cuvee(&dir, line).assert().success().get_output().stdout.clone();
+        let dashed = cuvee(&dir, &format!("{line} --output -")).assert().success();
+        assert!(!plain.is_empty() && dashed.get_output().stdout == plain, "{line}");
+    }
+    assert!(!names(dir.path()).contains(&"-".to_owned()));
 }
 
 #[test]

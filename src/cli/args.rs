@@ -151,8 +151,8 @@ pub(crate) struct OptionArgs {
 pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Write the result to this file, all of it or nothing, instead of to standard output; as an
-    /// archive where it ends in `.csar` or `.zip`
+    /// Write the result to this file, all of it or nothing, instead of to standard output, which is
+    /// also `-`; as an archive where it ends in `.csar` or `.zip`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of the result; in an archive it is always yaml
@@ -271,7 +271,7 @@ pub(crate) struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// List at most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub limit: usize,
     /// Which elements make a variant: all of them, or nodes only
     #[arg(long, value_name = "ELEMENTS", default_value = "all")]
@@ -362,7 +362,8 @@ pub(crate) struct GraphArgs {
     /// Leave out what is absent; without a choice, from the variant that defaults make
     #[arg(long)]
     pub present_only: bool,
-    /// Write the drawing to this file, all of it or nothing, instead of to standard output
+    /// Write the drawing to this file, all of it or nothing, instead of to standard output,
+    /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of the drawing
@@ -382,7 +383,8 @@ pub(crate) enum DrawingFormat {
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Write the page to this file, all of it or nothing, instead of to standard output
+    /// Write the page to this file, all of it or nothing, instead of to standard output,
+    /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -471,7 +473,8 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_name = "FORMAT")]
     pub format: ExportFormat,
-    /// Write to this file, all of it or nothing, instead of to standard output
+    /// Write to this file, all of it or nothing, instead of to standard output,
+    /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -492,7 +495,8 @@ pub(crate) enum ExportFormat {
 pub(crate) struct ImportArgs {
     /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
     pub model: PathBuf,
-    /// Write to this file, all of it or nothing, instead of to standard output
+    /// Write to this file, all of it or nothing, instead of to standard output,
+    /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -515,7 +519,8 @@ pub(crate) struct TypesArgs {
 pub(crate) struct AssignArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Write the template with its technologies to this file, all of it or nothing
+    /// Write the template with its technologies to this file, all of it or nothing; `-` is standard
+    /// output, to which nothing else goes then
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What to print: a table, the same as json, or the template with its technologies
@@ -631,7 +636,14 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         Some(_) => Err("the name in front of `=` is missing".into()),
-        None => Err(format!("a name and a value are needed, such as `{text}=true`")),
+        None => match text.split_once(':').filter(|(name, _)| !name.is_empty()) {
+            Some((name, value)) => Err(format!(
+                "`=` has to stand between name and value: `{}={}`",
+                name.trim(),
+                value.trim()
+            )),
+            None => Err(format!("a name and a value are needed, such as `{text}=true`")),
+        },
     }
 }
 
@@ -648,8 +660,24 @@ fn mapping(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn date(text: &str) -> Result<Zoned, jiff::Error> {
-    cuvee::clock::parse(text, TimeZone::system())
+fn date(text: &str) -> Result<Zoned, String> {
+    // What jiff says of what is no date at all speaks of its grammar.
+    let is_date = text.starts_with(|c: char| c.is_ascii_digit());
+    let example = "expected a date such as `2024-12-24` or `2024-12-24T18:00+01:00`";
+    cuvee::clock::parse(text, TimeZone::system()).map_err(|error| match is_date {
+        true => format!("{example}: {error}"),
+        false => example.to_owned(),
+    })
+}
+
+/// How many to list.
+fn limit(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => {
+            Err("at least 1 is listed; `--count` lists none and says how many there are".into())
+        }
+        limit => limit.map_err(|_| "expected a number such as `10`".into()),
+    }
 }
 
 fn code(text: &str) -> Result<Code, String> {

@@ -39,11 +39,37 @@ pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
     let texts = Files::default();
     let imported = texts.read(files, path).and_then(|file| {
         let text = texts.text(file);
+        if let Some(at) = template_key(text) {
+            return Err(no_model(Span { file, start: at, end: at + TEMPLATE_KEY.len() as u32 }));
+        }
         let is_xml = text.trim_start_matches('\u{feff}').trim_start().starts_with('<');
         let model = if is_xml { read_feature_ide(text, file)? } else { read_uvl(text, file)? };
         model.to_inputs()
     });
     imported.map_err(|error| Failure { diagnostics: vec![error], sources: texts.sources().clone() })
+}
+
+/// What every TOSCA template has and no feature model.
+const TEMPLATE_KEY: &str = "tosca_definitions_version";
+
+/// Where a TOSCA template says that it is one.
+fn template_key(text: &str) -> Option<u32> {
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').map(|line| {
+        let start = at;
+        at += line.len();
+        (start, line)
+    });
+    let is_key = |line: &str| {
+        line.strip_prefix(TEMPLATE_KEY).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    lines.find(|(_, line)| is_key(line)).and_then(|(start, _)| u32::try_from(start).ok())
+}
+
+fn no_model(span: Span) -> Diagnostic {
+    Diagnostic::error(Code::Syntax, "this is a TOSCA template, and no feature model")
+        .at(span)
+        .help("`cuvee export --format uvl` writes the feature model of its inputs")
 }
 
 /// What becomes of a feature.

@@ -1,9 +1,10 @@
 //! Files that are read and parsed once, whoever asks for them and how often.
 
-use super::diagnostic::{Code, Diagnostic};
+use super::diagnostic::{Advice, Code, Diagnostic, closest};
 use super::source::{FileId, FileSystem, SourceMap, normalize};
 use super::yaml::{self, Document, Job, Keep, Limits};
 use elsa::sync::FrozenMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -149,7 +150,22 @@ pub(crate) fn read_bytes(system: &dyn FileSystem, path: &Path) -> Result<Vec<u8>
     if system.size(path).is_ok_and(|size| size > limit) {
         return Err(error(&format!("it is larger than {} MiB", limit >> 20)));
     }
-    system.read(path).map_err(|why| error(&why))
+    system.read(path).map_err(|why| match why.kind() {
+        ErrorKind::NotFound => error(&why).help_opt(neighbour(system, path)),
+        _ => error(&why),
+    })
+}
+
+/// The file beside whose name was meant, perhaps.
+fn neighbour(system: &dyn FileSystem, path: &Path) -> Option<Advice> {
+    let directory = path.parent()?;
+    let listed = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let beside = system.list(listed).ok()?;
+    let names = beside.iter().filter_map(|path| path.file_name()?.to_str());
+    let written = path.file_name()?.to_str()?;
+    // A link that leads nowhere is listed as well.
+    let meant = closest(written, names.filter(|name| *name != written))?;
+    Some(format!("did you mean `{}`?", directory.join(meant).display()).into())
 }
 
 /// The text that bytes of a file are.
