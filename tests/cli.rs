@@ -701,6 +701,131 @@ fn the_last_part_of_a_name_is_enough_where_it_is_unique() {
     );
 }
 
+/// The mistake is in the line above the colon that cannot be.
+#[test]
+fn colons_want_a_space_behind_them_and_keys_their_column() {
+    let dir = workplace();
+    let node = |lines: &str| {
+        let text = format!(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n{lines}"
+        );
+        write(&dir, "wrong.yaml", &text);
+        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
+    };
+    node("      type:App\n      # What it has.\n      properties: {size: 1}\n").stderr_eq(str![[
+        r#"
+error[syntax]: malformed YAML: while parsing a block mapping, did not find expected key
+ --> wrong.yaml:7:7
+  |
+7 |       properties: {size: 1}
+  |       ^^^^^^^^^^^
+  |
+  = help: put a space behind the colon: `type: App`
+
+error: 1 error
+
+"#
+    ]]);
+    node("      type:App\n      properties: {size: 1}\n").stderr_eq(
+        "error[syntax]: [..]\n...\n  = help: put a space behind the colon: `type: App`\n\nerror: 1 error\n",
+    );
+    node("      type: App\n        till:\n          type: Till\n").stderr_eq(str![[r#"
+error[syntax]: malformed YAML: mapping values are not allowed in this context
+ --> wrong.yaml:6:13
+  |
+6 |         till:
+  |             ^
+  |
+  = help: indent this as far as `type` above, which has a value and can hold nothing else
+
+error: 1 error
+
+"#]]);
+    node("      description: tea: green\n").stderr_eq(str![[r#"
+error[syntax]: malformed YAML: mapping values are not allowed in this context
+ --> wrong.yaml:5:23
+  |
+5 |       description: tea: green
+  |                       ^
+  |
+  = help: quote the text if the colon belongs to it
+
+error: 1 error
+
+"#]]);
+}
+
+#[test]
+fn names_and_functions_are_no_conditions() {
+    let dir = workplace();
+    let conditions = |text: &str| {
+        let condition = "        variability_input: backup\n";
+        write(&dir, "wrong.yaml", &SHOP.replace(condition, text));
+        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
+    };
+    conditions("        - backup\n        - is_prod\n").stderr_eq(str![[r#"
+error[invalid-expression]: `backup` is not a condition
+  --> wrong.yaml:37:11
+   |
+37 |         - backup
+   |           ^^^^^^
+   |
+   = help: write `{variability_input: backup}`
+
+error: 1 error
+
+"#]]);
+    conditions("        get_input: backup\n").stderr_eq(str![[r#"
+error[invalid-expression]: there is no operator `get_input`
+  --> wrong.yaml:37:9
+   |
+37 |         get_input: backup
+   |         ^^^^^^^^^
+   |
+   = help: a variant is chosen before functions of TOSCA have values: declare a variability input, and write `{variability_input: NAME}`
+
+error: 1 error
+
+"#]]);
+}
+
+#[test]
+fn relations_that_are_missed_are_shown() {
+    let dir = workplace();
+    write(
+        &dir,
+        "wrong.yaml",
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options:\n      expected_hosting_check: true\n  \
+         node_templates:\n    vm:\n      type: vm\n    shop:\n      type: shop\n      requirements:\n        - host:\n            node: vm\n            conditions: false\n",
+    );
+    cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+error[expected-incoming-relation]: node "vm" is expected to have a present incoming relation: it has 1, all absent
+  --> wrong.yaml:7:5
+   |
+ 7 |     vm:
+   |     ^^
+...
+12 |         - host:
+   |           ---- this one is absent
+   |
+   = help: keep one of them, or set the option `expected_incoming_relation_check` to false
+
+error[expected-hosting]: node "shop" is expected to have a present hosting relation: it has 1, all absent
+  --> wrong.yaml:9:5
+   |
+ 9 |     shop:
+   |     ^^^^
+...
+12 |         - host:
+   |           ---- this one is absent
+   |
+   = help: keep one of them, or set the option `expected_hosting_check` to false
+
+error: 2 errors
+
+"#]]);
+}
+
 #[test]
 fn output_is_written_as_a_whole_or_not_at_all() {
     let dir = workplace();

@@ -6,6 +6,9 @@ use crate::variability::graph::ElementId;
 use crate::variability::options::Check;
 use crate::variability::presence::Presence;
 
+/// So many absent elements are shown.
+const LABELLED: usize = 5;
+
 impl PresenceChecker<'_, '_> {
     pub(super) fn semantic(&mut self) {
         let graph = self.graph;
@@ -97,7 +100,11 @@ impl PresenceChecker<'_, '_> {
                 "{} is expected to have a present {what}: it has {count}, all absent",
                 graph.display(node)
             );
-            error(graph, code, node, message)
+            let error = error(graph, code, node, message);
+            let error = elements.iter().take(LABELLED).fold(error, |error, &id| {
+                error.label(graph.element(id).span, "this one is absent")
+            });
+            error.help(format!("keep one of them, or set the option `{}` to false", check.as_str()))
         });
     }
 }

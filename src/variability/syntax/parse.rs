@@ -3,7 +3,7 @@
 use super::{
     Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ProblemId, Term,
 };
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
 use crate::text::source::Span;
 use crate::text::yaml::{Document, Node, NodeIdentity, NodeKind};
 use rustc_hash::FxHashMap;
@@ -173,5 +173,11 @@ fn unknown_operator(keyword: Node<'_>) -> Diagnostic {
     let name = keyword.text().unwrap_or_default();
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
-        .help_opt(did_you_mean(name, ExpressionOperator::keywords()))
+        .help_opt(did_you_mean(name, ExpressionOperator::keywords()).or_else(|| of_tosca(name)))
+}
+
+/// What to write instead of a function of TOSCA, which are called long after a variant is chosen.
+fn of_tosca(name: &str) -> Option<Advice> {
+    let help = "a variant is chosen before functions of TOSCA have values: declare a variability input, and write `{variability_input: NAME}`";
+    name.starts_with("get_").then(|| help.into())
 }

@@ -426,7 +426,13 @@ impl<'t> Builder<'t> {
             ErrorKind::RecursionLimitExceeded => return self.too_deep(span),
             _ => format!("malformed YAML: {}", error.info()),
         };
-        self.error(message, span, advice(error.kind()))
+        let above = match error.kind() {
+            ErrorKind::MappingValueNotAllowed | ErrorKind::ExpectedBlockMappingKey => {
+                unexpected_key(self.text, span.start as usize)
+            }
+            _ => None,
+        };
+        self.error(message, span, above.as_deref().unwrap_or(advice(error.kind())))
     }
 
     fn too_deep(&self, span: Span) -> Stop {
@@ -1106,6 +1112,28 @@ fn content_len(lines: &str, keeps: bool) -> usize {
         _ if filled == 0 => 0,
         _ => last_line,
     }
+}
+
+/// What to do about a key where none can stand: what is wrong is often the line before, or how far
+/// this one is indented.
+fn unexpected_key(text: &str, at: usize) -> Option<String> {
+    let line_start = text.get(..at)?.rfind('\n')? + 1;
+    let (before, line) = (text.get(..line_start)?, text.get(line_start..)?);
+    let is_filled = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let above = before.lines().rfind(is_filled)?;
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let entry = above.trim().trim_start_matches("- ");
+    let (key, value) = entry.split_once(':').filter(|(key, value)| {
+        let is_word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        !key.is_empty() && key.chars().all(is_word) && !value.is_empty()
+    })?;
+    if !value.starts_with([' ', '/']) {
+        return Some(format!("put a space behind the colon: `{key}: {value}`"));
+    }
+    let is_deeper = indent(line) > indent(above);
+    is_deeper.then(|| {
+        format!("indent this as far as `{key}` above, which has a value and can hold nothing else")
+    })
 }
 
 /// What to do about an error of the scanner.

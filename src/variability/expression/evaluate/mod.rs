@@ -15,7 +15,7 @@ pub(super) use open::{EvaluationFailure, ValueCase};
 
 use super::dependencies::DependencyMemo;
 use crate::sat::formula::{Arena, Formula};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Advice, Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
@@ -269,11 +269,25 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 
     fn no_condition(&self, span: Span, written: &str) -> Diagnostic {
-        let guess = self.graph.closest_identifier(written);
+        let guess = || self.graph.closest_identifier(written);
+        let meant = self.operator_of(written).map(|operator| {
+            let keyword = operator.keyword();
+            Advice::from(format!("write `{{{keyword}: {written}}}`"))
+        });
         let help = "a condition is `true`, `false`, an expression such as `{node_presence: shop}`, or an identifier such as `node.shop`";
         let message = format!("`{written}` is not a condition");
         let error = Diagnostic::error(Code::InvalidExpression, message).at(span);
-        error.help(help).help_opt(guess)
+        error.help(help).help_opt(meant.or_else(guess))
+    }
+
+    /// The operator that makes a condition of a name which is none.
+    fn operator_of(&self, name: &str) -> Option<ExpressionOperator> {
+        if self.known.inputs.declarations.id(name).is_some() {
+            return Some(ExpressionOperator::Input);
+        }
+        let expressions = &self.graph.template.variability.expressions;
+        let is_named = expressions.iter().any(|(key, _)| key.text() == Some(name));
+        is_named.then_some(ExpressionOperator::Named(ReadAs::Logic))
     }
 }
 
