@@ -81,7 +81,7 @@ impl CaseSettings {
     }
 
     fn set(&mut self, key: Node<'_>, value: Node<'_>) -> Result<(), SettingProblem> {
-        match key.text().unwrap_or_default() {
+        match &*key.key_text() {
             "description" => self.description = Some(text(value)?),
             "descriptions" => self.description = Some(texts(value)?.join(" ")),
             "name" => self.description = self.description.take().or(Some(text(value)?)),

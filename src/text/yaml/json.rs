@@ -6,7 +6,7 @@ use super::write::{Item, ItemKey, Out, number_text, plain_number};
 use crate::text::value::{Number, Value};
 
 /// Writes JSON, indented by two. Numbers keep their text where JSON allows it; infinities and what
-/// is not a number become strings.
+/// is not a number become strings, and keys that are no scalars their canonical text.
 ///
 /// ```
 /// use cuvee::source::FileId;
@@ -85,7 +85,7 @@ impl JsonWriter {
 
     fn key(&mut self, key: ItemKey<'_, '_>) {
         match key {
-            ItemKey::Source(node) => self.string(node.text().unwrap_or_default()),
+            ItemKey::Source(node) => self.string(&node.key_text()),
             ItemKey::New(text) => self.string(text),
         }
     }

@@ -11,11 +11,13 @@
 //! end, spaces in blank lines, byte order marks, the end marker `...`; the indentation of comments
 //! (that of the entry they go with) and comments between a key and its scalar (above the entry);
 //! spaces before `:`, more than one space behind `-`, values and items that begin on the line below
-//! their key or dash, and what stands in the line of `---`; keys behind `?` that need none; and
-//! flow collections with aliases or merge keys in them (one line). Anchors, aliases and merge keys
-//! are gone, since all are expanded; so are comments at a `<<`.
+//! their key or dash, and what stands in the line of `---`; scalar keys behind `?` that need none,
+//! comments between a `?` and its key (above the entry), and a `?` without a colon; and flow
+//! collections with aliases or merge keys in them (one line). Anchors, aliases and merge keys are
+//! gone, since all are expanded; so are comments at a `<<`.
 
 mod json;
+mod key;
 mod node;
 mod parse;
 mod quote;

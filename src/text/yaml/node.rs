@@ -26,6 +26,8 @@ pub struct Document {
     /// What stands above the first entry and below the last one.
     pub(super) margins: Margins,
     pub(super) indentation: Indentation,
+    /// Whether there are keys in it that are no scalars.
+    pub(super) collection_keys: bool,
 }
 
 /// How the author indents blocks in maps.
@@ -167,9 +169,7 @@ impl Document {
     }
 
     pub(super) fn scalar_text(&self, record: &Record) -> &str {
-        let from: &str = if record.cooked { &self.cooked } else { &self.text };
-        from.get(record.first as usize..record.first as usize + record.len as usize)
-            .unwrap_or_default()
+        self.records().scalar_text(record)
     }
 
     pub(super) fn children(&self, record: &Record) -> &[u32] {
@@ -177,10 +177,7 @@ impl Document {
             NodeStyle::BlockMap
             | NodeStyle::FlowMap
             | NodeStyle::BlockList
-            | NodeStyle::FlowList => self
-                .children
-                .get(record.first as usize..record.first as usize + record.len as usize)
-                .unwrap_or_default(),
+            | NodeStyle::FlowList => self.records().children_of(record),
             _ => &[],
         }
     }
@@ -330,13 +327,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value, numbers with the text they were written as. Its depth and size are bounded by the
-    /// limits of the parse.
+    /// The value, numbers with the text they were written as, keys that are no scalars as
+    /// [`Node::key_text`] has them. Its depth and size are bounded by the limits of the parse.
     pub fn to_value(self) -> Value {
         match self.kind() {
             NodeKind::Mapping => Value::Map(
                 self.entries()
-                    .map(|(key, value)| (key.text().unwrap_or_default().into(), value.to_value()))
+                    .map(|(key, value)| (key.key_text().into(), value.to_value()))
                     .collect(),
             ),
             NodeKind::Sequence => Value::List(self.items().map(Node::to_value).collect()),

@@ -117,6 +117,25 @@ mod trees {
     }
 
     #[test]
+    fn keys_may_be_collections() {
+        let text = "[service, 2]: a\n{b: 1, a: '2'}: b\n? - x\n  - [~, 0x1F]\n: c\n? {}\ns: &s [z]\n*s : d\n";
+        let document = parsed(text);
+        let keys: Vec<_> = document.root().entries().map(|(key, _)| key.key_text()).collect();
+        assert_eq!(keys, ["[service, 2]", "{a: '2', b: 1}", "[x, [null, 0x1F]]", "{}", "s", "[z]"]);
+        let (key, value) = document.root().entries().next().unwrap();
+        assert_eq!((key.text(), key.kind(), value.text()), (None, NodeKind::Sequence, Some("a")));
+        assert_eq!(document.root().get("[service, 2]").map(|_| ()), None);
+        assert_eq!(json(&value_of_first(text)), serde_json::json!("a"));
+        assert!(document.has_collection_keys() && !parsed("a: [b]").has_collection_keys());
+    }
+
+    /// The value of the first entry, read from JSON, whose keys are strings.
+    fn value_of_first(text: &str) -> Value {
+        let json = write_json(&Out::Source(parsed(text).root()));
+        parsed(&json).root().get("[service, 2]").unwrap().to_value()
+    }
+
+    #[test]
     fn merge_keys_are_merged() {
         let expected = "{x: {a: 1, b: 2}, y: {b: 3, c: 4}, z: {p: 0, b: 9, a: 1, c: 4, q: 5}}";
         let text =
@@ -163,6 +182,29 @@ mod rejects {
     }
 
     #[test]
+    fn equal_collections_as_keys() {
+        for text in [
+            "[a, b]: 1\n['a', \"b\"]: 2\n",
+            "? - a\n  - b\n: 1\n[a, b]: 2\n",
+            "{{a: 1, b: 2}: x, {b: 2, a: 1}: y}",
+            "a: &a [b]\nc: {*a : 1, [b]: 2}\n",
+            "'[a, b]': 1\n[a, b]: 2\n",
+        ] {
+            let error = rejected(text);
+            assert!(error.message.contains("is there twice"), "{error:?}");
+            let (first, second) = (error.labels[0].span, error.span.unwrap());
+            assert!(first.start < second.start);
+        }
+        for text in ["[a, b]: 1\n[b, a]: 2\n", "{[1]: 1, ['1']: 2, [[1]]: 3, {1: ~}: 4}"] {
+            assert_eq!(parsed(text).root().to_value(), value(&written(text)));
+        }
+        assert_eq!(
+            value("{x: &x {[a]: 1, b: 2}, y: {<<: *x, [a]: 3}}"),
+            value("{x: {[a]: 1, b: 2}, y: {[a]: 3, b: 2}}")
+        );
+    }
+
+    #[test]
     fn what_is_malformed_with_its_place() {
         for (text, place) in [
             ("a: [1, 2", "["),
@@ -173,15 +215,12 @@ mod rejects {
             ("a:\n\tb: 1", "b:"),
             ("--- a\n--- b\n", "---"),
             ("a: &x [*x]", "*x"),
-            ("{a: 1}: b", "{"),
-            ("? [a]\n: b", "["),
             ("!!int x", "x"),
             ("!!map x", "!!map"),
             ("!!seq {}", "!!seq"),
             ("<<: 1", "1"),
             ("<<: [{a: 1}, 2]", "2"),
             ("a: 1\0", "\0"),
-            ("a: &l [1]\n*l : 2", "*l"),
             ("a: \u{7}", "\u{7}"),
         ] {
             let error = rejected(text);
@@ -340,6 +379,18 @@ mod writing {
             "[1, 2]\n",
             "--- \n".trim_end_matches([' ', '\n']).to_owned().leak(),
             "|\n  text\n",
+            "[a, b]: x\n{a: 1}: y # c\nk:\n  [c]: d\n  [e]:\n    - f\n- g\n"
+                .split_once("- g")
+                .unwrap()
+                .0,
+            "? [a, b]\n: x\n? {a: 1} # c\n: y # d\n? [\n    a2, # in it\n    b\n  ]\n: - 1\n  - 2\nk: v\n",
+            "# above\n? - a\n  - b # of b\n: x # of x\n\n? a: 1\n  b:\n    - c\n: k: v\n  l: w\n? - - d\n:\n    e: f\n",
+            "m:\n  ?\n    - a\n  : - 1\n  ? ? - a\n    : b\n  : # c\n    d: 1\n- x\n"
+                .split_once("- x")
+                .unwrap()
+                .0,
+            "- ? [a]\n  : b\n  ? [c]\n  : - d\n- [e]: f\n  [g]:\n    h: 1\n",
+            "? !t [a]\n: x\n!t [b]: y\n? !t\n  - c\n: z\n",
         ] {
             let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
             assert_eq!(written(&text), text);
@@ -362,6 +413,20 @@ mod writing {
             ("a: # one\n  text # two\n", "# one\na: text # two\n"),
             ("a:\n  # c\n  text\n", "# c\na: text\n"),
             ("? a\n: b\n", "a: b\n"),
+            ("? # c\n  a\n: b\n", "# c\na: b\n"),
+            ("[a] : b\n", "[a]: b\n"),
+            ("? [a]\n", "? [a]\n:\n"),
+            ("?   - a\n    - b\n:   c\n", "? - a\n  - b\n: c\n"),
+            ("? # c\n  - a\n: b\n", "# c\n?\n  - a\n: b\n"),
+            ("?\n  # c\n  - a\n: b\n", "# c\n?\n  - a\n: b\n"),
+            ("? - a\n# c\n: b\n", "# c\n? - a\n: b\n"),
+            ("a: &x\n  - b\nc: {*x : d}\n*x : e\n", "a:\n  - b\nc:\n  ? - b\n  : d\n? - b\n: e\n"),
+            ("a: &x [b]\nc: {*x : d}\n*x : e\n", "a: [b]\nc: {[b]: d}\n[b]: e\n"),
+            ("a: [[b]: c, {d: 1}: {e: 2}]\n", "a: [[b]: c, {d: 1}: {e: 2}]\n"),
+            (
+                "a: &x [b]\nc: [[d]: e, {f: 1}: {g: 2}, *x]\n",
+                "a: [b]\nc: [{[d]: e}, {{f: 1}: {g: 2}}, [b]]\n",
+            ),
             ("a : b\n", "a: b\n"),
             ("--- a\n", "---\na\n"),
             ("--- {a: 1} # c\n", "---\n{a: 1} # c\n"),
@@ -647,6 +712,42 @@ pub(super) mod laws {
 
     /// A document as a formatter writes it, with a number in each comment, and the paths to its
     /// entries.
+    /// How the key of an entry is written, where it is one of a map.
+    #[derive(Debug, Clone, Copy)]
+    enum EntryKey {
+        Name,
+        FlowList,
+        FlowMap,
+        MarkedFlow,
+        MarkedBlock,
+        MarkedBelow,
+    }
+
+    impl EntryKey {
+        /// The key in this column, up to the colon.
+        fn written(self, index: usize, column: usize) -> String {
+            let pad = " ".repeat(column);
+            match self {
+                Self::Name => format!("k{index}:"),
+                Self::FlowList => format!("[k{index}, 'x']:"),
+                Self::FlowMap => format!("{{k{index}: [x]}}:"),
+                Self::MarkedFlow => format!("? [k{index},\n{pad}    y]\n{pad}:"),
+                Self::MarkedBelow => format!("?\n{pad}   k{index}: x\n{pad}:"),
+                Self::MarkedBlock => format!("? - k{index}\n{pad}  - z:\n{pad}    - z\n{pad}:"),
+            }
+        }
+    }
+
+    fn entry_key() -> impl Strategy<Value = EntryKey> {
+        use EntryKey::*;
+        let marked = [MarkedFlow, MarkedBlock, MarkedBelow];
+        prop_oneof![
+            Just(Name),
+            prop::sample::select(vec![FlowList, FlowMap]),
+            prop::sample::select(marked.to_vec()),
+        ]
+    }
+
     #[derive(Debug, Clone)]
     enum Block {
         Text(&'static str),
@@ -656,6 +757,7 @@ pub(super) mod laws {
 
     #[derive(Debug, Clone)]
     struct Entry {
+        key: EntryKey,
         blank: bool,
         above: bool,
         behind: bool,
@@ -679,8 +781,9 @@ pub(super) mod laws {
         let leaf = text.prop_map(Block::Text);
         leaf.prop_recursive(4, 40, 5, |inner| {
             let entry =
-                (any::<[bool; 4]>(), inner).prop_map(|([blank, above, behind, below], value)| {
-                    Entry { blank, above, behind, below, value }
+                (entry_key(), any::<[bool; 4]>(), inner).prop_map(|(key, comments, value)| {
+                    let [blank, above, behind, below] = comments;
+                    Entry { key, blank, above, behind, below, value }
                 });
             let entries = prop::collection::vec(entry, 1..4);
             (entries, any::<bool>()).prop_map(|(entries, map)| {
@@ -715,7 +818,11 @@ pub(super) mod laws {
                     self.out.push_str(&" ".repeat(column));
                 }
                 inline = false;
-                self.out.push_str(&if map { format!("k{index}:") } else { "-".to_owned() });
+                self.out.push_str(&if map {
+                    entry.key.written(index, column)
+                } else {
+                    "-".to_owned()
+                });
                 self.value(entry, map, column);
             }
             // Lines that are indented like a block belong to its last entry, but in the column of a
@@ -810,8 +917,15 @@ pub(super) mod laws {
         let pad = " ".repeat(column);
         paths.push(format!("{above}/last"));
         for (index, entry) in entries.iter().enumerate() {
-            let path = format!("{above}/k{index}");
-            text.push_str(&format!("\n{pad}# above {path} ;\n{pad}k{index}: "));
+            let (name, key) = match entry.key {
+                EntryKey::Name => (format!("k{index}"), format!("k{index}: ")),
+                EntryKey::FlowList | EntryKey::FlowMap => {
+                    (format!("[k{index}]"), format!("['k{index}']: "))
+                }
+                _ => (format!("[k{index}]"), format!("? - k{index}\n{pad}: ")),
+            };
+            let path = format!("{above}/{name}");
+            text.push_str(&format!("\n{pad}# above {path} ;\n{pad}{key}"));
             match &entry.value {
                 Block::Text(_) => text.push_str(&format!("x # behind {path} ;\n")),
                 Block::Map(inner) | Block::List(inner) => {
@@ -833,7 +947,7 @@ pub(super) mod laws {
             return Out::Source(node);
         }
         let entries = node.entries().filter_map(|(key, value)| {
-            let path = format!("{path}/{}", key.text().unwrap());
+            let path = format!("{path}/{}", key.key_text());
             (path != gone).then(|| (OutKey::Source(key), without(value, &path, gone)))
         });
         Out::Map { entries: entries.collect(), like: Some(node) }
@@ -888,6 +1002,11 @@ pub(super) mod laws {
             "k1: ",
             "k2: v\n",
             "k3:\n",
+            "? - ",
+            "\n: ",
+            "[c]: ",
+            "{d: ~}: ",
+            "? [e\n",
             "\n\n",
             "x y",
             "\u{2028}",
@@ -898,7 +1017,7 @@ pub(super) mod laws {
     }
 
     pub(in crate::text::yaml) fn mutated() -> impl Strategy<Value = String> {
-        const BASE: &str = "# head\na: &r 1 # c\nb:\n  - x\n  - k: |\n      lit\n    l: [1, {m: n}, *r]\n# d\nc: {<<: {z: 1}}\nd: >-\n  f\n\n  g\n";
+        const BASE: &str = "# head\na: &r 1 # c\nb:\n  - x\n  - k: |\n      lit\n    l: [1, {m: n}, *r]\n# d\nc: {<<: {z: 1}, [o]: p}\nd: >-\n  f\n\n  g\n[q, *r]: s\n? - t # e\n  - u\n# f\n: v # g\n";
         prop::collection::vec((0..BASE.len(), 0..6_usize, scraps()), 1..4).prop_map(|edits| {
             edits.into_iter().fold(BASE.to_owned(), |mut text, (at, len, scrap)| {
                 let at = (0..=at.min(text.len()))

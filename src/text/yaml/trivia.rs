@@ -171,10 +171,12 @@ impl<'t> Gaps<'t> {
             || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
         let after_dash = self.dash().and_then(|dash| self.text.get(dash as usize..self.at));
         let mut on_dash = after_dash.is_some_and(|between| !between.contains('\n'));
-        let (mut line_start, mut found) = (self.at, None);
+        let (mut line_start, mut found, mut on_mark) = (self.at, None, false);
         let mut pieces = Pieces { bytes: self.text.as_bytes(), at: self.at, end };
         while let Some(piece) = pieces.next() {
             match piece {
+                // Behind a question mark, it goes with the key that is still to come.
+                TriviaPiece::Comment(range) if on_mark => self.whole_lines(range.start, range.end),
                 TriviaPiece::Comment(range) if !whole => self.behind(range, on_dash),
                 TriviaPiece::Comment(range) if range.end == self.text.len() => {
                     self.whole_lines(line_start, range.end)
@@ -185,7 +187,7 @@ impl<'t> Gaps<'t> {
                     if whole {
                         self.whole_lines(line_start, next);
                     }
-                    (whole, line_start, on_dash) = (true, next, false);
+                    (whole, line_start, on_dash, on_mark) = (true, next, false, false);
                 }
                 TriviaPiece::Dash(at) if self.flow == 0 => {
                     self.dash = Some(Dash { at: at as u32, behind: None, lines: Vec::new() });
@@ -194,6 +196,7 @@ impl<'t> Gaps<'t> {
                 TriviaPiece::Dash(_) => whole = false,
                 TriviaPiece::Word(range) => {
                     whole = false;
+                    on_mark |= self.flow == 0 && self.text.get(range.clone()) == Some("?");
                     if header.is_some() && self.text.as_bytes().get(range.start).copied() == header
                     {
                         // The header may be the last thing before the token, so the rest of its
@@ -244,6 +247,11 @@ impl<'t> Gaps<'t> {
                 self.give_lines(owner, CommentPlace::Above);
             }
         }
+        self.owner = owner;
+    }
+
+    /// The key that was read last is complete: what follows is part of its entry again.
+    pub(super) fn resume(&mut self, owner: u32) {
         self.owner = owner;
     }
 

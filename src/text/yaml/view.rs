@@ -16,8 +16,8 @@ pub(crate) struct OutNode<'o, 'a> {
 /// An entry of a map in an output tree.
 #[derive(Clone)]
 pub(crate) struct OutEntry<'o, 'a> {
-    /// The key.
-    pub name: &'o str,
+    /// The key; of one that is no scalar, its canonical text.
+    pub name: Cow<'o, str>,
     /// Where the key stands; of a new one, the map that it came into.
     pub span: Span,
     /// What stands behind it.
@@ -50,8 +50,8 @@ impl<'o, 'a> OutNode<'o, 'a> {
         let mut entries = Vec::new();
         self.item.each_entry(|key, value, lifted| {
             let (name, span) = match key {
-                ItemKey::Source(key) => (key.text().unwrap_or_default(), key.span()),
-                ItemKey::New(name) => (name, self.span),
+                ItemKey::Source(key) => (key.key_text(), key.span()),
+                ItemKey::New(name) => (Cow::Borrowed(name), self.span),
             };
             let value = Self::new(value, lifted.map_or(span, Node::span));
             entries.push(OutEntry { name, span, value });
@@ -124,8 +124,8 @@ impl<'a> Item<'_, 'a> {
                 let mut entries = Vec::new();
                 self.each_entry(|key, value, _| {
                     let name = match key {
-                        ItemKey::Source(key) => key.text().unwrap_or_default(),
-                        ItemKey::New(name) => name,
+                        ItemKey::Source(key) => key.key_text(),
+                        ItemKey::New(name) => Cow::Borrowed(name),
                     };
                     entries.push((name.into(), value.to_value()));
                 });

@@ -269,15 +269,18 @@ impl<'i, 'a> Item<'i, 'a> {
                 NodeStyle::FlowMap | NodeStyle::FlowList if !node.record().is(Record::TANGLED) => {
                     true
                 }
-                NodeStyle::FlowMap => {
-                    node.entries().all(|(_, value)| Item::Source(value).fits_flow())
-                }
+                NodeStyle::FlowMap => node
+                    .entries()
+                    .all(|(key, value)| key.fits_flow_key() && Item::Source(value).fits_flow()),
                 NodeStyle::FlowList => node.items().all(|item| Item::Source(item).fits_flow()),
                 _ => false,
             },
             Self::Out(Out::Map { entries, like }) => {
                 like.is_none_or(Node::is_flow)
-                    && entries.iter().all(|(_, value)| Item::from(value).fits_flow())
+                    && entries.iter().all(|(key, value)| {
+                        !matches!(key, OutKey::Source(key) if !key.fits_flow_key())
+                            && Item::from(value).fits_flow()
+                    })
             }
             Self::Out(Out::Seq { items, like }) => {
                 like.is_none_or(Node::is_flow)
@@ -303,8 +306,59 @@ impl<'a> Node<'a> {
     fn verbatim_flow(self) -> Option<&'a str> {
         let copied = self.is_flow() && !self.record().is(Record::TANGLED);
         // A map of a single pair in a list may lack the braces.
-        Some(self.source())
-            .filter(|source| copied && source.starts_with(['[', '{']) && !has_odd_breaks(source))
+        let first = self.document.children(self.record()).first();
+        let bare = first
+            .is_some_and(|first| self.document.nodes[*first as usize].start == self.record().start);
+        Some(self.source()).filter(|source| {
+            copied && !bare && source.starts_with(['[', '{']) && !has_odd_breaks(source)
+        })
+    }
+
+    /// Whether a comment stands in it and is copied with it.
+    fn copies(self, piece: &Trivia) -> bool {
+        let record = self.own_record();
+        record.start <= piece.start
+            && piece.end <= record.end
+            && record.shape != NodeStyle::Alias
+            && self.verbatim_flow().is_some()
+    }
+
+    /// Whether it needs no block style as a key.
+    fn fits_flow_key(self) -> bool {
+        self.kind() == NodeKind::Scalar || Item::Source(self).fits_flow()
+    }
+
+    /// Whether it is a key behind a question mark: no colon follows it.
+    fn is_marked(self) -> bool {
+        let behind = || self.document.text.get(self.own_record().end as usize..);
+        let colon = |behind: &str| behind.trim_start_matches([' ', '\t']).starts_with(':');
+        self.kind() != NodeKind::Scalar && !behind().is_some_and(colon)
+    }
+
+    /// The last node in it, as the source has them.
+    fn last(self) -> u32 {
+        let children = self.document.children(self.own_record());
+        children.last().map_or(self.id, |&last| self.document.at(last).last())
+    }
+
+    /// What stands before it in its line.
+    fn line_before(self) -> &'a str {
+        let (text, start) = (&self.document.text, self.own_record().start as usize);
+        text.get(line_start(text, start)..start).unwrap_or_default()
+    }
+
+    /// The comment behind this key that stands before the colon.
+    fn behind_mark(self) -> Option<&'a Trivia> {
+        self.trivia().iter().find(|piece| self.is_behind_mark(piece))
+    }
+
+    fn is_behind_mark(self, piece: &Trivia) -> bool {
+        let end = self.own_record().end;
+        let gap = || self.document.slice(end, piece.start).bytes();
+        piece.place == CommentPlace::Behind
+            && self.kind() != NodeKind::Scalar
+            && end <= piece.start
+            && gap().all(|byte| matches!(byte, b' ' | b'\t'))
     }
 
     fn tag(self) -> Option<&'a str> {
@@ -328,9 +382,19 @@ impl<'a> Node<'a> {
     /// The column in which it starts; nothing where an anchor, a tag or a key stands before it in
     /// its line.
     fn column(self) -> Option<usize> {
-        let start = self.own_record().start as usize;
-        let before = self.document.text.get(line_start(&self.document.text, start)..start)?;
+        let before = self.line_before();
         before.bytes().all(|byte| matches!(byte, b' ' | b'-' | b'?')).then_some(before.len())
+    }
+
+    /// The column in which its entry starts, where it is a key.
+    fn entry_column(self) -> Option<usize> {
+        if !self.is_marked() {
+            return self.column();
+        }
+        let text = &self.document.text;
+        let before = text.get(..self.own_record().start as usize)?.trim_end();
+        let mark = before.strip_suffix('?')?.len();
+        Some(mark - line_start(text, mark))
     }
 
     /// The column in which the author wrote the key or list that this is the value or an item of,
@@ -338,7 +402,7 @@ impl<'a> Node<'a> {
     fn outer_column(self, parent: ValueParent<'_>) -> Option<usize> {
         let (outer, holds) = match parent {
             ValueParent::Root => return None,
-            ValueParent::Key(key) => (key?, self.id == key?.id + 1),
+            ValueParent::Key(key) => (key?, self.id == key?.last() + 1),
             ValueParent::List(list) => (
                 list?,
                 list?.record().start <= self.record().start
@@ -347,7 +411,11 @@ impl<'a> Node<'a> {
         };
         let here = std::ptr::eq(outer.document, self.document)
             && self.own_record().shape != NodeStyle::Alias;
-        if holds && here { outer.column() } else { None }
+        match parent {
+            _ if !holds || !here => None,
+            ValueParent::Key(_) => outer.entry_column(),
+            _ => outer.column(),
+        }
     }
 }
 
@@ -439,7 +507,7 @@ impl YamlWriter {
         }
         let spot =
             ValueSpot { column: 0, parent: ValueParent::Root, owner: root.like(), lifted: None };
-        self.lines_above(spot.owner, root, 0, false);
+        self.lines_above(spot, root, false);
         let start = self.out.len();
         self.after_indicator(root, spot);
         // Where the root is absent, there is nothing before its comment, or nothing at all.
@@ -493,13 +561,16 @@ impl YamlWriter {
     ) {
         let ValueSpot { column, owner, .. } = spot;
         if !inline {
-            self.lines_above(owner, value, column, trim);
+            self.lines_above(spot, value, trim);
             pad(&mut self.out, column);
         }
         if let Some(source) = copied_entry(key, value) {
             self.out.push_str(source);
             self.behind(spot);
             self.out.push('\n');
+        } else if let Some(key) = owner.filter(|key| key.kind() != NodeKind::Scalar) {
+            self.collection_key(key, column);
+            self.after_colon(key, value, spot);
         } else {
             let start = self.out.len();
             self.key(key, ScalarContext::Key);
@@ -515,10 +586,68 @@ impl YamlWriter {
         self.lines_below(owner, column);
     }
 
+    /// A key that is no scalar, up to its colon: in block style, or where its author put one, behind
+    /// a question mark.
+    fn collection_key(&mut self, key: Node<'_>, column: usize) {
+        let (item, start) = (Item::Source(key), self.out.len());
+        if item.is_block() {
+            self.block_key(key, column);
+            return pad(&mut self.out, column);
+        }
+        self.inline(item, ScalarContext::Block(Some(column)));
+        let behind = key.behind_mark();
+        if key.is_marked() || behind.is_some() || self.needs_mark(start) {
+            self.out.insert_str(start, "? ");
+            if let Some(piece) = behind {
+                self.comment(key, piece);
+            }
+            self.out.push('\n');
+            pad(&mut self.out, column);
+        }
+    }
+
+    /// A question mark and a key in block style, which begins behind it or on the line below.
+    fn block_key(&mut self, key: Node<'_>, column: usize) {
+        let (item, tag) = (Item::Source(key), key.tag());
+        let is_below = key.line_before().trim_matches(' ').is_empty() && !key.is_alias();
+        self.out.push('?');
+        if tag.is_none() && !is_below && !starts_with_lines(item) {
+            self.out.push(' ');
+            return self.block(item, column + 2, true);
+        }
+        if let Some(tag) = tag {
+            self.out.push(' ');
+            self.out.push_str(tag);
+        }
+        self.out.push('\n');
+        let by = key.entry_column().and_then(|entry| key.column()?.checked_sub(entry));
+        self.block(item, column + by.filter(|by| *by > 0).unwrap_or(2), false);
+    }
+
+    /// The colon behind a key that is no scalar, and the value; where the colon has a line of its
+    /// own, a block may start in it.
+    fn after_colon(&mut self, key: Node<'_>, value: Item<'_, '_>, spot: ValueSpot<'_>) {
+        self.out.push(':');
+        let alone = |value: Node<'_>| value.line_before().trim_matches(' ') == ":";
+        let marked = self.out.ends_with("\n:") || self.out.ends_with(" :");
+        let compact = marked
+            && value.is_block()
+            && value.like().is_some_and(alone)
+            && tag_of(value).is_none()
+            && !starts_with_lines(value)
+            && behind(key, true).is_none();
+        if compact {
+            self.out.push(' ');
+            self.block(value, spot.column + 2, true);
+        } else {
+            self.after_indicator(value, spot);
+        }
+    }
+
     /// A dash, an item, and the comments around them.
     fn item(&mut self, value: Item<'_, '_>, spot: ValueSpot<'_>, inline: bool, trim: bool) {
         if !inline {
-            self.lines_above(spot.owner, value, spot.column, trim);
+            self.lines_above(spot, value, trim);
             pad(&mut self.out, spot.column);
         }
         self.out.push('-');
@@ -577,6 +706,9 @@ impl YamlWriter {
 
     fn key(&mut self, key: ItemKey<'_, '_>, context: ScalarContext) {
         match key {
+            ItemKey::Source(node) if node.kind() != NodeKind::Scalar => {
+                self.inline(Item::Source(node), context)
+            }
             ItemKey::Source(node) => {
                 self.push_tag(Item::Source(node));
                 let absent = node.source().is_empty() && node.record().typing == Typing::Core;
@@ -589,9 +721,10 @@ impl YamlWriter {
     }
 
     /// Whether the key that starts here is read as one only behind a question mark: it is too long,
-    /// or it is absent.
+    /// of several lines, or absent.
     fn needs_mark(&self, start: usize) -> bool {
-        !(1..=SIMPLE_KEY).contains(&(self.out.len() - start))
+        let key = self.out.as_bytes().get(start..).unwrap_or_default();
+        !(1..=SIMPLE_KEY).contains(&key.len()) || memchr(b'\n', key).is_some()
     }
 
     fn push_tag(&mut self, item: Item<'_, '_>) {
@@ -799,20 +932,12 @@ impl YamlWriter {
 
     /// The comments and blank lines above an entry; the first of its block loses the blank lines
     /// that parted it from another one.
-    fn lines_above(
-        &mut self,
-        owner: Option<Node<'_>>,
-        value: Item<'_, '_>,
-        column: usize,
-        trim: bool,
-    ) {
-        let Some(owner) = owner else { return };
-        let (trivia, start) = (owner.trivia(), self.out.len());
-        for (index, piece) in trivia.iter().enumerate() {
-            if is_above(piece, trivia.get(index + 1), value) {
-                let lines = owner.document.slice(piece.start, piece.end);
-                self.lines(lines, column, trim && self.out.len() == start);
-            }
+    fn lines_above(&mut self, spot: ValueSpot<'_>, value: Item<'_, '_>, trim: bool) {
+        let Some(owner) = spot.owner else { return };
+        let start = self.out.len();
+        for piece in above(owner, matches!(spot.parent, ValueParent::Key(_)), value) {
+            let lines = owner.document.slice(piece.start, piece.end);
+            self.lines(lines, spot.column, trim && self.out.len() == start);
         }
     }
 
@@ -841,20 +966,23 @@ impl YamlWriter {
 
     /// The comment on the line of an entry.
     fn behind(&mut self, spot: ValueSpot<'_>) {
-        let piece = |owner: Node<'_>| {
-            owner.trivia().iter().rfind(|piece| piece.place == CommentPlace::Behind).copied()
-        };
+        let is_key = matches!(spot.parent, ValueParent::Key(_));
         let found = [spot.owner, spot.lifted]
             .into_iter()
             .flatten()
-            .find_map(|owner| Some((owner, piece(owner)?)));
+            .find_map(|owner| Some((owner, behind(owner, is_key)?)));
         if let Some((owner, piece)) = found {
-            let comment = owner.document.slice(piece.start, piece.end);
-            if comment.starts_with('#') {
-                self.out.push(' ');
-            }
-            self.out.push_str(comment);
+            self.comment(owner, piece);
         }
+    }
+
+    /// A comment at the end of the line.
+    fn comment(&mut self, owner: Node<'_>, piece: &Trivia) {
+        let comment = owner.document.slice(piece.start, piece.end);
+        if comment.starts_with('#') {
+            self.out.push(' ');
+        }
+        self.out.push_str(comment);
     }
 
     /// Removes spaces at the end, back to `start`.
@@ -884,6 +1012,12 @@ impl<'a> ItemKey<'_, 'a> {
     }
 }
 
+/// The comment at the end of the line of an entry, a key or an item.
+fn behind(owner: Node<'_>, is_key: bool) -> Option<&Trivia> {
+    let at_end = |piece: &&Trivia| piece.place == CommentPlace::Behind;
+    owner.trivia().iter().rfind(|piece| at_end(piece) && !(is_key && owner.is_behind_mark(piece)))
+}
+
 fn tag_of<'a>(item: Item<'_, 'a>) -> Option<&'a str> {
     // What is new in place of a tagged collection keeps its tag.
     item.like().and_then(Node::tag)
@@ -900,13 +1034,23 @@ fn starts_source(item: Item<'_, '_>, owner: Option<Node<'_>>) -> bool {
 fn starts_with_lines(block: Item<'_, '_>) -> bool {
     let Some((owner, value)) = block.first() else { return false };
     let trim = !starts_source(block, Some(owner));
+    above(owner, block.kind() == NodeKind::Mapping, value)
+        .any(|piece| !trim || owner.document.slice(piece.start, piece.end).contains('#'))
+}
+
+/// The pieces that are written above their owner, a key or an item.
+fn above<'a>(
+    owner: Node<'a>,
+    is_key: bool,
+    value: Item<'_, '_>,
+) -> impl Iterator<Item = &'a Trivia> {
     let trivia = owner.trivia();
-    let shown =
-        |piece: &Trivia| !trim || owner.document.slice(piece.start, piece.end).contains('#');
-    trivia
-        .iter()
-        .enumerate()
-        .any(|(index, piece)| is_above(piece, trivia.get(index + 1), value) && shown(piece))
+    let key = Some(owner).filter(|key| is_key && key.kind() != NodeKind::Scalar);
+    let pieces = trivia.iter().enumerate().filter(move |(index, piece)| {
+        is_above(piece, trivia.get(index + 1), value)
+            && !key.is_some_and(|key| key.is_behind_mark(piece) || key.copies(piece))
+    });
+    pieces.map(|(_, piece)| piece)
 }
 
 /// Whether a piece is written above its owner.
@@ -916,15 +1060,7 @@ fn is_above(piece: &Trivia, next: Option<&Trivia>, value: Item<'_, '_>) -> bool 
         CommentPlace::Below => false,
         // There is one end of the line, and the last comment has it.
         CommentPlace::Behind => next.is_some_and(|next| next.place == CommentPlace::Behind),
-        CommentPlace::Inside => match value {
-            Item::Source(node) if node.verbatim_flow().is_some() => {
-                let record = node.record();
-                node.own_record().shape == NodeStyle::Alias
-                    || piece.start < record.start
-                    || piece.end > record.end
-            }
-            _ => true,
-        },
+        CommentPlace::Inside => !matches!(value, Item::Source(value) if value.copies(piece)),
     }
 }
 

@@ -55,7 +55,11 @@ pub(super) fn assigned(body: OutNode<'_, '_>, keyname: &str) -> Vec<AssignedValu
 }
 
 fn assignment(entry: &OutEntry<'_, '_>) -> AssignedValue {
-    AssignedValue { name: entry.name.to_owned(), span: entry.span, value: whole(entry.value) }
+    AssignedValue {
+        name: entry.name.clone().into_owned(),
+        span: entry.span,
+        value: whole(entry.value),
+    }
 }
 
 pub(super) fn described(body: OutNode<'_, '_>) -> Described {
@@ -72,7 +76,7 @@ pub(super) fn described(body: OutNode<'_, '_>) -> Described {
 
 pub(super) fn capability(entry: OutEntry<'_, '_>) -> TopologyCapability {
     TopologyCapability {
-        name: entry.name.to_owned(),
+        name: entry.name.into_owned(),
         span: entry.span,
         properties: assigned(entry.value, "properties"),
         attributes: assigned(entry.value, "attributes"),
@@ -84,9 +88,9 @@ pub(super) fn capability(entry: OutEntry<'_, '_>) -> TopologyCapability {
 pub(super) fn artifact(entry: OutEntry<'_, '_>) -> TopologyArtifact {
     const READ: [&str; 5] = ["type", "file", "repository", "deploy_path", "properties"];
     let body = entry.value;
-    let others = body.entries().into_iter().filter(|other| !READ.contains(&other.name));
+    let others = body.entries().into_iter().filter(|other| !READ.contains(&&*other.name));
     TopologyArtifact {
-        name: entry.name.to_owned(),
+        name: entry.name.into_owned(),
         span: entry.span,
         type_name: text(body, "type"),
         file: whole_text(body).or_else(|| text(body, "file")),
@@ -103,9 +107,10 @@ fn interface(entry: OutEntry<'_, '_>) -> TopologyInterface {
     let body = entry.value;
     let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
     let is_grouped = ["operations", "notifications"].iter().any(|name| body.get(name).is_some());
-    let on_top = body.entries().into_iter().filter(|part| !is_grouped && !INTERFACE.has(part.name));
+    let on_top =
+        body.entries().into_iter().filter(|part| !is_grouped && !INTERFACE.has(&part.name));
     TopologyInterface {
-        name: entry.name.to_owned(),
+        name: entry.name.into_owned(),
         span: entry.span,
         type_name: text(body, "type"),
         inputs: assigned(body, "inputs"),
@@ -119,7 +124,7 @@ fn operation(entry: OutEntry<'_, '_>) -> TopologyOperation {
     let body = entry.value;
     let short = (body.kind() == NodeKind::Scalar).then_some(body);
     TopologyOperation {
-        name: entry.name.to_owned(),
+        name: entry.name.into_owned(),
         span: entry.span,
         implementation: short
             .filter(|body| body.text().is_some())
@@ -155,10 +160,10 @@ fn parameter(entry: OutEntry<'_, '_>) -> TopologyParameter {
     let OutEntry { name, span, value: body } = entry;
     let parts = body.entries();
     let is_definition =
-        body.kind() == NodeKind::Mapping && parts.iter().all(|part| PARAMETER.has(part.name));
+        body.kind() == NodeKind::Mapping && parts.iter().all(|part| PARAMETER.has(&part.name));
     let of = |keyname| value(body, keyname).filter(|_| is_definition);
     TopologyParameter {
-        name: name.to_owned(),
+        name: name.into_owned(),
         span,
         type_name: text(body, "type").filter(|_| is_definition),
         value: if is_definition { of("value") } else { some(body) },

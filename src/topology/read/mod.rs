@@ -15,6 +15,7 @@ use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use body::{assigned, described, entries, texts};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// What is known of a relation when it is asked whether it is one to a host.
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +74,16 @@ pub(super) fn topology(
 fn positions<'o, I>(
     entries: &[OutEntry<'o, '_>],
     id: impl Fn(usize) -> I,
-) -> FxHashMap<&'o str, I> {
+) -> FxHashMap<Cow<'o, str>, I> {
     let named = entries.iter().enumerate();
-    named.map(|(position, entry)| (entry.name, id(position))).collect()
+    named.map(|(position, entry)| (entry.name.clone(), id(position))).collect()
 }
 
 struct TopologyReader<'o, 'h> {
     hosting: &'h dyn Fn(&RelationHead<'_>) -> bool,
-    nodes: FxHashMap<&'o str, NodeIndex>,
-    groups: FxHashMap<&'o str, GroupIndex>,
-    relationships: FxHashMap<&'o str, RelationshipIndex>,
+    nodes: FxHashMap<Cow<'o, str>, NodeIndex>,
+    groups: FxHashMap<Cow<'o, str>, GroupIndex>,
+    relationships: FxHashMap<Cow<'o, str>, RelationshipIndex>,
     topology: Topology,
 }
 
@@ -92,7 +93,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         let body = entry.value;
         let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
         let mut node = TopologyNode {
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             span: entry.span,
             described: described(body),
             directives: body.get("directives").map(texts).unwrap_or_default(),
@@ -126,14 +127,14 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         let (relationship, relationship_type) =
             body.get("relationship").map(|used| self.relationship(used)).unwrap_or_default();
         let head = RelationHead {
-            name: entry.name,
+            name: &entry.name,
             source: &node.name,
             source_type: node.described.type_name.as_ref().map(|name| &*name.value),
             position: position as u32,
             relationship_type: relationship_type.as_ref().map(|name| &*name.value),
         };
         TopologyRelation {
-            name: entry.name.to_owned(),
+            name: entry.name.to_string(),
             position: head.position,
             span: entry.span,
             source,
@@ -180,7 +181,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
 
     fn group(&self, entry: OutEntry<'o, 'a>) -> TopologyGroup {
         TopologyGroup {
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             span: entry.span,
             described: described(entry.value),
             members: self.elements(entry.value, "members"),
@@ -189,7 +190,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
 
     fn policy(&self, entry: OutEntry<'o, 'a>) -> TopologyPolicy {
         TopologyPolicy {
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             span: entry.span,
             described: described(entry.value),
             targets: self.elements(entry.value, "targets"),
@@ -232,7 +233,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
 }
 
 fn named_relationship(entry: &OutEntry<'_, '_>) -> TopologyRelationship {
-    relationship(Some(entry.name.to_owned()), entry.span, entry.value)
+    relationship(Some(entry.name.clone().into_owned()), entry.span, entry.value)
 }
 
 fn relationship(name: Option<String>, span: Span, body: OutNode<'_, '_>) -> TopologyRelationship {

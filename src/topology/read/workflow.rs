@@ -8,6 +8,7 @@ use crate::topology::part::{
     TopologyWorkflow,
 };
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 impl<'o, 'a> TopologyReader<'o, '_> {
     pub(super) fn workflow(&self, entry: OutEntry<'o, 'a>) -> TopologyWorkflow {
@@ -16,7 +17,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         let positions = positions(&steps, StepIndex::new);
         let preconditions = body.get("preconditions").map(listed).unwrap_or_default();
         TopologyWorkflow {
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             span: entry.span,
             description: text(body, "description"),
             metadata: assigned(body, "metadata"),
@@ -39,7 +40,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
     fn step(
         &self,
         entry: OutEntry<'o, 'a>,
-        positions: &FxHashMap<&'o str, StepIndex>,
+        positions: &FxHashMap<Cow<'o, str>, StepIndex>,
     ) -> TopologyStep {
         let body = entry.value;
         let next = |keyname| {
@@ -53,7 +54,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         };
         let activities = body.get("activities").map(listed).unwrap_or_default();
         TopologyStep {
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             span: entry.span,
             target: body.get("target").map(|target| self.element(target)),
             relationship: text(body, "target_relationship"),

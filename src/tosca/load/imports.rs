@@ -4,6 +4,7 @@
 //! Nothing is fetched. What is to be had from a URL is read where a local copy is mapped to it;
 //! else resolving leaves it to an orchestrator, and validating says so.
 
+use super::keys;
 use super::mapping::{Mapping, below, file_url};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::text::files::Files;
@@ -269,7 +270,7 @@ impl ImportReading<'_> {
                 self.imported.links.links.push(Link { to, ..target.link });
             }
             for (document, way) in self.how.texts.parse(&new).into_iter().zip(ways) {
-                if let Some(document) = self.how.ok(document, way, diagnostics) {
+                if let Some(document) = self.how.ok(keys::judged(document), way, diagnostics) {
                     next.extend(self.targets(document, way, diagnostics));
                     self.imported.files.push(document.file());
                 }

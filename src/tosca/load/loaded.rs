@@ -3,6 +3,7 @@
 use super::Mapping;
 use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
+use super::keys;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{self, Files};
@@ -100,7 +101,8 @@ impl Loaded {
         let jobs: Vec<_> = library.iter().map(|&file| (file, None)).collect();
         // What cannot be read hides nothing of the rest.
         let mut parsed = files.parse(&jobs).into_iter();
-        library.retain(|_| parsed.next().and_then(|parsed| diagnostics.ok(parsed)).is_some());
+        let mut is_read = |parsed| diagnostics.ok(keys::judged(parsed)).is_some();
+        library.retain(|_| parsed.next().is_some_and(&mut is_read));
         if library.is_empty() {
             let message = format!("there is nothing of TOSCA in `{}`", directory.display());
             diagnostics.push(Diagnostic::error(Code::File, message));
@@ -311,7 +313,7 @@ impl OpenedPackage {
             .chain(library.iter().map(|&file| (file, keep(extent))))
             .collect();
         for parsed in files.parse(&jobs) {
-            diagnostics.ok(parsed);
+            diagnostics.ok(keys::judged(parsed));
         }
         if diagnostics.has_errors() {
             return Err(diagnostics);

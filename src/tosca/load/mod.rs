@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod imports;
+mod keys;
 mod loaded;
 mod mapping;
 

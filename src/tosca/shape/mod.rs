@@ -164,7 +164,9 @@ impl Vocabulary {
 
     /// What to say of a key that is not known: it would silently have no effect.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
-        let text = key.text().unwrap_or_default();
+        let text = &*key.key_text();
+        // What is no string is nobody's own.
+        let reading = if key.text().is_some() { reading } else { Reading::Strict };
         if self.has(text) {
             return None;
         }

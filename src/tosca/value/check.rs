@@ -235,8 +235,26 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         );
     }
 
+    /// A key of a map: a string, unless its schema says otherwise. Nothing can be told of the parts
+    /// of a list or a map for which only its text stands.
     fn key(&mut self, key: Datum<'t>, kind: &TypedSchema<'t>) {
-        if let Some(schema) = kind.key_schema() {
+        let Some(schema) = kind.key_schema() else {
+            if key.kind() != NodeKind::Scalar {
+                let message = format!("expected a string as key, got {}", key.described());
+                let error = Diagnostic::error(Code::InvalidValue, message).at(key.span());
+                let help = "let the `key_schema` of the map say what its keys are";
+                self.report(error.section("3.3.5").help(help));
+            }
+            return;
+        };
+        let expected = self.kind(schema);
+        let stands_for = match expected.base {
+            Some(Primitive::List | Primitive::Range) => key.stands_for(NodeKind::Sequence),
+            Some(Primitive::Map) => key.stands_for(NodeKind::Mapping),
+            None => schema.is_typed() && key.stands_for(NodeKind::Mapping),
+            Some(_) => false,
+        };
+        if !stands_for {
             self.value(key, schema);
         }
     }
@@ -297,10 +315,11 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             definitions.iter().map(|&definition| (definition.named.name, definition)).collect();
         let mut assigned = FxHashSet::default();
         for (key, value) in values.into_iter().flat_map(Datum::entries) {
-            let name = key.text().unwrap_or_default();
-            match known.get(name) {
+            let name = &*key.key_text();
+            let definition = key.text().and_then(|name| known.get(name));
+            match definition {
                 Some(definition) => {
-                    assigned.insert(name);
+                    assigned.insert(definition.named.name);
                     self.assignment(value, definition);
                 }
                 None if is_open => self.untyped(value),

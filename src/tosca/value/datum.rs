@@ -85,6 +85,25 @@ impl<'t> Datum<'t> {
         }
     }
 
+    /// What stands for it where it is a key: the text of a scalar, and the canonical text of a list
+    /// or a map.
+    pub(super) fn key_text(self) -> Cow<'t, str> {
+        match self {
+            Self::Node(node) => node.key_text(),
+            _ => Cow::Borrowed(self.text().unwrap_or_default()),
+        }
+    }
+
+    /// Whether it is the canonical text of a list or a map, which a key of what stands in no
+    /// document has in its place.
+    pub(super) fn stands_for(self, kind: NodeKind) -> bool {
+        match (self, kind) {
+            (Self::Key(text), NodeKind::Sequence) => text.starts_with('[') && text.ends_with(']'),
+            (Self::Key(text), NodeKind::Mapping) => text.starts_with('{') && text.ends_with('}'),
+            _ => false,
+        }
+    }
+
     /// The text of a scalar as it would be written; nothing for null, which is no text.
     pub(super) fn written(self) -> Option<Cow<'t, str>> {
         match self {

@@ -223,6 +223,16 @@ fn parts_and_constraints_are_checked() {
             "invalid-value invalid-value",
         ),
         ("{type: map, entry_schema: {type: string}}", "{8080: a}", ""),
+        (
+            "{type: map, key_schema: {type: list, entry_schema: integer}}",
+            "{[1, 2]: a, [b]: c, d: e, {1: 2}: f}",
+            "invalid-value invalid-value invalid-value",
+        ),
+        ("{type: map, key_schema: {type: map}}", "{{a: 1}: b, [c]: d}", "invalid-value"),
+        ("{type: map, key_schema: Names}", "{[ab]: 1, [a]: 2, []: 3}", "violated-constraint"),
+        ("{type: map, key_schema: Empty}", "{{}: 1, a: 2}", "invalid-value"),
+        ("map", "{[1]: a}", "invalid-value"),
+        ("Empty", "{[1]: a}", "unknown-property"),
         ("Port", "80", ""),
         ("Port", "0", "violated-constraint"),
         ("Port", "http", "invalid-value"),
@@ -251,6 +261,26 @@ fn parts_and_constraints_are_checked() {
     ];
     for (schema, literal, expected) in cases {
         assert_eq!(value(schema, literal), expected, "{schema} {literal}");
+    }
+}
+
+/// Of a key that is no scalar, only the text is left where it stands in no document.
+#[test]
+fn texts_stand_for_keys_that_are_lists_and_maps() {
+    for (schema, given, expected) in [
+        ("{type: list, entry_schema: integer}", "{[1, 2]: x, {a: 1}: y, z: 0}", 2),
+        ("Empty", "{[1, 2]: x, {a: 1}: y, z: 0}", 2),
+        ("string", "{[1, 2]: x, y: 0}", 0),
+    ] {
+        let text = format!("{{type: map, key_schema: {schema}}}");
+        let (types, schema, given) = (document(&types_text()), document(&text), document(given));
+        let mut diagnostics = Diagnostics::default();
+        let schema = Schema::read(schema.root(), &mut diagnostics);
+        assert_eq!(diagnostics, Diagnostics::default());
+        let value = given.root().to_value();
+        let types = Types::of(&types);
+        let findings = check_value(Datum::Value(&value), &schema, &types);
+        assert_eq!(findings.diagnostics.len(), expected, "{text} {value}");
     }
 }
 

@@ -8,6 +8,7 @@ use super::{Clause, Operator, Primitive, Schema, UndecidedReason, function, func
 use crate::text::yaml::NodeKind;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// What can be told.
@@ -146,18 +147,18 @@ impl<'t> ValueChecker<'t, '_> {
         kind: Option<&TypedSchema<'t>>,
     ) -> Truth<'t> {
         let [of_a, of_b] = [a, b].map(|node| {
-            let entries = node.entries().filter_map(|(key, value)| Some((key.text()?, value)));
+            let entries = node.entries().map(|(key, value)| (key.key_text(), value));
             entries.collect::<FxHashMap<_, _>>()
         });
         let keys = [(a, None), (b, Some(&of_a))].into_iter().flat_map(|(node, seen)| {
-            let keys = node.entries().filter_map(|(key, _)| key.text());
+            let keys = node.entries().map(|(key, _)| key.key_text());
             // What both have is compared once, or the cost would double with every level.
             keys.filter(move |key| seen.is_none_or(|seen| !seen.contains_key(key)))
         });
         Truth::all(keys.map(|key| {
-            let property = kind.and_then(|kind| kind.property(key));
-            let or_default = |of: &FxHashMap<&str, Datum<'t>>| {
-                of.get(key).copied().or_else(|| property?.default.map(Datum::Node))
+            let property = kind.and_then(|kind| kind.property(&key));
+            let or_default = |of: &FxHashMap<Cow<'_, str>, Datum<'t>>| {
+                of.get(&key).copied().or_else(|| property?.default.map(Datum::Node))
             };
             let schema = match property {
                 Some(property) => property.expected(),

@@ -197,7 +197,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
         let mut entry = |(key, value): (Node<'_>, Node<'_>)| {
             let value = self.value(value, site)?;
-            Ok(value.map(|value| (key.text().unwrap_or_default().into(), value)))
+            Ok(value.map(|value| (key.key_text().into(), value)))
         };
         let entries = node.entries().map(&mut entry).collect::<Result<Option<Vec<_>>, _>>()?;
         Ok(entries.map(|entries| Value::Map(entries.into())))

@@ -163,7 +163,7 @@ impl<'a> Declaration<'a> {
             return;
         }
         for (key, value) in body.entries() {
-            match key.text().unwrap_or_default() {
+            match &*key.key_text() {
                 "description" => self.description = value.text(),
                 "default" => self.default = Some(value),
                 "default_expression" => self.default_expression = Some(value),

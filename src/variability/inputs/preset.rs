@@ -108,7 +108,7 @@ impl<'a> VariabilityPreset<'a> {
             return;
         }
         for (key, value) in body.entries() {
-            match key.text().unwrap_or_default() {
+            match &*key.key_text() {
                 "name" => self.name = value.text(),
                 "description" => self.description = value.text(),
                 "inputs" => self.inputs = Some(value),

@@ -170,7 +170,7 @@ fn not_one_operator(span: Span) -> Diagnostic {
 }
 
 fn unknown_operator(keyword: Node<'_>) -> Diagnostic {
-    let name = keyword.text().unwrap_or_default();
+    let name = &*keyword.key_text();
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
         .help_opt(did_you_mean(name, ExpressionOperator::keywords()).or_else(|| of_tosca(name)))

@@ -3,6 +3,7 @@
 mod cut;
 mod parts;
 
+use super::key::Records;
 use super::node::{Document, Indentation, NodeStyle, Record};
 use super::scalar::Typing;
 use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
@@ -11,6 +12,7 @@ use crate::text::source::{FileId, Span};
 use granit_parser::{
     ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
 };
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -159,6 +161,8 @@ struct Frame {
     tangled: bool,
     /// A list in the column of the key that it is the value of.
     indentless: bool,
+    /// It is the key of an entry.
+    is_key: bool,
     /// The key or item that was started last.
     entry: u32,
     anchor: usize,
@@ -248,6 +252,8 @@ struct Builder<'t> {
     gaps: Gaps<'t>,
     margins: Margins,
     indentation: Indentation,
+    /// Whether there are keys that are no scalars.
+    collection_keys: bool,
     /// Where the last token ended.
     end: u32,
 }
@@ -281,6 +287,7 @@ impl<'t> Builder<'t> {
             gaps: Gaps::new(text, 0),
             margins: Margins::default(),
             indentation: Indentation::default(),
+            collection_keys: false,
             end: 0,
         }
     }
@@ -391,6 +398,7 @@ impl<'t> Builder<'t> {
             trivia,
             margins: self.margins,
             indentation: self.indentation,
+            collection_keys: self.collection_keys,
         }
     }
 
@@ -505,21 +513,18 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn text_of(&self, id: u32) -> &str {
-        let record = &self.nodes[id as usize];
-        let from = if record.cooked { self.cooked.as_str() } else { self.text };
-        from.get(record.first as usize..record.first as usize + record.len as usize)
-            .unwrap_or_default()
+    fn records(&self) -> Records<'_> {
+        Records {
+            nodes: &self.nodes,
+            children: &self.children,
+            text: self.text,
+            cooked: &self.cooked,
+        }
     }
 
-    /// The record of a node, for an alias of what it stands for.
-    fn resolved(&self, id: u32) -> (u32, &Record) {
-        let record = &self.nodes[id as usize];
-        if record.shape == NodeStyle::Alias {
-            (record.first, &self.nodes[record.first as usize])
-        } else {
-            (id, record)
-        }
+    /// The text of a scalar.
+    fn text_of(&self, id: u32) -> &str {
+        self.records().scalar_text(&self.nodes[id as usize])
     }
 
     /// Reads the tag of the node that is about to be added.
@@ -716,21 +721,16 @@ impl<'t> Builder<'t> {
         let id = self.nodes.len() as u32;
         let key = self.is_key();
         let of = self.nodes[target as usize];
-        if key && !of.shape.is_scalar() {
-            return Err(self.error(
-                "this map key is not a scalar",
-                self.span(place),
-                "use a string as key",
-            ));
-        }
         let alias =
             Record::scalar(place.start as u32, place.end as u32, NodeStyle::Alias, Typing::Core);
+        let name = key && of.shape.is_scalar();
         let record =
-            if key { Record { marks: 0, ..of } } else { Record { first: target, ..alias } };
+            if name { Record { marks: 0, ..of } } else { Record { first: target, ..alias } };
         self.nodes.push(Record { marks: record.marks | Record::TANGLED, ..record });
-        if key && !self.keep_key(id) {
+        if name && !self.keep_key(id) {
             return Ok(());
         }
+        self.collection_keys |= key && !name;
         self.hang(id);
         self.count(extent, true);
         Ok(())
@@ -774,7 +774,13 @@ impl<'t> Builder<'t> {
         keep(&path)
     }
 
-    /// The keys that lead to the innermost collection.
+    /// Whether the key before the value that is due in this map, the innermost one, is no scalar.
+    fn is_of_collection_key(&self, frame: &Frame) -> bool {
+        let key = self.pending.last().filter(|_| frame.map && !frame.key_due);
+        key.is_some_and(|&key| !self.nodes[key as usize].shape.is_scalar())
+    }
+
+    /// The keys that lead to the innermost collection, as far as they are scalars.
     fn keys(&self) -> Vec<&str> {
         let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
         let mut path: Vec<&str> = Vec::with_capacity(self.path.len() + self.frames.len());
@@ -782,7 +788,8 @@ impl<'t> Builder<'t> {
         for (frame, inner) in outer.iter().zip(self.frames.iter().skip(1)) {
             // The key of the map inside is pending right before it.
             if let (true, [.., key, _]) =
-                (frame.map, self.pending.get(..inner.base).unwrap_or_default())
+                (frame.map && !inner.is_key, self.pending.get(..inner.base).unwrap_or_default())
+                && self.nodes[*key as usize].shape.is_scalar()
             {
                 let key = self.text_of(*key);
                 path.extend((key != "<<").then_some(key));
@@ -839,13 +846,7 @@ impl<'t> Builder<'t> {
         place: &EventPlace,
     ) -> Result<(), Stop> {
         let tag = self.tag(tag, if map { "map" } else { "list" }, place)?;
-        if self.is_key() {
-            return Err(self.error(
-                "this map key is not a scalar",
-                self.visible(place.start),
-                "use a string as key",
-            ));
-        }
+        let is_key = self.is_key();
         if self.depth() >= self.limits.depth {
             return Err(self.too_deep(self.visible(place.start)));
         }
@@ -860,7 +861,7 @@ impl<'t> Builder<'t> {
         self.arrive(place, !flow);
         let at = dash.map_or(place.start, |dash| dash as usize);
         let column = if dash.is_some() { at - line_start(self.text, at) } else { place.column };
-        if let (Some(outer), false) = (value_of, flow) {
+        if let (Some(outer), false, false) = (value_of, flow, is_key) {
             let style = if map { &mut self.indentation.map } else { &mut self.indentation.list };
             *style =
                 style.or(column.checked_sub(outer).and_then(|columns| u32::try_from(columns).ok()));
@@ -895,8 +896,12 @@ impl<'t> Builder<'t> {
         };
         let record = Record::scalar(at as u32, at as u32, shape, Typing::Core);
         self.nodes.push(Record { marks: tag.mark, ..record });
-        let filtered =
-            self.frames.last().map_or(self.keep.is_some(), |frame| frame.filtered && !frame.omit);
+        let is_key = self.is_key();
+        // No path leads to or through a key that is no scalar: its entry is kept as a whole.
+        let filtered = self.frames.last().map_or(self.keep.is_some(), |frame| {
+            frame.filtered && !frame.omit && !is_key && !self.is_of_collection_key(frame)
+        });
+        self.collection_keys |= is_key;
         self.hang(id);
         self.set_anchor(anchor, Anchor::Open);
         self.frames.push(Frame {
@@ -911,6 +916,7 @@ impl<'t> Builder<'t> {
             merges: false,
             tangled: tag.declared,
             indentless: false,
+            is_key,
             entry: NOBODY,
             anchor,
             extent: ExpandedSize::LEAF,
@@ -923,6 +929,10 @@ impl<'t> Builder<'t> {
         if let (Some(ending), true) =
             (&mut self.ending, last && self.frames.last().is_some_and(|frame| !frame.flow))
         {
+            // A value follows a key, though it be absent.
+            if self.frames.iter().any(|frame| frame.is_key) {
+                return Err(Stop::Unfit);
+            }
             ending.collections = Some(place.clone());
             return Ok(());
         }
@@ -946,6 +956,9 @@ impl<'t> Builder<'t> {
         } else if !self.frames.is_empty() {
             self.gaps.end_block(frame.column + usize::from(frame.indentless), frame.entry);
         }
+        if let (true, Some(outer)) = (frame.is_key && !frame.flow, self.frames.last()) {
+            self.gaps.resume(outer.entry);
+        }
         let first = self.children.len();
         if let Some(merged) = merged {
             self.pending.truncate(frame.base);
@@ -964,12 +977,13 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Keys count as the same when their texts are.
+    /// Keys count as the same when their texts are; those of collections are made only here.
     fn unique_keys(&self, frame: &Frame) -> Result<(), Stop> {
         const FEW: usize = 8;
         let (entries, _) = self.pending.get(frame.base..).unwrap_or_default().as_chunks::<2>();
         let len = |key: u32| self.nodes[key as usize].len;
-        if entries.len() <= FEW {
+        let scalars = || entries.iter().all(|&[key, _]| self.nodes[key as usize].shape.is_scalar());
+        if entries.len() <= FEW && (!self.collection_keys || scalars()) {
             for (index, &[key, _]) in entries.iter().enumerate() {
                 let earlier = entries.iter().take(index).map(|&[earlier, _]| earlier);
                 let same = |&earlier: &u32| {
@@ -983,7 +997,7 @@ impl<'t> Builder<'t> {
         }
         let mut seen = HashMap::with_capacity(entries.len());
         for &[key, _] in entries {
-            if let Some(earlier) = seen.insert(self.text_of(key), key) {
+            if let Some(earlier) = seen.insert(self.records().key_text(key), key) {
                 return Err(self.duplicate(earlier, key));
             }
         }
@@ -998,7 +1012,7 @@ impl<'t> Builder<'t> {
         };
         Diagnostic::error(
             Code::Syntax,
-            format!("the key `{}` is there twice in one map", self.text_of(second)),
+            format!("the key `{}` is there twice in one map", self.records().key_text(second)),
         )
         .at(span(second))
         .label(span(first), "it is here, too")
@@ -1015,11 +1029,11 @@ impl<'t> Builder<'t> {
                 && record.typing == Typing::Core
                 && self.text_of(key) == "<<"
         };
-        let mut seen: HashSet<&str> = own
+        let mut seen: HashSet<Cow<'_, str>> = own
             .iter()
             .map(|&[key, _]| key)
             .filter(|&key| !is_merge(key))
-            .map(|key| self.text_of(key))
+            .map(|key| self.records().key_text(key))
             .collect();
         let mut merged = Vec::new();
         for &[key, value] in own {
@@ -1028,9 +1042,11 @@ impl<'t> Builder<'t> {
                 continue;
             }
             for source in self.merged_maps(value)? {
-                let (entries, _) = self.children_of(source).as_chunks::<2>();
+                let (entries, _) = self.records().children_of(source).as_chunks::<2>();
                 let new = entries.iter().filter(|[key, _]| {
-                    self.wants(self.text_of(*key)) && seen.insert(self.text_of(*key))
+                    let (text, (_, of)) =
+                        (self.records().key_text(*key), self.records().resolved(*key));
+                    (!of.shape.is_scalar() || self.wants(&text)) && seen.insert(text)
                 });
                 merged.extend(new.flatten());
             }
@@ -1038,17 +1054,12 @@ impl<'t> Builder<'t> {
         Ok(merged)
     }
 
-    fn children_of(&self, record: &Record) -> &[u32] {
-        self.children
-            .get(record.first as usize..record.first as usize + record.len as usize)
-            .unwrap_or_default()
-    }
-
     fn merged_maps(&self, value: u32) -> Result<Vec<&Record>, Stop> {
-        let (_, record) = self.resolved(value);
+        let (_, record) = self.records().resolved(value);
         let maps = match record.shape {
             NodeStyle::FlowList | NodeStyle::BlockList => {
-                self.children_of(record).iter().map(|&item| (item, self.resolved(item).1)).collect()
+                let items = self.records().children_of(record).iter();
+                items.map(|&item| (item, self.records().resolved(item).1)).collect()
             }
             _ => vec![(value, record)],
         };

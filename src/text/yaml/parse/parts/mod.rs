@@ -255,6 +255,7 @@ impl<'t> Builder<'t> {
         self.indentation.list = self.indentation.list.or(next.indentation.list);
         (self.text, self.end, self.ending) = (next.text, next.end, next.ending);
         self.expanded.add(next.expanded);
+        self.collection_keys |= next.collection_keys;
         Ok(self)
     }
 

@@ -154,6 +154,15 @@ fn line() -> impl Strategy<Value = &'static str> {
         "l2 : m2",
         "!!map",
         "n2:  ",
+        "[o2]: p2",
+        "{q2: 1}:",
+        "? [r2]",
+        "? - s2",
+        "? t2: 1",
+        ": - u2",
+        ": v2: 1",
+        "? &t [w2]",
+        "*t : x2",
     ])
 }
 
@@ -170,6 +179,9 @@ fn nasty_documents() {
         ("%TAG ! tag:x,2000:\n---\na: !b 1\nc: !d 2\ne: 3\n", 0),
         ("? a\n: b\nc: d\n? e\nf: g\n", 2),
         ("a:\n- b\n- c\nd:\n- e\nf:\ng: h\n", 3),
+        ("[a]: b\nc: d\n? - e\n: f\ng: h\n{i: j}: k\n", 2),
+        ("a: 1\n[b]:\n  c: 2\n  d: 3\ne: 4\n", 1),
+        ("a: 1\n? b: 2\n  c: 3\n: d: 4\n  e: 5\nf: 6\n? g: 7\n", 0),
         (
             "a:\n  b: 1\n\n  # of b\n  # of c\n  c: 2\n # of a\n# of d\n\nd: 3\n  # of d\n# of all\n",
             2,
