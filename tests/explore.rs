@@ -1220,3 +1220,52 @@ fn exported_formulas_have_as_many_models_as_are_counted() {
         assert_eq!(count["exact"], true);
     }
 }
+
+/// The solver is how variants are found, and not which, nor in which order.
+#[test]
+fn solvers_do_not_change_a_byte() {
+    const COMMANDS: [&str; 17] = [
+        "analyze",
+        "analyze --format json",
+        "explain",
+        "export --format dimacs",
+        "export --format uvl",
+        "export --format wcnf",
+        "graph",
+        "inputs --format json",
+        "matrix",
+        "report",
+        "validate",
+        "variants --format json",
+        "variants --limit 3",
+        "variants --pairwise",
+        "variants --twise 3",
+        "variants --sample 5 --seed 7",
+        "variants --minimize weight --format json",
+    ];
+    let run = |command: &str, example: &Path, solver: &str| {
+        let words = shell::words(command);
+        let (name, flags) = words.split_first().unwrap();
+        let run = Command::new(cargo_bin("cuvee"))
+            .arg(name)
+            .arg(example)
+            .args(flags)
+            .args(["--solver", solver])
+            .output()
+            .unwrap();
+        (run.status.code(), run.stdout, run.stderr)
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for example in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        let explained: Value =
+            serde_json::from_slice(&run("variants --format json", &example, "batsat").1)
+                .unwrap_or_default();
+        let elements = explained["variants"][0]["present"].as_array().cloned().unwrap_or_default();
+        let explain =
+            elements.iter().take(5).map(|element| format!("explain {}", element.as_str().unwrap()));
+        for command in COMMANDS.map(str::to_owned).into_iter().chain(explain) {
+            let [one, other] = ["batsat", "varisat"].map(|solver| run(&command, &example, solver));
+            assert_eq!(one, other, "{command} {}", example.display());
+        }
+    }
+}

@@ -305,3 +305,123 @@ topology_template:
         "error[invalid-template]: there are more than 10000 hosting stacks for node \"shop\" and one rule\n...\n",
     );
 }
+
+#[test]
+fn a_message_lists_a_dozen_names() {
+    const NAMES: usize = 10_000;
+    let inputs = each(NAMES, |index| format!("      i{index}: {{type: boolean}}\n"));
+    let expressions = each(NAMES, |index| {
+        format!("      e{index}: {{value_expression: e{}}}\n", (index + 1) % NAMES)
+    });
+    let properties =
+        each(NAMES, |index| format!("      p{index}: {{type: string, required: false}}\n"));
+    let text = format!(
+        "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+{inputs}    expressions:
+{expressions}  node_templates:
+    shop: {{type: Shop, properties: {{colour: red}}}}
+node_types:
+  Shop:
+    derived_from: tosca.nodes.Root
+    properties:
+{properties}"
+    );
+    let directory = directory([("names.yaml", &text)]);
+    for arguments in
+        ["resolve names.yaml", "validate names.yaml", "resolve names.yaml -i colour=red"]
+    {
+        let run = cuvee(directory.path(), arguments).code(1);
+        let told = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+        assert!(told.contains("more"), "{arguments}: {told}");
+        assert!(
+            told.len() < 10_000 && told.lines().all(|line| line.len() < 500),
+            "{arguments}: {told}"
+        );
+    }
+}
+
+/// What a command writes to a terminal.
+fn on_a_terminal(directory: &Path, arguments: &str) -> String {
+    let command = format!("{} {arguments}", cargo_bin("cuvee").display());
+    let script = format!("script -qec '{command}' /dev/null < /dev/null");
+    String::from_utf8_lossy(&shell(directory, &script).get_output().stdout).into_owned()
+}
+
+#[test]
+fn control_characters_of_others_do_not_reach_a_terminal() {
+    let hostile = r#"tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    options: {mode: semantic-loose}
+    inputs: {"x\x9b31m": {type: boolean}}
+  node_templates:
+    "a\e]0;owned\a\x9b31m": {type: Shop}
+    b: {type: "S\x9b31m", conditions: {variability_input: "x\x9b31m"}}
+"#;
+    let wrong = hostile.replace("{variability_input:", "{node_presence:");
+    let directory = directory([("hostile.yaml", hostile), ("wrong.yaml", &wrong)]);
+    for arguments in [
+        "variants hostile.yaml",
+        "variants hostile.yaml --format json",
+        "graph hostile.yaml",
+        "inputs hostile.yaml",
+        "analyze hostile.yaml",
+        "diff --from hostile.yaml --to wrong.yaml",
+        "diff --from hostile.yaml --to wrong.yaml --format json",
+        "resolve wrong.yaml",
+        "resolve wrong.yaml --message-format json",
+        "validate wrong.yaml --format sarif",
+    ] {
+        let shown = on_a_terminal(directory.path(), arguments);
+        assert!(shown.contains("31m"), "{arguments}: {shown:?}");
+        assert!(!shown.contains("\u{1b}]") && !shown.contains('\u{7}'), "{arguments}: {shown:?}");
+        assert!(!shown.contains('\u{9b}'), "{arguments}: {shown:?}");
+    }
+    // Whoever reads what is written gets what there is.
+    let piped = cuvee(directory.path(), "variants hostile.yaml --format json").success();
+    assert!(String::from_utf8_lossy(&piped.get_output().stdout).contains('\u{9b}'));
+}
+
+#[test]
+fn nobody_hears_of_a_file_that_is_there_for_a_moment_only() {
+    let directory = directory([("shop.yaml", SHOP)]);
+    cuvee(directory.path(), "resolve shop.yaml -o no/where.yaml").code(1).stderr_eq(str![[r#"
+error[file]: cannot write `no/where.yaml`: No such file or directory (os error 2)
+
+error: 1 error
+
+"#]]);
+    // No more than a kibibyte can be written.
+    let long = "    shop: {type: Shop} # x\n".repeat(1000);
+    fs::write(
+        directory.path().join("long.yaml"),
+        SHOP.replace(
+            "    shop: {type: Shop}\n",
+            &format!("{}    shop: {{type: Shop}}\n", long.replace("shop:", "# shop:")),
+        ),
+    )
+    .unwrap();
+    let script = "trap '' XFSZ; ulimit -f 1; cuvee resolve long.yaml -o out.yaml";
+    let run = shell(directory.path(), script).code(1);
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.starts_with("error[file]: cannot write `out.yaml`: File too large"), "{told}");
+    shell(directory.path(), "ls -A").success().stdout_eq("long.yaml\nshop.yaml\n");
+}
+
+#[test]
+fn who_is_asked_to_end_cleans_up_before() {
+    let directory = directory([]);
+    for signal in ["INT", "TERM", "HUP"] {
+        // Jobs of their own, since others ignore interrupts; it waits for a template that never
+        // comes.
+        let script = format!(
+            "mkfifo {signal}; exec 3<> {signal}; rm {signal}; set -m; {} resolve - -o out.yaml <&3 & sleep 3; kill -{signal} $!; wait $!; echo $?; ls -A",
+            cargo_bin("cuvee").display()
+        );
+        shell(directory.path(), &script).success().stdout_eq("130\n");
+    }
+}

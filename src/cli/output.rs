@@ -5,15 +5,17 @@ use anstream::adapter::strip_str;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use cuvee::diagnostic::{Code, Diagnostic};
+use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// As many symbolic links in a row as Linux follows.
 const LINKS: usize = 40;
-/// What a shell says of a process that Ctrl-C ended.
+/// What a shell says of a process that Ctrl-C ended; other signals that ask it to end are told by
+/// the same.
 const INTERRUPTED: i32 = 130;
 
 /// The file that is being written. Whoever creates, renames or removes it holds the lock, so that
@@ -24,7 +26,8 @@ fn pending() -> MutexGuard<'static, Option<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on Ctrl-C removes what is half-written and exits.
+/// From now on Ctrl-C, and whatever else asks the process to end, removes what is half-written and
+/// exits.
 pub(super) fn clean_up_on_interrupt() {
     // Without a handler an interrupt ends the process all the same.
     let _ = ctrlc::set_handler(|| {
@@ -42,13 +45,43 @@ fn discard(pending: &mut Option<PathBuf>) {
     }
 }
 
+/// What a terminal would obey, as the escapes that YAML and JSON have for it; as it is for whoever
+/// else reads.
+///
+/// Results hold what others wrote, and a terminal does what some control characters say.
+pub(super) fn harmless<'t>(text: &'t str, to: &impl IsTerminal) -> Cow<'t, str> {
+    if to.is_terminal() { escaped(text) } else { text.into() }
+}
+
+fn escaped(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_obeyed(c) => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    escaped.into()
+}
+
 /// Writes to standard output; that its reader wants no more is no mistake.
 ///
 /// # Errors
 /// A `file` diagnostic for anything else that goes wrong.
 pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
+    match std::str::from_utf8(text.as_ref()) {
+        Ok(text) => as_it_is(harmless(text, &io::stdout()).as_bytes()),
+        Err(_) => as_it_is(text.as_ref()),
+    }
+}
+
+fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))
         }
@@ -57,13 +90,14 @@ pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
 }
 
 /// Writes text with styles to standard output, and leaves them out where they are not wished for.
+/// What others wrote is [`harmless`] in it already.
 ///
 /// # Errors
 /// As [`to_stdout`].
 pub(super) fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<(), Diagnostic> {
     match color(wish, &io::stdout()) {
         ColorChoice::Never => to_stdout(strip_str(text).to_string()),
-        _ => to_stdout(text),
+        _ => as_it_is(text.as_bytes()),
     }
 }
 
@@ -155,8 +189,16 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Without the name of a file that nobody knows, and that is gone.
+fn unnamed(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((why, _)) => io::Error::new(error.kind(), why),
+        None => error,
+    }
+}
+
 fn replace(place: &Path, permissions: Option<fs::Permissions>, bytes: &[u8]) -> io::Result<()> {
-    let mut file = create(directory(place))?;
+    let mut file = create(directory(place)).map_err(unnamed)?;
     let written = file.write_all(bytes).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
@@ -164,7 +206,7 @@ fn replace(place: &Path, permissions: Option<fs::Permissions>, bytes: &[u8]) -> 
     let mut pending = pending();
     *pending = None;
     // Dropping the file removes it, where something went wrong.
-    written?;
+    written.map_err(unnamed)?;
     file.persist(place).map(drop).map_err(|error| error.error)
 }
 

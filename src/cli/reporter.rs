@@ -54,7 +54,9 @@ impl Reporter {
         let text = match self.format {
             MessageFormat::Human if self.color == ColorChoice::Never => render::plain(found),
             MessageFormat::Human => render::styled(found),
-            MessageFormat::Json => render::json(found),
+            MessageFormat::Json => {
+                super::output::harmless(&render::json(found), &io::stderr()).into_owned()
+            }
         };
         // Whoever closed standard error does not want to know.
         let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());

@@ -124,6 +124,7 @@ fn write_all(
     dir: &Path,
     read: &ReadFiles,
 ) -> Result<(), Failure> {
+    output::clean_up_on_interrupt();
     std::fs::create_dir_all(dir).map_err(|error| {
         rejected(Diagnostic::error(
             Code::File,

@@ -398,7 +398,7 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// That each open input has its default, as far as that does not depend on others; without one,
     /// its first case.
-    fn default_cases(&self) -> impl Iterator<Item = Lit> {
+    pub(super) fn default_cases(&self) -> impl Iterator<Item = Lit> {
         self.cases.iter().zip(&self.defaults).filter_map(|(cases, default)| match default {
             Default::Case(case) => cases.get(*case).copied(),
             Default::None => cases.first().copied(),

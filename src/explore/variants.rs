@@ -167,8 +167,9 @@ impl Space<'_, '_> {
         let mut models = self.valid_models();
         let telling =
             if elements.len() < MANY { telling(elements, &mut models) } else { literals(elements) };
+        let toward = self.toward();
         let mut variants = Vec::new();
-        while models.solve(&[]) {
+        while models.solve_least(&[], &toward) {
             if variants.len() == limit {
                 return Some(Found::of(variants, true));
             }
@@ -209,12 +210,13 @@ impl Space<'_, '_> {
             Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or allow more with `--effort`")
         })?;
         let mut models = self.valid_models();
+        let inputs = self.toward();
         let mut complete = |values: &[bool]| {
             let present = elements
                 .iter()
                 .zip(values)
                 .map(|(element, &value)| literal(element.id).negate_if(!value));
-            let found = models.solve(&present.collect::<Vec<_>>());
+            let found = models.solve_least(&present.collect::<Vec<_>>(), &inputs);
             found.then(|| self.variant(elements, &|literal| models.is_true(literal)))
         };
         let mut random = Random::new(seed);
@@ -262,7 +264,9 @@ impl Space<'_, '_> {
             Goal::Technologies => self.technologies.clone(),
         };
         let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
-        let preference: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
+        let elements_first: Vec<Atom> = elements.iter().map(|element| element.id.into()).collect();
+        let inputs = self.cases.iter().flatten().map(|case| Atom(case.var().0));
+        let preference: Vec<Atom> = elements_first.iter().copied().chain(inputs).collect();
         let problem = Problem {
             cnf: &cnf,
             objectives: std::slice::from_ref(&objective),
@@ -278,8 +282,14 @@ impl Space<'_, '_> {
         let variant = self.variant(elements, &|literal| {
             solution.is_true(Atom(literal.var().0)) != literal.is_negative()
         });
-        let more = solution.another(&preference) != Ok(None);
+        let more = solution.another(&elements_first) != Ok(None);
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
+    }
+
+    /// What a model is taken by, so that no solver's luck is in it: inputs have their defaults where
+    /// they can, then their first cases. All else follows from inputs.
+    fn toward(&self) -> Vec<Lit> {
+        self.default_cases().chain(self.cases.iter().flatten().copied()).collect()
     }
 
     /// The variant of a model.

@@ -78,7 +78,14 @@ fn human<'d>(found: impl IntoIterator<Item = Sourced<'d>>, renderer: &Renderer) 
         text.push_str(&renderer.render(&[Group::with_title(counts)]));
         text.push('\n');
     }
-    text
+    without_c1(text)
+}
+
+/// The renderer shows control characters as signs, but those behind ASCII, which some terminals
+/// obey as well.
+fn without_c1(text: String) -> String {
+    let is_c1 = |c: char| matches!(c, '\u{80}'..='\u{9f}');
+    if text.contains(is_c1) { text.replace(is_c1, "\u{fffd}") } else { text }
 }
 
 /// How many there are of each severity, the worst first.

@@ -401,10 +401,11 @@ impl<'c> Greedy<'c> {
                 continue;
             };
             let choice = insert(&self.open.at(*others), case);
-            if self.models.solve(&self.literals(&choice)) {
+            let literals = self.literals(&choice);
+            if self.models.solve(&literals) {
                 return Some(choice);
             }
-            self.learn();
+            self.learn(&literals);
             self.open.remove(&choice);
             *infeasible += 1;
         }
@@ -433,15 +434,19 @@ impl<'c> Greedy<'c> {
         cases.iter().map(|&case| self.cases.literals[case as usize]).collect()
     }
 
-    /// Remembers which assumptions failed, and forgets the row.
-    fn learn(&mut self) {
+    /// Remembers which of some decisions fail together, and forgets the row; those that do.
+    fn learn(&mut self, decisions: &[Lit]) -> Vec<Lit> {
         self.propagator.undo(self.root);
-        let core = self.models.core().iter().map(|&literal| !literal);
-        let clause: Vec<_> =
-            core.filter(|&literal| self.propagator.value(literal).is_none()).collect();
+        let core = self.models.least_core(decisions);
+        let clause: Vec<_> = core
+            .iter()
+            .map(|&literal| !literal)
+            .filter(|&literal| self.propagator.value(literal).is_none())
+            .collect();
         self.propagator.add(&clause);
         self.root = self.propagator.trail().len();
         self.restart();
+        core
     }
 
     /// Makes a model that has some cases, and as much else as it can.
@@ -456,12 +461,11 @@ impl<'c> Greedy<'c> {
         loop {
             factors.iter().for_each(|&factor| self.extend(factor));
             let decisions = std::mem::take(&mut self.row.decisions);
-            if self.models.solve(&decisions) {
+            if self.models.solve_least(&decisions, &self.cases.literals) {
                 return;
             }
-            let core = self.models.core();
+            let core = self.learn(&decisions);
             let kept = decisions.iter().rposition(|decision| core.contains(decision)).unwrap_or(0);
-            self.learn();
             self.decide_all(&decisions[..kept]);
         }
     }

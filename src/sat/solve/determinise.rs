@@ -38,8 +38,9 @@ use std::collections::BTreeMap;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashSet;
 
+use super::lexicographic::lexicographic_minimum;
 use super::propagate::Propagation;
-use super::solver::SatSolver;
+use super::solver::{Recorded, SatSolver};
 use super::{Interrupted, Objective, Problem, Solution, SolverKind, SolverSettings, solve};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 
@@ -147,7 +148,9 @@ pub fn determinise(
     let undetermined = twins.undetermined();
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
     let mut left = effort;
-    while twins.differ(&undetermined) {
+    // All else follows from these, so that no solver's luck is in the pairs that are found.
+    let decisive: Vec<Var> = question.inputs.iter().chain(&undetermined).copied().collect();
+    while twins.differ(&undetermined, &decisive) {
         let differing: FxHashSet<usize> = undetermined
             .iter()
             .filter(|&&var| twins.differs(var))
@@ -170,7 +173,7 @@ pub fn determinise(
 
 /// Two copies of the clauses that share their inputs.
 struct Twins {
-    solver: Box<dyn SatSolver>,
+    solver: Recorded,
     /// Each variable in the two copies.
     copies: Vec<[Lit; 2]>,
     /// Whether the copies of a variable differ, for those that may.
@@ -188,7 +191,7 @@ impl Twins {
         let mut shared: Vec<bool> =
             (0..vars as u32).map(|var| fixed.value(Var(var).positive()).is_some()).collect();
         inputs.iter().for_each(|input| shared[input.index()] = true);
-        let mut solver = kind.start();
+        let mut solver = Recorded::new(kind.start());
         let mut copies: Vec<[Lit; 2]> =
             (0..vars).map(|_| [solver.new_var().positive(); 2]).collect();
         let mut differences = BTreeMap::new();
@@ -220,12 +223,17 @@ impl Twins {
     }
 
     /// Whether there are two models of the same inputs in which at least one of these variables
-    /// differs.
-    fn differ(&mut self, among: &[Var]) -> bool {
+    /// differs; found is the pair in which the decisive ones are least.
+    fn differ(&mut self, among: &[Var], decisive: &[Var]) -> bool {
         let asked = self.solver.new_var().positive();
         let differences = among.iter().filter_map(|var| self.differences.get(var).copied());
         self.solver.add_clause(&std::iter::once(!asked).chain(differences).collect::<Vec<_>>());
         let found = self.solver.solve(&[asked]);
+        if found && !decisive.is_empty() {
+            let copies = decisive.iter().flat_map(|var| self.copies[var.index()]);
+            let least: Vec<_> = std::iter::once(!asked).chain(copies).collect();
+            lexicographic_minimum(&least, &mut self.solver);
+        }
         self.solver.add_clause(&[!asked]);
         found
     }
@@ -245,7 +253,7 @@ impl Twins {
     fn undetermined(&mut self) -> Vec<Var> {
         let mut candidates: Vec<Var> = self.differences.keys().copied().collect();
         let mut found = Vec::new();
-        while self.differ(&candidates) {
+        while self.differ(&candidates, &[]) {
             let (differing, rest): (Vec<_>, Vec<_>) =
                 candidates.iter().partition(|&&var| self.differs(var));
             found.extend(differing);

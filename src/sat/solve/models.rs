@@ -54,9 +54,35 @@ impl Models {
         self.solver.is_true(literal)
     }
 
-    /// After [`solve`](Self::solve) found none: assumptions for which there is no model.
-    pub(super) fn core(&self) -> &[Lit] {
-        self.solver.core()
+    /// Of assumptions for which there is no model, some that have none together, and none of which
+    /// can be left out: the same whatever the solver, for it is asked for nothing but whether there
+    /// is a model.
+    ///
+    /// Ulrich Junker. "QuickXplain: Preferred Explanations and Relaxations for Over-Constrained
+    /// Problems." AAAI 2004.
+    pub(super) fn least_core(&mut self, assumptions: &[Lit]) -> Vec<Lit> {
+        self.core_beside(&mut Vec::new(), false, assumptions)
+    }
+
+    /// What of these assumptions is needed beside others for there to be no model; the others may
+    /// have grown, so that they are enough alone.
+    fn core_beside(&mut self, others: &mut Vec<Lit>, grown: bool, assumptions: &[Lit]) -> Vec<Lit> {
+        if grown && !self.solve(others) {
+            return Vec::new();
+        }
+        if assumptions.len() < 2 {
+            return assumptions.to_vec();
+        }
+        let (first, second) = assumptions.split_at(assumptions.len() / 2);
+        let before = others.len();
+        others.extend(first);
+        let of_second = self.core_beside(others, true, second);
+        others.truncate(before);
+        others.extend(&of_second);
+        let mut core = self.core_beside(others, !of_second.is_empty(), first);
+        others.truncate(before);
+        core.extend(of_second);
+        core
     }
 
     /// A variable that no clause mentions yet.
@@ -88,6 +114,17 @@ impl Models {
         self.add_clause(&literals.iter().copied().chain([!asked]).collect::<Vec<_>>());
         let found = self.solve(&assumptions.iter().copied().chain([asked]).collect::<Vec<_>>());
         self.add_clause(&[!asked]);
+        found
+    }
+
+    /// As [`solve`](Self::solve), and of the models in which the assumptions are true the one in
+    /// which the first of these literals is true if it can be, then the second, ...: whatever the
+    /// solver, it is the same where they decide all that is looked at.
+    pub(crate) fn solve_least(&mut self, assumptions: &[Lit], toward: &[Lit]) -> bool {
+        let found = self.solve(assumptions);
+        if found {
+            self.solve_toward(&[assumptions, toward].concat());
+        }
         found
     }
 

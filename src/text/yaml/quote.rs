@@ -56,7 +56,11 @@ pub(super) fn is_printable(c: char) -> bool {
 
 /// Whether this text without quotes is a string to readers of YAML 1.2 and 1.1.
 fn is_plain(text: &str, in_flow: bool) -> bool {
-    fits_plain(text, in_flow) && matches!(core(text), Scalar::String(_)) && !typed_in_yaml_1_1(text)
+    // Some readers of YAML 1.1 end a scalar at any question mark inside of flow.
+    fits_plain(text, in_flow)
+        && !(in_flow && text.contains('?'))
+        && matches!(core(text), Scalar::String(_))
+        && !typed_in_yaml_1_1(text)
 }
 
 /// Whether this text can be a plain scalar, of whatever type.
@@ -74,7 +78,7 @@ pub(super) fn fits_plain(text: &str, in_flow: bool) -> bool {
     let marker = text.starts_with("---") || text.starts_with("...");
     let indicator = |pair: &[u8]| match pair {
         [b':', b' '] | [b' ', b'#'] => true,
-        [b':', next] => in_flow && matches!(next, b',' | b'[' | b']' | b'{' | b'}' | b':' | b'?'),
+        [b':', next] => in_flow && matches!(next, b',' | b'[' | b']' | b'{' | b'}' | b':'),
         _ => false,
     };
     let special = |byte: &u8| in_flow && matches!(byte, b',' | b'[' | b']' | b'{' | b'}');
@@ -144,6 +148,8 @@ mod tests {
             "017",
             "1_000",
             "=",
+            ".",
+            "+._",
             "<<",
             "- a",
             "-",
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn quotes_more_inside_of_flow() {
-        for text in ["a,b", "a]", "{a", "a:]", "-]"] {
+        for text in ["a,b", "a]", "{a", "a:]", "-]", "a?", "http://h/?q=x"] {
             assert!(!is_plain(text, true), "{text}");
         }
         assert!(is_plain("http://x", true));

@@ -143,6 +143,10 @@ fn is_old_number(text: &str) -> bool {
     if in_sixties {
         return fraction.is_none_or(|rest| all_in(rest, "0123456789_"));
     }
+    // A point is a number to some, also where no digit is.
+    if number.is_empty() && fraction.is_some_and(|rest| all_in(rest, "0123456789_")) {
+        return true;
+    }
     if !magnitude.contains('_') {
         return magnitude.strip_prefix("0b").is_some_and(|digits| all_in(digits, "01"));
     }

@@ -159,6 +159,8 @@ struct Frame {
     filtered: bool,
     merges: bool,
     tangled: bool,
+    /// Of a flow collection: the first column in which what is in it may start.
+    least: usize,
     /// A list in the column of the key that it is the value of.
     indentless: bool,
     /// It is the key of an entry.
@@ -455,6 +457,43 @@ impl<'t> Builder<'t> {
         (self.path.len() + self.frames.len()) as u32
     }
 
+    /// The first column in which something in flow may start here: behind that of the block around
+    /// it.
+    fn least_column(&self) -> usize {
+        match self.frames.last() {
+            Some(frame) if frame.flow => frame.least,
+            Some(frame) => frame.column + 1,
+            None => 0,
+        }
+    }
+
+    /// What is in flow is indented more than the block around it, each line of it.
+    fn indented(&self, place: &EventPlace) -> Result<(), Stop> {
+        let least = match self.frames.last() {
+            Some(frame) if frame.flow => frame.least,
+            _ => return Ok(()),
+        };
+        let mut at = (place.column < least).then_some(place.start);
+        if at.is_none() && place.line < place.last_line {
+            let text = self.text.get(place.start..place.end).unwrap_or_default();
+            let mut starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
+            let is_short = |start: &usize| {
+                let line = text.get(*start..).unwrap_or_default();
+                let content = line.trim_start_matches(' ');
+                !content.starts_with(['\n', '\r', '\t']) && line.len() - content.len() < least
+            };
+            at = starts.find(is_short).map(|start| place.start + start);
+        }
+        match at {
+            Some(at) => Err(self.error(
+                "what stands in brackets is not indented more than what it belongs to",
+                self.visible(at),
+                "indent it further",
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn is_key(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.key_due)
     }
@@ -614,6 +653,9 @@ impl<'t> Builder<'t> {
         } else {
             place.start
         };
+        if !absent {
+            self.indented(place)?;
+        }
         self.arrive(place, false);
         self.end = if absent { at } else { place.end } as u32;
         self.gaps.end_token(place.end, place.last_line);
@@ -706,6 +748,7 @@ impl<'t> Builder<'t> {
         if self.depth() + extent.height > self.limits.depth {
             return Err(self.too_deep(self.span(place)));
         }
+        self.indented(place)?;
         self.arrive(place, false);
         self.end = place.end as u32;
         self.gaps.end_token(place.end, place.last_line);
@@ -858,6 +901,7 @@ impl<'t> Builder<'t> {
             self.gaps.scan(place.start, None);
         }
         let dash = self.gaps.dash().filter(|_| value_of.is_some() && !flow);
+        self.indented(&EventPlace { last_line: place.line, ..place.clone() })?;
         self.arrive(place, !flow);
         let at = dash.map_or(place.start, |dash| dash as usize);
         let column = if dash.is_some() { at - line_start(self.text, at) } else { place.column };
@@ -902,6 +946,7 @@ impl<'t> Builder<'t> {
             frame.filtered && !frame.omit && !is_key && !self.is_of_collection_key(frame)
         });
         self.collection_keys |= is_key;
+        let least = self.least_column();
         self.hang(id);
         self.set_anchor(anchor, Anchor::Open);
         self.frames.push(Frame {
@@ -915,6 +960,7 @@ impl<'t> Builder<'t> {
             filtered,
             merges: false,
             tangled: tag.declared,
+            least,
             indentless: false,
             is_key,
             entry: NOBODY,
