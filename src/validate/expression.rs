@@ -116,7 +116,7 @@ impl<'a> Checker<'_, 'a> {
         let constant = constant.filter(|_| operator != ValueOperator::Weekday);
         let wrong = match constant.map(|operands| operator.apply(&operands, None)) {
             Some(Ok(value)) => return Some(value),
-            Some(Err(error)) => Some(error.0),
+            Some(Err(error)) => Some(error.message),
             None => {
                 let items = self.graph.syntax.items(operand).iter();
                 let kinds: Vec<_> = items.filter_map(|item| self.kind(item)).collect();

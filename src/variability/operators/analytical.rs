@@ -42,7 +42,10 @@ pub(super) fn median(operands: &Operands<'_>) -> OperatorResult {
     let middle = numbers.len() / 2;
     match numbers.get(middle.saturating_sub(1)..=middle) {
         Some(pair) if numbers.len() % 2 == 0 => {
-            let total = arithmetic::total(operands, pair)?;
+            if let Some(total) = arithmetic::exact_total(pair).filter(|total| total % 2 == 0) {
+                return Ok(Value::Number(arithmetic::integer(operands, total / 2)?));
+            }
+            let total = Number::float(pair.iter().map(|number| number.as_f64()).sum());
             Ok(Value::Number(arithmetic::quotient(operands, &total, &Number::int(2))?))
         }
         Some([.., number]) => Ok(Value::Number((*number).clone())),
@@ -156,7 +159,11 @@ fn extreme(operands: &Operands<'_>, better: Ordering) -> OperatorResult {
 }
 
 fn average(operands: &Operands<'_>, numbers: &[&Number]) -> Result<f64, OperatorError> {
-    Ok(arithmetic::total(operands, numbers)?.as_f64() / numbers.len() as f64)
+    let total = match arithmetic::exact_total(numbers) {
+        Some(total) => total as f64,
+        None => arithmetic::total(operands, numbers)?.as_f64(),
+    };
+    Ok(total / numbers.len() as f64)
 }
 
 /// The variance of the population.

@@ -1,5 +1,5 @@
-//! `add`, `sub`, `mul`, `div`, `mod`: exact on integers as long as 64 bits hold the result, on
-//! doubles from there.
+//! `add`, `sub`, `mul`, `div`, `mod`: exact on integers, whose results have to fit 64 bits, and on
+//! doubles where one of two numbers is none, or a division leaves a remainder.
 
 use super::{Operands, OperatorError, OperatorResult};
 use crate::text::value::{Number, Value};
@@ -11,12 +11,12 @@ pub(super) fn add(operands: &Operands<'_>) -> OperatorResult {
 
 /// The first operand less the others.
 pub(super) fn sub(operands: &Operands<'_>) -> OperatorResult {
-    from_first(operands, |a, b| step(operands, a, b, i64::checked_sub, |a, b| a - b))
+    from_first(operands, |a, b| step(operands, a, b, |a, b| Some(a - b), |a, b| a - b))
 }
 
 /// The product of all operands; 1 for none.
 pub(super) fn mul(operands: &Operands<'_>) -> OperatorResult {
-    let product = |a: Number, b: &Number| step(operands, &a, b, i64::checked_mul, |a, b| a * b);
+    let product = |a: Number, b: &Number| step(operands, &a, b, |a, b| Some(a * b), |a, b| a * b);
     Ok(Value::Number(operands.numbers()?.into_iter().try_fold(Number::int(1), product)?))
 }
 
@@ -30,13 +30,30 @@ pub(super) fn modulo(operands: &Operands<'_>) -> OperatorResult {
     let [a, b] = operands.exactly("two numbers")?;
     let (a, b) = (operands.number(a, "two numbers")?, operands.number(b, "two numbers")?);
     not_zero(operands, b)?;
-    Ok(Value::Number(step(operands, a, b, i64::checked_rem, |a, b| a % b)?))
+    Ok(Value::Number(step(operands, a, b, |a, b| Some(a % b), |a, b| a % b)?))
 }
 
 /// The sum of these numbers.
 pub(super) fn total(operands: &Operands<'_>, numbers: &[&Number]) -> Result<Number, OperatorError> {
-    let sum = |a: Number, b: &&Number| step(operands, &a, b, i64::checked_add, |a, b| a + b);
+    if let Some(total) = exact_total(numbers) {
+        return integer(operands, total);
+    }
+    let sum = |a: Number, b: &&Number| step(operands, &a, b, |a, b| Some(a + b), |a, b| a + b);
     numbers.iter().try_fold(Number::int(0), sum)
+}
+
+/// The sum of these numbers where all are integers, whatever fits 64 bits.
+pub(super) fn exact_total(numbers: &[&Number]) -> Option<i128> {
+    numbers.iter().map(|number| number.as_int().map(i128::from)).sum()
+}
+
+/// An integer that has to fit 64 bits.
+pub(super) fn integer(operands: &Operands<'_>, integer: i128) -> Result<Number, OperatorError> {
+    let fits = i64::try_from(integer).map(Number::int);
+    fits.map_err(|_| {
+        let error = operands.error("has a result that is too large for an integer of 64 bits");
+        OperatorError { is_overflow: true, ..error }
+    })
 }
 
 /// One number divided by another: an integer where the division leaves no remainder.
@@ -46,8 +63,7 @@ pub(super) fn quotient(
     b: &Number,
 ) -> Result<Number, OperatorError> {
     not_zero(operands, b)?;
-    let exact = |a: i64, b: i64| if a.checked_rem(b)? == 0 { a.checked_div(b) } else { None };
-    step(operands, a, b, exact, |a, b| a / b)
+    step(operands, a, b, |a, b| (a % b == 0).then(|| a / b), |a, b| a / b)
 }
 
 fn not_zero(operands: &Operands<'_>, divisor: &Number) -> Result<(), OperatorError> {
@@ -67,16 +83,18 @@ fn from_first(
     ))
 }
 
-/// One step on integers where both are and the result is, else on doubles.
+/// One step on integers where both are and the result is, else on doubles. Twice as many bits hold
+/// whatever comes of two integers.
 fn step(
     operands: &Operands<'_>,
     a: &Number,
     b: &Number,
-    exact: impl Fn(i64, i64) -> Option<i64>,
+    exact: impl Fn(i128, i128) -> Option<i128>,
     double: impl Fn(f64, f64) -> f64,
 ) -> Result<Number, OperatorError> {
-    match a.as_int().zip(b.as_int()).and_then(|(a, b)| exact(a, b)) {
-        Some(integer) => Ok(Number::int(integer)),
+    let integers = a.as_int().zip(b.as_int());
+    match integers.and_then(|(a, b)| exact(a.into(), b.into())) {
+        Some(result) => integer(operands, result),
         None => operands.finite(double(a.as_f64(), b.as_f64())),
     }
 }

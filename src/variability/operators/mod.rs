@@ -16,11 +16,16 @@ use crate::variability::clock::Clock;
 
 /// Why an operator has no value for its operands; the caller adds the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OperatorError(pub String);
+pub(crate) struct OperatorError {
+    /// What is wrong.
+    pub message: String,
+    /// Whether that is only that numbers have an end.
+    pub is_overflow: bool,
+}
 
 impl std::fmt::Display for OperatorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -210,7 +215,8 @@ impl<'a> Operands<'a> {
     }
 
     fn error(&self, what: impl std::fmt::Display) -> OperatorError {
-        OperatorError(format!("`{}` {what}", self.operator.keyword()))
+        let message = format!("`{}` {what}", self.operator.keyword());
+        OperatorError { message, is_overflow: false }
     }
 }
 

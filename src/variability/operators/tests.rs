@@ -29,7 +29,7 @@ fn apply(operator: ValueOperator, operands: &str) -> Value {
 }
 
 fn error(operator: ValueOperator, operands: &str) -> String {
-    operator.apply(&json(operands), None).expect_err(operands).0
+    operator.apply(&json(operands), None).expect_err(operands).message
 }
 
 fn number(value: Value) -> f64 {
@@ -245,9 +245,20 @@ fn integers_stay_exact_as_long_as_they_fit() {
     assert_eq!(apply(Add, "[9007199254740993, 2]").to_string(), "9007199254740995");
     assert_eq!(apply(Sum, "[9007199254740993, 2]").to_string(), "9007199254740995");
     assert_eq!(apply(Div, "[9007199254740993, 1]").to_string(), "9007199254740993");
-    assert_eq!(number(apply(Add, "[9223372036854775807, 1]")), 9_223_372_036_854_775_808.0);
-    assert_eq!(number(apply(Div, "[-9223372036854775808, -1]")), 9_223_372_036_854_775_808.0);
     assert_eq!(apply(Mod, "[-9223372036854775808, -1]"), Value::from(0));
+    assert_eq!(apply(Sum, "[9223372036854775807, 1, -1]").to_string(), "9223372036854775807");
+    let most = "[9223372036854775807, 9223372036854775807]";
+    assert_eq!(apply(Median, most).to_string(), "9223372036854775807");
+    assert_eq!(number(apply(Mean, most)), 9_223_372_036_854_775_807.0);
+    for (operator, operands) in [
+        (Add, "[9223372036854775807, 1]"),
+        (Sum, most),
+        (Sub, "[-9223372036854775808, 1]"),
+        (Mul, "[4611686018427387904, 2]"),
+        (Div, "[-9223372036854775808, -1]"),
+    ] {
+        assert!(error(operator, operands).ends_with("too large for an integer of 64 bits"));
+    }
 }
 
 #[test]
@@ -366,7 +377,7 @@ proptest! {
         // Clustered points may rightly be refused; an answer must be right.
         match PolynomialRegression.apply(&operands, None) {
             Ok(value) => prop_assert!((number(value) - polynomial(at)).abs() <= 0.0051 + 1e-9 * polynomial(at).abs()),
-            Err(error) => prop_assert!(error.0.contains("ill-conditioned")),
+            Err(error) => prop_assert!(error.message.contains("ill-conditioned")),
         }
     }
 

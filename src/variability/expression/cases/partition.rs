@@ -112,7 +112,9 @@ impl Partitioner<'_, '_, '_> {
         let mut seen: Vec<Vec<ProbeOutcome>> = vec![Vec::new(); self.probes.len()];
         let mut class_of: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
         let mut classes: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        let mut beyond = Vec::new();
         for (index, region) in regions.iter().enumerate() {
+            self.evaluator.take_overflow();
             let mut numbers = Vec::with_capacity(seen.len());
             for (probe, seen) in self.probes.iter().zip(&mut seen) {
                 let outcome = probe.outcome(self.evaluator, self.input, &region.value);
@@ -121,11 +123,18 @@ impl Partitioner<'_, '_, '_> {
                     seen.push(outcome);
                 }
             }
+            beyond.extend(self.evaluator.take_overflow().then_some(index));
             let class = *class_of.entry(numbers).or_insert_with_key(|numbers| {
                 classes.push((numbers.clone(), Vec::new()));
                 classes.len() - 1
             });
             classes[class].1.push(index);
+        }
+        // Nobody asks why numbers have an end, unless nothing is before it.
+        if beyond.len() < regions.len() {
+            let is_within = |member: &usize| beyond.binary_search(member).is_err();
+            classes.iter_mut().for_each(|(_, members)| members.retain(is_within));
+            classes.retain(|(_, members)| !members.is_empty());
         }
         let outcomes = |numbers: Vec<usize>| {
             numbers.into_iter().zip(&seen).map(|(number, seen)| seen[number].clone()).collect()

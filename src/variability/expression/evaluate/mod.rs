@@ -32,6 +32,7 @@ use crate::variability::syntax::{
 use atoms::ManualAtoms;
 use named::{Nesting, Results};
 use open::OpenCases;
+use std::cell::Cell;
 use std::rc::Rc;
 
 pub(super) use named::MAX_DEPTH;
@@ -65,6 +66,7 @@ pub(crate) struct Evaluator<'e, 'a> {
     pub(super) dependencies: DependencyMemo,
     /// Where open inputs have values with which a condition that matters cannot be computed.
     failures: Vec<EvaluationFailure>,
+    overflowed: Cell<bool>,
 }
 
 /// What is known besides the elements.
@@ -99,6 +101,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             nesting: Nesting::default(),
             dependencies: DependencyMemo::default(),
             failures: Vec::new(),
+            overflowed: Cell::default(),
         }
     }
 
@@ -264,8 +267,15 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         at: ExpressionId,
     ) -> Result<Value, Diagnostic> {
         operator.apply(operands, self.known.now).map_err(|error| {
-            Diagnostic::error(Code::InvalidExpression, error.0).at(self.expression(at).span())
+            self.overflowed.set(self.overflowed.get() || error.is_overflow);
+            let span = self.expression(at).span();
+            Diagnostic::error(Code::InvalidExpression, error.message).at(span)
         })
+    }
+
+    /// Whether an integer got too large since that was asked last.
+    pub(super) fn take_overflow(&self) -> bool {
+        self.overflowed.take()
     }
 
     fn no_condition(&self, span: Span, written: &str) -> Diagnostic {
