@@ -172,6 +172,17 @@ fn cases_that_are_named_exist() {
     }
 }
 
+#[test]
+fn each_deviation_has_a_number_of_its_own() {
+    let page = fs::read_to_string(root().join("docs/deviations.md")).unwrap();
+    let number = |line: &str| line.split_once(". **").and_then(|(number, _)| number.parse().ok());
+    let mut numbers: Vec<u32> = page.lines().filter_map(number).collect();
+    numbers.sort_unstable();
+    assert!(numbers.len() > 100, "{numbers:?}");
+    let twice: Vec<_> = numbers.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
 /// The page that describes every code.
 fn codes() -> String {
     let mut page = "# Codes\n\nEvery error and warning has a code; `cuvee explain-code CODE` describes it, too.\n\n".to_owned();
