@@ -109,9 +109,14 @@ pub(super) fn effective<'a>(
     let mut refining = Refining { types, owner: id, is_open, diagnostics: Diagnostics::default() };
     let definition = types.definition(id);
     let own = &definition.properties;
-    effective.properties = refining.properties(&effective.properties, own, is_open);
-    effective.attributes =
-        refining.attributes(&effective.attributes, &definition.attributes, is_open);
+    effective.properties =
+        refining.properties(&effective.properties, own, is_open, PropertyKind::Property);
+    effective.attributes = refining.properties(
+        &effective.attributes,
+        &definition.attributes,
+        is_open,
+        PropertyKind::Attribute,
+    );
     effective.capabilities =
         refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
     effective.requirements =
@@ -210,20 +215,10 @@ impl<'a> Refining<'_, 'a> {
         inherited: &Parts<'a, PropertyDefinition<'a>>,
         own: &[PropertyDefinition<'a>],
         is_open: bool,
+        kind: PropertyKind,
     ) -> Parts<'a, PropertyDefinition<'a>> {
         self.parts(inherited, own, |refining, own, refined| {
-            refining.property(own, refined, is_open, PropertyKind::Property)
-        })
-    }
-
-    fn attributes(
-        &mut self,
-        inherited: &Parts<'a, PropertyDefinition<'a>>,
-        own: &[PropertyDefinition<'a>],
-        is_open: bool,
-    ) -> Parts<'a, PropertyDefinition<'a>> {
-        self.parts(inherited, own, |refining, own, refined| {
-            refining.property(own, refined, is_open, PropertyKind::Attribute)
+            refining.property(own, refined, is_open, kind)
         })
     }
 
@@ -433,8 +428,18 @@ impl<'a> Refining<'_, 'a> {
         EffectiveCapability {
             kind,
             description: own.description.or(before.and_then(|before| before.description)),
-            properties: self.properties(&properties, &own.properties, is_open),
-            attributes: self.attributes(&attributes, &own.attributes, is_open),
+            properties: self.properties(
+                &properties,
+                &own.properties,
+                is_open,
+                PropertyKind::Property,
+            ),
+            attributes: self.properties(
+                &attributes,
+                &own.attributes,
+                is_open,
+                PropertyKind::Attribute,
+            ),
             valid_source_types: self.sources(own, before, given),
             occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
             is_open,

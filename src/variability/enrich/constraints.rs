@@ -190,8 +190,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         assertions: &mut Assertions,
     ) {
         if self.options.constraint(constraint) && elements.len() > 1 {
-            let atoms: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
-            let single = self.evaluator.arena.at_most_one(atoms);
+            let single = self.one_of(elements);
             assertions.push([single], Origin::Constraint(constraint, node));
         }
     }
@@ -221,11 +220,15 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         assertions: &mut Assertions,
     ) {
         if self.options.constraint(constraint) && elements.len() > 1 {
-            let atoms: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
-            let (present, single) =
-                (self.evaluator.atom(node), self.evaluator.arena.at_most_one(atoms));
+            let (present, single) = (self.evaluator.atom(node), self.one_of(elements));
             assertions.push([!present, single], Origin::Constraint(constraint, node));
         }
+    }
+
+    /// `at most one of present(e)`
+    fn one_of(&mut self, elements: &[ElementId]) -> Formula {
+        let atoms: Vec<_> = elements.iter().map(|&id| self.evaluator.atom(id)).collect();
+        self.evaluator.arena.at_most_one(atoms)
     }
 
     /// `present(n) ⇒ at most one present relation of each name`
