@@ -163,7 +163,7 @@ pub fn resolve(
     let edition = presets::edition(&choice(&[], ChoiceOption::Edition))?;
     let mut layers: Vec<_> = edition.layers(release).collect();
     let mode = release.modes.find(&choice(&layers, ChoiceOption::Mode));
-    layers.extend(mode.map(|mode| &mode.settings));
+    layers.extend(mode.map(presets::Mode::settings).transpose()?);
     let mut settings = release.settings.clone();
     layers.into_iter().chain(above).for_each(|layer| settings.overlay(layer));
     Ok(Options::new(settings, ignored(above)))

@@ -41,12 +41,44 @@ pub(super) const MODES: &[(&str, &str)] = embed![
     "modes/core/semantic-loose"
 ];
 
-/// A pruning mode.
+/// A pruning mode, read when it is asked for: most runs need one of them.
 #[derive(Debug)]
 pub(super) struct Mode {
     pub(super) name: &'static str,
+    text: &'static str,
+    read: OnceLock<Result<ReadMode, Diagnostics>>,
+}
+
+#[derive(Debug)]
+struct ReadMode {
     aliases: Vec<String>,
-    pub(super) settings: OptionSettings,
+    settings: OptionSettings,
+}
+
+impl Mode {
+    /// What it says about options.
+    ///
+    /// # Errors
+    /// None while the embedded data is sound, which a test holds.
+    pub(super) fn settings(&self) -> Result<&OptionSettings, Diagnostics> {
+        self.read().as_ref().map(|read| &read.settings).map_err(without_places)
+    }
+
+    fn has_alias(&self, name: &str) -> bool {
+        self.read().as_ref().is_ok_and(|read| read.aliases.iter().any(|alias| alias == name))
+    }
+
+    fn read(&self) -> &Result<ReadMode, Diagnostics> {
+        self.read.get_or_init(|| {
+            let mut diagnostics = Diagnostics::default();
+            let document = read(self.text)?;
+            // A mode knows no modes, so it cannot name another one.
+            let (none, origin) = (ModeTable::default(), OptionOrigin::Mode(self.name));
+            let settings = options(document.root(), "options", &none, origin, &mut diagnostics);
+            let read = ReadMode { aliases: aliases(&document), settings };
+            if diagnostics.has_errors() { Err(diagnostics) } else { Ok(read) }
+        })
+    }
 }
 
 /// The pruning modes that a release knows.
@@ -67,9 +99,8 @@ pub(super) struct Release {
 impl ModeTable {
     /// The mode of this name or alias.
     pub(super) fn find(&self, name: &str) -> Option<&Mode> {
-        self.modes
-            .iter()
-            .find(|mode| mode.name == name || mode.aliases.iter().any(|alias| alias == name))
+        let named = self.modes.iter().find(|mode| mode.name == name);
+        named.or_else(|| self.modes.iter().find(|mode| mode.has_alias(name)))
     }
 
     /// Every mode, without aliases.
@@ -207,7 +238,7 @@ fn load(path: &'static str, text: &str) -> Result<Release, Diagnostics> {
     let document = read(text)?;
     let name = file_name(path);
     let asked = document.root().get("modes").and_then(Node::as_str).unwrap_or_default();
-    let modes = load_modes(asked, &mut diagnostics);
+    let modes = modes(asked);
     if modes.modes.is_empty() {
         diagnostics.push(Diagnostic::error(
             Code::InvalidOption,
@@ -220,20 +251,11 @@ fn load(path: &'static str, text: &str) -> Result<Release, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(release) }
 }
 
-fn load_modes(table: &str, diagnostics: &mut Diagnostics) -> ModeTable {
-    let mut modes = Vec::new();
-    for &(path, text) in MODES {
-        let name = file_name(path);
-        if path.rsplit('/').nth(1) != Some(table) {
-            continue;
-        }
-        let Some(document) = diagnostics.ok(read(text)) else { continue };
-        // A mode knows no modes, so it cannot name another one.
-        let (none, origin) = (ModeTable::default(), OptionOrigin::Mode(name));
-        let settings = options(document.root(), "options", &none, origin, diagnostics);
-        modes.push(Mode { name, aliases: aliases(&document), settings });
-    }
-    ModeTable { modes }
+/// The modes of a table.
+fn modes(table: &str) -> ModeTable {
+    let of_table = MODES.iter().filter(|(path, _)| path.rsplit('/').nth(1) == Some(table));
+    let mode = |&(path, text)| Mode { name: file_name(path), text, read: OnceLock::new() };
+    ModeTable { modes: of_table.map(mode).collect() }
 }
 
 fn read(text: &str) -> Result<Document, Diagnostic> {
