@@ -349,9 +349,13 @@ fn complaints_about_arguments_are_coloured_as_wished() {
 #[test]
 fn explains_codes() {
     let dir = workplace();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/presets/codes/cyclic-type.diff");
+    let example = fs::read_to_string(example).unwrap();
     gives(
         cuvee(&dir, "explain-code cyclic-type"),
-        "cyclic-type\n\nA type derives from itself.\n\nBreak the cycle that the message names.\n",
+        &format!(
+            "cyclic-type\n\nA type derives from itself.\n\nBreak the cycle that the message names.\n\nWrong with the lines marked `-`, repaired with those marked `+`:\n\n{example}"
+        ),
     );
     let all = cuvee(&dir, "explain-code")
         .assert()

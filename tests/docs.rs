@@ -14,7 +14,7 @@
 
 mod shell;
 
-use cuvee::diagnostic::Code;
+use cuvee::diagnostic::{Code, CodeExample};
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -187,10 +187,72 @@ fn each_deviation_has_a_number_of_its_own() {
 fn codes() -> String {
     let mut page = "# Codes\n\nEvery error and warning has a code; `cuvee explain-code CODE` describes it, too.\n\n".to_owned();
     page.push_str("<!-- Generated: UPDATE_DOCS=1 cargo test --test docs -->\n");
+    page.push_str(
+        "\nWrong is each with the lines marked `-`, and repaired with those marked `+`.\n",
+    );
     for code in Code::ALL {
-        write!(page, "\n## `{code}`\n\n{}\n", code.description()).unwrap();
+        write!(page, "\n## `{code}`\n\n{}\n\n", code.description()).unwrap();
+        page.push_str(&match code.example() {
+            CodeExample::Repair(lines) => format!("```diff\n{lines}```\n"),
+            CodeExample::Instead(text) => text.to_owned(),
+            other => panic!("{other:?}"),
+        });
     }
     page
+}
+
+/// Codes that no template gives, and why.
+const WITHOUT_TEMPLATE: [(Code, &str); 2] =
+    [(Code::Csar, "archives are no texts"), (Code::Unproven, "it depends on the time given")];
+
+#[test]
+fn only_what_no_template_gives_is_explained_without_one() {
+    let without = |code: &&Code| matches!(code.example(), CodeExample::Instead(_));
+    let without: Vec<_> = Code::ALL.iter().filter(without).copied().collect();
+    assert_eq!(without, WITHOUT_TEMPLATE.map(|(code, _)| code));
+}
+
+/// What commands and files of an example say with the lines of one side.
+fn told(lines: &str, side: char) -> BTreeSet<String> {
+    let lines = lines.lines().filter_map(|line| line.strip_prefix([' ', side]));
+    let (commands, text): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("$ "));
+    let [command] = commands[..] else { panic!("{commands:?}") };
+    let command = Shown { line: &command[2..], exit: 0, output: String::new() };
+    let words = command.call().unwrap().words;
+    let directory = tempfile::tempdir().unwrap();
+    let mut files = vec![(words[1].clone(), String::new())];
+    for line in text {
+        let name = line.strip_prefix("# ").filter(|name| name.ends_with(".yaml"));
+        match (name, files.last_mut()) {
+            (Some(name), _) => files.push((name.to_owned(), String::new())),
+            (None, Some((_, text))) => writeln!(text, "{line}").unwrap(),
+            (None, None) => unreachable!(),
+        }
+    }
+    files.iter().for_each(|(name, text)| fs::write(directory.path().join(name), text).unwrap());
+    let result = Command::new(cargo_bin!("cuvee"))
+        .args(words)
+        .current_dir(directory.path())
+        .stderr_to_stdout()
+        .output()
+        .unwrap();
+    let told = String::from_utf8(result.stdout).unwrap();
+    let code = |line: &str| {
+        let rest = ["error[", "warning[", "note["].iter().find_map(|of| line.strip_prefix(of))?;
+        Some(rest.split_once(']')?.0.to_owned())
+    };
+    let codes = told.lines().filter_map(code).collect::<BTreeSet<_>>();
+    assert!(result.status.success() || !codes.is_empty(), "{told}");
+    codes
+}
+
+#[test]
+fn examples_of_codes_are_wrong_and_their_repairs_are_right() {
+    for code in Code::ALL {
+        let CodeExample::Repair(lines) = code.example() else { continue };
+        assert_eq!(told(lines, '-'), BTreeSet::from([code.to_string()]), "{code}");
+        assert_eq!(told(lines, '+'), BTreeSet::new(), "the repair of {code}");
+    }
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use super::args::ExplainCodeArgs;
 use super::{Outcome, output, rejected};
-use cuvee::diagnostic::Code;
+use cuvee::diagnostic::{Code, CodeExample};
 use std::process::ExitCode;
+
+const LEGEND: &str = "Wrong with the lines marked `-`, repaired with those marked `+`:";
 
 /// Explains one code, or lists all of them.
 pub(crate) fn run(args: &ExplainCodeArgs) -> Outcome {
@@ -21,7 +23,13 @@ pub(crate) fn parts(code: Code) -> (&'static str, &'static str) {
 fn explanation(code: Code) -> String {
     let (meaning, advice) = parts(code);
     let gap = if advice.is_empty() { "" } else { "\n" };
-    format!("{code}\n\n{meaning}\n{gap}{advice}{gap}")
+    let shown = match code.example() {
+        CodeExample::Repair(lines) => format!("{LEGEND}\n\n{lines}"),
+        CodeExample::Instead(text) => text.to_owned(),
+        // What the library may have later has its words there.
+        _ => String::new(),
+    };
+    format!("{code}\n\n{meaning}\n{gap}{advice}{gap}\n{shown}")
 }
 
 fn list() -> String {
@@ -50,15 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn explains_in_two_paragraphs() {
-        let meaning = "A type derives from itself.";
-        assert_eq!(
-            explanation(Code::CyclicType),
-            format!("cyclic-type\n\n{meaning}\n\nBreak the cycle that the message names.\n")
-        );
-        assert!(
-            explanation(Code::UnknownPreset)
-                .ends_with("\n\nA variability preset does not exist.\n")
-        );
+    fn explains_with_an_example() {
+        let text = explanation(Code::CyclicType);
+        let start = "cyclic-type\n\nA type derives from itself.\n\nBreak the cycle that the message names.\n\nWrong ";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains("\n-  Shop: {derived_from: TeaShop}\n+  Shop: "), "{text}");
+        let text = explanation(Code::UnknownPreset);
+        assert!(text.contains("\n\nA variability preset does not exist.\n\nWrong "), "{text}");
+        assert!(!explanation(Code::Unproven).contains("Wrong"));
     }
 }

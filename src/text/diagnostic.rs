@@ -27,6 +27,24 @@ impl fmt::Display for Severity {
     }
 }
 
+/// What shows a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodeExample {
+    /// A command behind `$ ` and the file that it reads, then further ones behind comments with
+    /// their names: with the lines that start with `-` it gives the code, with those that start
+    /// with `+` it does not.
+    Repair(&'static str),
+    /// What to do about it, where no template gives the code.
+    Instead(&'static str),
+}
+
+impl CodeExample {
+    fn of(text: &'static str) -> Self {
+        if text.starts_with([' ', '-', '+']) { Self::Repair(text) } else { Self::Instead(text) }
+    }
+}
+
 macro_rules! codes {
     ($($variant:ident $code:literal $text:literal;)*) => {
         /// Every kind of diagnostic, each described once.
@@ -52,6 +70,15 @@ macro_rules! codes {
                 match self {
                     $(Self::$variant => $text,)*
                 }
+            }
+
+            /// A template that gives it, and its repair.
+            pub fn example(self) -> CodeExample {
+                CodeExample::of(match self {
+                    $(Self::$variant => {
+                        include_str!(concat!("../../presets/codes/", $code, ".diff"))
+                    })*
+                })
             }
         }
     };
