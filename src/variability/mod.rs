@@ -23,4 +23,6 @@ pub(crate) mod resolve;
 pub(crate) mod syntax;
 pub(crate) mod technology;
 pub(crate) mod template;
+#[cfg(test)]
+mod tests;
 mod words;

@@ -55,14 +55,14 @@ pub(crate) struct Declarations<'a> {
 }
 
 /// Keys that say what values have to be.
-const SCHEMA: [&str; 4] = ["type", "constraints", "key_schema", "entry_schema"];
+pub(super) const SCHEMA: [&str; 4] = ["type", "constraints", "key_schema", "entry_schema"];
 
 /// Keys of a declaration beside the feature keywords.
-const KEYWORDS: [&str; 6] =
+pub(super) const KEYWORDS: [&str; 6] =
     ["type", "description", "default", "default_expression", "constraints", "entry_schema"];
 
 /// Keys that TOSCA knows at a parameter and that mean nothing here.
-const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
+pub(super) const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
 
 impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.

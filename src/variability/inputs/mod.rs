@@ -79,3 +79,5 @@ fn shape(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod vocabulary;

@@ -6,6 +6,9 @@ use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, di
 use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 
+/// Keys of a preset.
+pub(super) const KEYWORDS: [&str; 3] = ["name", "description", "inputs"];
+
 /// One preset.
 #[derive(Clone, Debug)]
 pub(crate) struct VariabilityPreset<'a> {
@@ -95,7 +98,6 @@ impl<'a> VariabilityPresets<'a> {
 
 impl<'a> VariabilityPreset<'a> {
     fn read(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
-        const KEYWORDS: [&str; 3] = ["name", "description", "inputs"];
         if body.kind() != NodeKind::Mapping {
             if !body.is_null() {
                 let message = format!(

@@ -10,6 +10,8 @@ mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod vocabulary;
 
 pub use names::{
     Aspect, AssignPattern, ModePart, Optimization, TechnologiesMode, TopologyMode, parse_mode,

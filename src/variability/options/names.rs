@@ -107,7 +107,7 @@ impl ElementKind {
     }
 
     /// Other names of its parts, which the specification uses too.
-    const fn part_alias(self) -> Option<(&'static str, ModePart)> {
+    pub(super) const fn part_alias(self) -> Option<(&'static str, ModePart)> {
         match self {
             Self::Node => Some(("relation", ModePart::Incoming)),
             Self::Artifact => Some(("technology", ModePart::Managed)),

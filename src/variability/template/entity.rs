@@ -289,7 +289,7 @@ impl<'a> CollectionEntry<'a> {
     }
 }
 
-const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
+pub(super) const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
 
 fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
     let name = key.text().unwrap_or_default();

@@ -12,6 +12,8 @@ mod plain;
 pub(crate) mod shape;
 mod topology;
 mod variability;
+#[cfg(test)]
+pub(crate) mod vocabulary;
 
 pub(crate) use alternatives::choose_default_alternatives;
 pub(crate) use conditional::{Declared, ElementSettings, Implied};

@@ -1,0 +1,49 @@
+//! The words of templates, for the reference of the language: `docs/language.md`.
+
+use super::entity::RESERVED;
+use super::shape::{
+    COMMON, TECHNOLOGY_RULE, TOPOLOGY, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS,
+    VARIABILITY, of_kind,
+};
+use crate::tosca::shape::Vocabulary;
+use crate::variability::element::ElementKind;
+
+/// Each word behind what it is of, such as `node weight`.
+pub(crate) fn words() -> Vec<String> {
+    let mut words: Vec<_> = COMMON.iter().map(|word| format!("element {word}")).collect();
+    let own = [
+        ("topology", &TOPOLOGY),
+        ("variability", &VARIABILITY),
+        ("type-specific", &TYPE_SPECIFIC_CONDITIONS),
+        ("type-specific", &TYPE_SPECIFIC_CONDITION),
+        ("rule", &TECHNOLOGY_RULE),
+    ];
+    for (of, vocabulary) in own {
+        words.extend(added(vocabulary).map(|word| format!("{of} {word}")));
+    }
+    for &kind in ElementKind::ALL {
+        words.push(format!("kind {kind}"));
+        let particular = added(of_kind(kind)).filter(|word| !COMMON.contains(word));
+        words.extend(particular.map(|word| format!("{kind} {word}")));
+    }
+    words.extend(RESERVED.iter().map(|name| format!("name {name}")));
+    words
+}
+
+fn added(vocabulary: &'static Vocabulary) -> impl Iterator<Item = &'static str> {
+    vocabulary.words.iter().copied().flatten().copied()
+}
+
+/// The words that most kinds of elements share.
+pub(crate) fn common() -> &'static [&'static str] {
+    &COMMON
+}
+
+/// Which words an element of this kind may say, which keynames of TOSCA, and where those are.
+pub(crate) fn of_element(
+    kind: ElementKind,
+) -> (Vec<&'static str>, Vec<&'static str>, Option<&'static str>) {
+    let vocabulary = of_kind(kind);
+    let keynames = vocabulary.keynames.iter().map(|keyname| keyname.name);
+    (added(vocabulary).collect(), keynames.collect(), vocabulary.section)
+}
