@@ -322,11 +322,13 @@ impl Section {
             write!(page, "\nWith `{without}` in its place it is otherwise.\n").unwrap();
         }
         page.push_str("\n| | `HERE` | gives | |\n| --- | --- | --- | --- |\n");
+        let mut said = BTreeSet::new();
         for row in &self.rows {
             let names: Vec<_> = row.of.all().iter().map(|word| name(word)).collect();
-            let first = row.of.all().first().and_then(|word| words.get(word)?.as_deref());
-            let text = row.text.as_deref().or(first).unwrap_or_default();
-            let cells = [names.join(", "), row.shown(), self.outcome(row), text.trim().to_owned()];
+            let first = row.of.all().first().filter(|word| said.insert(*word));
+            let known = first.and_then(|word| words.get(word)?.as_deref());
+            let text = known.into_iter().chain(row.text.as_deref()).collect::<Vec<_>>().join(" ");
+            let cells = [names.join(", "), row.shown(), self.outcome(row), text];
             writeln!(page, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
                 .unwrap();
         }
