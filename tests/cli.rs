@@ -220,7 +220,10 @@ Options:
                                        finds the same variant [possible values: varisat, batsat]
   -o, --output <FILE>                  Write the result to this file, all of it or nothing, instead
                                        of to standard output, which is also `-`; as an archive where
-                                       it ends in `.csar` or `.zip`
+                                       it ends in `.csar` or `.zip`. Relative names of files in it
+                                       are rewritten to be right there
+      --output-dir <DIR>               Write the result into this directory, with the files that it
+                                       names and those that they name
       --format <FORMAT>                Format of the result; in an archive it is always yaml
                                        [default: yaml] [possible values: yaml, json]
       --edmm                           Let nodes keep their types and say `technology`, instead of
@@ -1195,6 +1198,156 @@ FAIL t/f
 "#]]);
 }
 
+/// Of all tests some run; each is in a report for programs.
+#[test]
+fn tests_are_chosen_and_reported() {
+    let dir = workplace();
+    write(&dir, "t/shop/template.yaml", SHOP);
+    for case in ["plain", "prod", "safe<&>\u{1b}", "later---disabled"] {
+        write(&dir, &format!("t/shop/tests/{case}/expected.yaml"), DEV);
+    }
+    write(
+        &dir,
+        "t/shop/tests/prod/test.yaml",
+        "description: \"a \\e <prod> & more\"\npresets: prod\n",
+    );
+    gives(cuvee(&dir, "test t --filter plain"), "1 passed, 0 failed\n");
+    gives(cuvee(&dir, "test t --filter shop/tests/later"), "0 passed, 0 failed, 1 skipped\n");
+    let none = cuvee(&dir, "test t --filter plian").assert().code(1).stdout_eq(raw(""));
+    none.stderr_eq(
+        "error[file]: no test has `plian` in its path\n |\n = help: did you mean `plain`?\n...\n",
+    );
+
+    let json = cuvee(&dir, "test t --format json").assert().code(1).stderr_eq(raw(""));
+    let report: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+    assert_eq!(report["version"], 1);
+    assert_eq!((&report["passed"], &report["failed"]), (&2.into(), &1.into()));
+    assert_eq!(report["skipped"][0], "t/shop/tests/later---disabled");
+    assert_eq!(report["cases"][1]["path"], "t/shop/tests/prod");
+    assert_eq!(report["cases"][1]["description"], "a \u{1b} <prod> & more");
+    assert_eq!(report["cases"][1]["passed"], false);
+    let problem =
+        "topology_template.node_templates.monitor: expected nothing, got {\"type\":\"monitor\"}";
+    assert_eq!(report["cases"][1]["problems"][0], problem);
+
+    let junit = cuvee(&dir, "test t --format junit").assert().code(1).stderr_eq(raw(""));
+    junit.stdout_eq(raw("\
+<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"cuvee\" tests=\"4\" failures=\"1\" errors=\"0\">
+  <testsuite name=\"t/shop/tests\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">
+    <testcase classname=\"t/shop/tests\" name=\"plain\"/>
+    <testcase classname=\"t/shop/tests\" name=\"prod\"><failure message=\"a \u{fffd} &lt;prod&gt; &amp; more\" type=\"failure\">topology_template.node_templates.monitor: expected nothing, got {&quot;type&quot;:&quot;monitor&quot;}</failure></testcase>
+    <testcase classname=\"t/shop/tests\" name=\"safe&lt;&amp;&gt;\u{fffd}\"/>
+    <testcase classname=\"t/shop/tests\" name=\"later---disabled\"><skipped/></testcase>
+  </testsuite>
+</testsuites>
+"));
+}
+
+/// What differs is shown, and is what is expected from then on; what nobody can tell stays.
+#[test]
+fn tests_are_updated() {
+    let dir = workplace();
+    write(&dir, "t/template.yaml", SHOP);
+    write(&dir, "t/tests/new/test.yaml", "presets: prod\n");
+    write(&dir, "t/tests/old/expected.yaml", &DEV.replace("1.10", "2"));
+    write(&dir, "t/tests/same/est.yaml", DEV);
+    write(&dir, "t/tests/texts/test.yaml", "replace: [[shop, SHOP]]\n");
+    write(&dir, "t/tests/texts/expected.yaml", DEV);
+    write(
+        &dir,
+        "t/tests/refused/test.yaml",
+        "presets: nightly\nerror: \"unsatisfiable\" # or so\n",
+    );
+    let told = cuvee(&dir, "test t --update").assert().success().stderr_eq(raw(""));
+    told.stdout_eq(str![[r#"
+UPDATE t/tests/new
+    neither an `error` nor est.yaml or expected.yaml
+    writing t/tests/new/expected.yaml
+UPDATE t/tests/old
+    topology_template.node_templates.shop.properties.size: expected 2, got 1.10
+    writing t/tests/old/expected.yaml
+UPDATE t/tests/refused
+    expected the error `unsatisfiable`, got
+    t/tests/refused/test.yaml:1:10: error[unknown-preset]: there is no variability preset `nightly`
+    writing t/tests/refused/test.yaml
+UPDATE t/tests/texts
+    topology_template.node_templates.shop: expected {"type":"shop","properties":{"size":1.1}}, got nothing
+    topology_template.node_templates.SHOP: expected nothing, got {"type":"SHOP","properties":{"size":1.1}}
+    writing t/tests/texts/expected.yaml
+5 passed, 0 failed, 4 of them updated
+
+"#]]);
+    assert_eq!(read(&dir, "t/tests/new/expected.yaml"), format!("{DEV}{MONITOR}"));
+    assert_eq!(read(&dir, "t/tests/old/expected.yaml"), DEV);
+    assert_eq!(read(&dir, "t/tests/texts/expected.yaml"), DEV.replace("shop", "SHOP"));
+    let settings = "presets: nightly\nerror: \"unknown-preset\" # or so\n";
+    assert_eq!(read(&dir, "t/tests/refused/test.yaml"), settings);
+    gives(cuvee(&dir, "test t"), "5 passed, 0 failed\n");
+
+    // What is laid over, what resolves although it must not, and what is resolved itself.
+    write(&dir, "t/tests/laid/test.yaml", "merge: {description: d}\nexpected: ../same/est.yaml\n");
+    write(&dir, "t/tests/good/test.yaml", "error: unsatisfiable\n");
+    write(&dir, "t/tests/own/test.yaml", "expected: ../../template.yaml\n");
+    let told = cuvee(&dir, "test t --update").assert().code(1);
+    told.stdout_eq("FAIL t/tests/good\n...\nFAIL t/tests/laid\n...\nFAIL t/tests/own\n...\n5 passed, 3 failed, 0 of them updated\n");
+    assert_eq!(read(&dir, "t/template.yaml"), SHOP);
+    assert_eq!(read(&dir, "t/tests/same/est.yaml"), DEV);
+
+    // Two that do not agree on one file.
+    write(&dir, "u/template.yaml", SHOP);
+    write(&dir, "u/tests/a/test.yaml", "presets: prod\nexpected: ../one.yaml\n");
+    write(&dir, "u/tests/b/test.yaml", "expected: ../one.yaml\n");
+    let told = cuvee(&dir, "test u --update").assert().code(1);
+    told.stdout_eq("UPDATE u/tests/a\n...\nFAIL u/tests/b\n...\n    another case expects something else of `u/tests/one.yaml`\n1 passed, 1 failed, 1 of them updated\n");
+    assert_eq!(read(&dir, "u/tests/one.yaml"), format!("{DEV}{MONITOR}"));
+    cuvee(&dir, "test t --update --format json").assert().code(2);
+}
+
+/// What is wrong with settings is told at its place, with what may be meant; of cases that fail for
+/// the same reasons once.
+#[test]
+fn wrong_tests_say_where() {
+    let dir = workplace();
+    write(&dir, "t/template.yaml", SHOP);
+    let case = |name: &str, text: &str| write(&dir, &format!("t/tests/{name}/test.yaml"), text);
+    case("a", "description: d\npresets: [safe, prd]\n");
+    case("b", "inputs: input.yaml\n");
+    write(&dir, "t/tests/b/inputs.yaml", "");
+    case("c", "options:\n  mod: manual\n");
+    case("d", "expected: expcted.yaml\n");
+    write(&dir, "t/tests/d/expected.yaml", DEV);
+    case("e", "presets: nightly\nerror: unknown-prest\n");
+    case("f", "template: ../template.yml\n");
+    case("g", "warning: nondeterminsm\n");
+    case("h", "warning: nondeterminism\nexpected: ../d/expected.yaml\n");
+    case("i", "warning: nondeterminism\nexpected: ../d/expected.yaml\n");
+    let failed = cuvee(&dir, "test t").assert().code(1).stderr_eq(raw(""));
+    failed.stdout_eq(str![[r#"
+FAIL t/tests/a (d)
+    t/tests/a/test.yaml:2:17: error[unknown-preset]: there is no variability preset `prd`: did you mean `prod`?
+FAIL t/tests/b
+    t/tests/b/test.yaml:1:9: error[file]: cannot read `t/tests/b/input.yaml`: [..]: did you mean `t/tests/b/inputs.yaml`?
+FAIL t/tests/c
+    t/tests/c/test.yaml:2:3: error[invalid-option]: [..]: did you mean `mode`?
+FAIL t/tests/d
+    t/tests/d/test.yaml:1:11: error[file]: cannot read `t/tests/d/expcted.yaml`: [..]: did you mean `t/tests/d/expected.yaml`?
+FAIL t/tests/e
+    expected the error `unknown-prest` (did you mean `unknown-preset`?), got
+    t/tests/e/test.yaml:1:10: error[unknown-preset]: there is no variability preset `nightly`
+FAIL t/tests/f
+    t/tests/f/test.yaml:1:11: error[file]: cannot read `t/../template.yml`: [..]
+FAIL t/tests/g
+    t/tests/g/test.yaml:1:10: there is no code `nondeterminsm`: did you mean `nondeterminism`?
+FAIL t/tests/h
+    expected the warning `nondeterminism`, got []
+FAIL t/tests/i
+    as t/tests/h
+0 passed, 9 failed
+
+"#]]);
+}
+
 #[test]
 fn no_tests_are_no_success() {
     let dir = workplace();
@@ -1234,4 +1387,244 @@ fn options_tell_where_they_come_from() {
     assert_eq!((&option["value"], &option["origin"]), (&"false".into(), &"twice.yaml:5:33".into()));
     assert!(option["description"].as_str().is_some_and(|text| !text.is_empty()));
     assert!(all.as_array().unwrap().iter().any(|option| option["origin"] == "built-in"));
+}
+
+const VILLAGE: [(&str, &str); 11] = [
+    (
+        "village/template.yaml",
+        "tosca_definitions_version: tosca_variability_1_0
+
+imports:
+  - \"lib/types.yaml\"   # ours
+  - file: ../common/roads.yaml
+    namespace_prefix: roads
+  - far: { file: 'lib/far.yaml', conditions: false }
+  - https://example.com/types.yaml
+  - file: bells.yaml
+    repository: town
+
+repositories:
+  town: ../town/
+  hub: https://hub.example/
+
+node_types:
+  Mill:
+    derived_from: tosca.nodes.Root
+    artifacts:
+      wheel: { type: tosca.artifacts.File, file: files/wheel.bin }
+    interfaces:
+      Standard: { operations: { start: { implementation: files/turn.sh } } }
+
+topology_template:
+  variability: { options: { mode: semantic-loose } }
+  node_templates:
+    mill:
+      type: Mill
+      artifacts:
+        flour: files/flour.war
+        image: { file: 'village/mill:1.2', type: tosca.artifacts.Deployment.Image }
+        stones: { file: ./files/stones, type: tosca.artifacts.File }
+        later: { file: target/later.jar, type: tosca.artifacts.File }
+        sack: { file: sack.bin, type: tosca.artifacts.File, repository: hub }
+        gone: { file: files/gone.bin, type: tosca.artifacts.File, conditions: false }
+      interfaces:
+        Standard:
+          create: flour
+          configure:
+            implementation: { primary: \"files/turn.sh\", dependencies: [ files/wheel.bin, image ] }
+",
+    ),
+    (
+        "village/lib/types.yaml",
+        "tosca_definitions_version: tosca_variability_1_0
+imports: [ deep/er.yaml ]
+node_types: { Well: { derived_from: tosca.nodes.Root, artifacts: { rope: { type: tosca.artifacts.File, file: rope.txt } } } }
+",
+    ),
+    ("village/lib/deep/er.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n"),
+    ("village/lib/rope.txt", "rope"),
+    ("village/lib/unused.txt", "unused"),
+    ("village/files/wheel.bin", "wheel"),
+    ("village/files/turn.sh", "turn"),
+    ("village/files/flour.war", "flour"),
+    ("village/files/stones/one.txt", "one"),
+    ("common/roads.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n"),
+    ("town/bells.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n"),
+];
+
+fn village() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    VILLAGE.iter().for_each(|(name, text)| write(&dir, name, text));
+    write(&dir, "map/types.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n");
+    write(&dir, "village/files/gone.bin", "gone");
+    dir
+}
+
+const MAP: &str = "--map https://example.com/types.yaml=map/types.yaml";
+
+/// Relative names lead to the same files from where the result is, and are quoted as they were.
+#[test]
+fn names_of_files_are_right_where_the_result_is() {
+    let dir = village();
+    write(&dir, "out/deep/keep.txt", "");
+    let line = format!("resolve village {MAP}");
+    gives(cuvee(&dir, &format!("{line} -o out/deep/mill.yaml")), "");
+    let result = read(&dir, "out/deep/mill.yaml");
+    for (before, after) in [
+        ("- \"lib/types.yaml\"   # ours", "- \"../../village/lib/types.yaml\"   # ours"),
+        ("- file: ../common/roads.yaml\n", "- file: ../../common/roads.yaml\n"),
+        ("- https://example.com/types.yaml", "- https://example.com/types.yaml"),
+        ("file: bells.yaml\n", "file: bells.yaml\n"),
+        ("town: ../town/\n", "town: ../../town/\n"),
+        ("hub: https://hub.example/", "hub: https://hub.example/"),
+        ("file: files/wheel.bin }", "file: ../../village/files/wheel.bin }"),
+        ("implementation: files/turn.sh }", "implementation: ../../village/files/turn.sh }"),
+        ("file: files/flour.war\n", "file: ../../village/files/flour.war\n"),
+        ("file: 'village/mill:1.2'", "file: 'village/mill:1.2'"),
+        ("file: ./files/stones,", "file: ../../village/files/stones,"),
+        ("file: target/later.jar,", "file: ../../village/target/later.jar,"),
+        ("file: sack.bin,", "file: sack.bin,"),
+        ("create: flour\n", "create: flour\n"),
+        (
+            "{ primary: \"files/turn.sh\", dependencies: [ files/wheel.bin, image ] }",
+            "{ primary: \"../../village/files/turn.sh\", dependencies: [ ../../village/files/wheel.bin, image ] }",
+        ),
+    ] {
+        let there = cuvee(&dir, &line).assert().success().get_output().stdout.clone();
+        assert!(String::from_utf8(there).unwrap().contains(before), "{before}");
+        assert!(result.contains(after), "{after} in {result}");
+    }
+    // What is there from the template is there from the result.
+    let found = cuvee(&dir, &format!("validate out/deep/mill.yaml {MAP}")).assert();
+    let told = String::from_utf8(found.get_output().stderr.clone()).unwrap();
+    assert_eq!(told.matches("is not there").count(), 1, "{told}");
+    assert!(told.contains("village/target/later.jar"), "{told}");
+    // And back again.
+    gives(cuvee(&dir, &format!("resolve out/deep/mill.yaml {MAP} -o village/again.yaml")), "");
+    let beside = cuvee(&dir, &line).assert().get_output().stdout.clone();
+    let plain = String::from_utf8(beside).unwrap().replace("./files/stones", "files/stones");
+    assert_eq!(read(&dir, "village/again.yaml"), plain);
+
+    gives(cuvee(&dir, &format!("{line} --format json -o out/mill.json")), "");
+    assert!(read(&dir, "out/mill.json").contains("\"../village/lib/types.yaml\""));
+    gives(
+        cuvee(&dir, &format!("variants village {MAP} --all-presets --output-dir out/all -q")),
+        "0 variants\n",
+    );
+    gives_something(cuvee(&dir, &format!("variants village {MAP} --output-dir out/all -q")));
+    let all = names(&dir.path().join("out/all"));
+    let variant = all.iter().find(|name| name.ends_with(".yaml")).unwrap();
+    assert_eq!(read(&dir, &format!("out/all/{variant}")), result);
+}
+
+fn gives_something(command: Command) {
+    assert!(!command.assert().success().get_output().stdout.is_empty());
+}
+
+/// Beside the template, on standard output and in devices nothing is rewritten.
+#[test]
+fn names_of_files_stay_where_nothing_else_is_known() {
+    let dir = village();
+    let line = format!("resolve village {MAP}");
+    let plain = cuvee(&dir, &line).assert().success().get_output().stdout.clone();
+    let plain = String::from_utf8(plain).unwrap();
+    assert!(plain.contains("- \"lib/types.yaml\""));
+    for target in ["village/mill.yaml", "village/../village/mill.yaml"] {
+        gives(cuvee(&dir, &format!("{line} -o {target}")), "");
+        assert_eq!(read(&dir, "village/mill.yaml"), plain);
+    }
+    gives(cuvee(&dir, &format!("{line} -o -")), &plain);
+    #[cfg(unix)]
+    gives(cuvee(&dir, &format!("{line} -o /dev/null")), "");
+}
+
+fn files_below(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A directory has the result and all that it names, however far, and nothing else.
+#[test]
+fn a_directory_holds_what_the_result_names() {
+    let dir = village();
+    let line = format!("resolve village {MAP}");
+    gives(cuvee(&dir, &format!("{line} --output-dir out/mill")), "");
+    let held = [
+        "common/roads.yaml",
+        "town/bells.yaml",
+        "village/files/flour.war",
+        "village/files/stones/one.txt",
+        "village/files/turn.sh",
+        "village/files/wheel.bin",
+        "village/lib/deep/er.yaml",
+        "village/lib/rope.txt",
+        "village/lib/types.yaml",
+        "village/template.yaml",
+    ];
+    assert_eq!(files_below(&dir.path().join("out/mill")), held);
+    gives(cuvee(&dir, &line), &read(&dir, "out/mill/village/template.yaml"));
+    assert_eq!(read(&dir, "out/mill/village/files/wheel.bin"), "wheel");
+    let types = read(&dir, "out/mill/village/lib/types.yaml");
+    assert!(types.starts_with("tosca_definitions_version: tosca_simple_yaml_1_3\n"), "{types}");
+    // Where nothing leads out, the result is at the top.
+    let text = read(&dir, "village/template.yaml")
+        .replace("  - file: ../common/roads.yaml\n    namespace_prefix: roads\n", "");
+    let text = text.replace("  - file: bells.yaml\n    repository: town\n", "");
+    write(&dir, "village/template.yaml", &text);
+    gives(cuvee(&dir, &format!("{line} --format json --output-dir flat")), "");
+    let flat = files_below(&dir.path().join("flat"));
+    assert_eq!(flat.len(), 8);
+    assert!(
+        flat.contains(&"template.json".to_owned()) && flat.contains(&"lib/rope.txt".to_owned())
+    );
+
+    let own = cuvee(&dir, &format!("{line} --output-dir village")).assert().code(1);
+    own.stderr_eq("error[file]: `village/template.yaml` would be overwritten, from which the result is made\n...\n");
+    cuvee(&dir, &format!("{line} --output-dir x -o y")).assert().code(2);
+    write(
+        &dir,
+        "village/lib/deep/er.yaml",
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template: { variability: {} }\n",
+    );
+    let variable = cuvee(&dir, &format!("{line} --output-dir other")).assert().code(1);
+    variable.stderr_eq("error[csar]: `village/lib/deep/er.yaml`, which `village/lib/types.yaml` imports, has variability itself\n...\n");
+    assert!(!dir.path().join("other").exists());
+}
+
+/// What is in an archive cannot be named from outside; what is outside is in no archive.
+#[test]
+fn what_nothing_leads_to_is_told() {
+    let dir = village();
+    let line = format!("resolve village {MAP}");
+    let text = read(&dir, "village/template.yaml")
+        .replace("  - file: ../common/roads.yaml\n    namespace_prefix: roads\n", "");
+    let text = text.replace("  - file: bells.yaml\n    repository: town\n", "");
+    write(&dir, "village/template.yaml", &text);
+    gives(cuvee(&dir, &format!("{line} -o mill.csar")), "");
+    let told = cuvee(&dir, &format!("resolve mill.csar {MAP} -o mill.yaml")).assert().success();
+    told.stderr_eq("\
+warning[file]: the result names `./files/stones`, `files/flour.war`, `files/turn.sh`, `files/wheel.bin`, `lib/types.yaml`, to which nothing leads from `.`
+...
+");
+    gives(cuvee(&dir, &format!("resolve mill.csar {MAP} --output-dir unpacked")), "");
+    assert_eq!(read(&dir, "unpacked/files/stones/one.txt"), "one");
+
+    let text = text.replace("./files/stones", "../town");
+    write(&dir, "village/template.yaml", &text);
+    let lacking = cuvee(&dir, &format!("{line} -o mill.csar")).assert().code(1);
+    lacking.stderr_eq(
+        "error[csar]: the archive would not hold `town/bells.yaml`, which the result names\n...\n",
+    );
 }

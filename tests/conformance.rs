@@ -31,6 +31,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
     (Code::DeadElement, "tests/inputs_cases.rs"),
     (Code::Deprecated, "tests/diagnostics/trigger-definition.yaml"),
+    (Code::InVain, "tests/explore.rs"),
     (Code::IncompatibleRequirement, "tests/diagnostics/requirement-node.yaml"),
     (Code::IncompatibleType, "tests/diagnostics/policy-targets.yaml"),
     (Code::InvalidConstraint, "src/tosca/value/tests.rs"),

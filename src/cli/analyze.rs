@@ -2,12 +2,49 @@
 
 use super::args::AnalyzeArgs;
 use super::reporter::Reporter;
-use super::{Outcome, answered, select};
+use super::{Outcome, answered, rejected, select};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
+use std::process::ExitCode;
 
 /// Analyses all variants.
 pub(crate) fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
-    answered(&select::resolver(&args.select)?.analyze()?, args.format, reporter, human)
+    let mut answer = select::resolver(&args.select)?.analyze()?;
+    if args.strict {
+        let dead = answer.warnings.iter_mut().filter(|warning| warning.code == Code::DeadElement);
+        dead.for_each(|warning| warning.severity = Severity::Error);
+    }
+    answered(&answer, args.format, reporter, human)?;
+    let wrong = wrong(&answer.result);
+    if !args.strict || wrong.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let message = format!("by `--strict` the template is rejected: {}", wrong.join(", "));
+    Err(rejected(Diagnostic::error(Code::InVain, message)))
+}
+
+/// How much there is that no template is meant to have.
+fn wrong(analysis: &Analysis) -> Vec<String> {
+    let Analysis { void, dead, false_optional, idle_inputs, constraints, presets, .. } = analysis;
+    let idle = idle_inputs.iter().filter(|input| input.values.is_empty()).count();
+    let redundant = constraints.iter().filter(|verdict| verdict.redundant).count();
+    let counted = [
+        (dead.len(), ["element in no variant", "elements in no variant"]),
+        (
+            false_optional.len(),
+            ["element with conditions in vain", "elements with conditions in vain"],
+        ),
+        (idle, ["input that changes nothing", "inputs that change nothing"]),
+        (
+            redundant,
+            ["constraint that follows from the rest", "constraints that follow from the rest"],
+        ),
+        (presets.len(), ["preset without a variant", "presets without a variant"]),
+    ];
+    let some = counted.into_iter().filter(|&(count, _)| count > 0);
+    let some =
+        some.map(|(count, [one, many])| format!("{count} {}", if count == 1 { one } else { many }));
+    void.then(|| "there is no variant".to_owned()).into_iter().chain(some).collect()
 }
 
 fn human(analysis: &Analysis) -> String {
@@ -42,7 +79,7 @@ fn human(analysis: &Analysis) -> String {
         ),
         ("constraints", analysis.constraints.iter().map(verdict).collect()),
         ("checks that reject variants", analysis.checks.iter().map(rejecting).collect()),
-        ("presets without a variant", analysis.presets.iter().map(preset).collect()),
+        ("presets without a variant", presets(&analysis.presets)),
     ];
     let mut text = String::new();
     for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
@@ -66,7 +103,14 @@ fn rejecting(check: &Rejecting) -> String {
     format!("{}: {count}for example {}{element}", check.check, flags(&check.inputs))
 }
 
-fn preset(rejected: &RejectedPreset) -> String {
-    let void = if rejected.void { ", whatever the other inputs are" } else { "" };
-    format!("{}{void}\n    {}", rejected.preset, rejected.reasons.join("\n    "))
+/// Presets with why they give no variant; those that do for the same reasons stand together.
+fn presets(rejected: &[RejectedPreset]) -> Vec<String> {
+    let alike = rejected.chunk_by(|a, b| (&a.reasons, a.void) == (&b.reasons, b.void));
+    let line = |presets: &[RejectedPreset]| {
+        let names: Vec<_> = presets.iter().map(|preset| &*preset.preset).collect();
+        let first = presets.first()?;
+        let void = if first.void { ", whatever the other inputs are" } else { "" };
+        Some(format!("{}{void}\n    {}", names.join(", "), first.reasons.join("\n    ")))
+    };
+    alike.filter_map(line).collect()
 }

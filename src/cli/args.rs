@@ -152,9 +152,13 @@ pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Write the result to this file, all of it or nothing, instead of to standard output, which is
-    /// also `-`; as an archive where it ends in `.csar` or `.zip`
+    /// also `-`; as an archive where it ends in `.csar` or `.zip`. Relative names of files in it
+    /// are rewritten to be right there
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the result into this directory, with the files that it names and those that they name
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub output_dir: Option<PathBuf>,
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
@@ -214,6 +218,22 @@ pub(crate) struct TestArgs {
     /// A directory with a service template and `tests`, a tree of cases, or a single case
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<PathBuf>,
+    /// Only cases that have this text in the path of their directory
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub filter: Option<String>,
+    /// Show how results differ from what is expected, and write that they are to be expected
+    #[arg(long)]
+    pub update: bool,
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: TestFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    Human,
+    Json,
+    Junit,
 }
 
 #[derive(Debug, Args)]
@@ -252,6 +272,12 @@ pub(crate) struct ExplainArgs {
     pub select: SelectArgs,
     /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
     pub element: Option<String>,
+    /// How many steps down reasons are given; 4 unless the format is json, which has all of them
+    #[arg(long, value_name = "N")]
+    pub depth: Option<usize>,
+    /// Exit with 1 where there is no variant, or the element is in none
+    #[arg(long)]
+    pub strict: bool,
     /// Format of the explanation
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -261,6 +287,9 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct AnalyzeArgs {
     #[command(flatten)]
     pub select: SelectArgs,
+    /// Exit with 1 where there is no variant, or something is in no variant or in vain
+    #[arg(long)]
+    pub strict: bool,
     /// Format of the analysis
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -304,7 +333,8 @@ pub(crate) struct VariantsArgs {
     /// How many steps counting may take; beyond that, a count says `at least`
     #[arg(long, value_name = "STEPS", default_value_t = Query::default().effort)]
     pub effort: u64,
-    /// Write each variant's resolved template into this directory, and a manifest
+    /// Write each variant's resolved template into this directory, and a manifest; relative names
+    /// of files are rewritten to be right there
     #[arg(long, value_name = "DIR", conflicts_with = "count")]
     pub output_dir: Option<PathBuf>,
     /// Format of the list
@@ -606,6 +636,9 @@ impl CommandLine {
                 let json = archive && args.format == ResultFormat::Json;
                 json.then_some("an archive holds YAML, so `--format json` does not go with it")
             }
+            Command::Test(args) => (args.update && args.format != TestFormat::Human).then_some(
+                "`--update` shows differences to people, so `--format` does not go with it",
+            ),
             Command::Validate(args) => {
                 let twice =
                     args.templates.iter().filter(|template| template.as_os_str() == "-").count()

@@ -1,20 +1,45 @@
 //! `cuvee explain`
 
-use super::args::ExplainArgs;
+use super::args::{ExplainArgs, ListFormat};
 use super::reporter::Reporter;
 use super::{Outcome, answered, select, written};
 use cuvee::Resolver;
 use cuvee::explore::{Change, Explanation, Reason, ReasonKind, flag};
 use cuvee::yaml::write_flow;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt::Write;
+use std::process::ExitCode;
+
+/// So many steps down reasons are given where nobody says how many.
+const DEPTH: usize = 4;
 
 /// Explains an element, or the variant as a whole.
 pub(crate) fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
-    match &args.element {
-        Some(element) => answered(&resolver.explain(element)?, args.format, reporter, human),
-        None => written(&outlook(&resolver.load()?, reporter)?, args.format, outlook_text),
+    let Some(element) = &args.element else {
+        return outlook(&resolver.load()?, args, reporter);
+    };
+    let mut answer = resolver.explain(element)?;
+    let Explanation { present, change, .. } = &answer.result;
+    let is_dead = !present && change.is_none();
+    if let (Some(depth), ListFormat::Json) = (args.depth, args.format) {
+        cut(&mut answer.result.because, depth);
+    }
+    let depth = args.depth.unwrap_or(DEPTH);
+    answered(&answer, args.format, reporter, |explanation| human(explanation, depth))?;
+    Ok(exit(args.strict && is_dead))
+}
+
+fn exit(is_failure: bool) -> ExitCode {
+    if is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Leaves out what is deeper.
+fn cut(reasons: &mut Vec<Reason>, depth: usize) {
+    match depth.checked_sub(1) {
+        None => reasons.clear(),
+        Some(depth) => reasons.iter_mut().for_each(|reason| cut(&mut reason.because, depth)),
     }
 }
 
@@ -25,69 +50,135 @@ struct Outlook {
     change: Option<Vec<Change>>,
 }
 
-/// What is wrong is reported as `resolve` reports it; what would change that is the explanation.
-fn outlook(resolver: &Resolver, reporter: &Reporter) -> Result<Outlook, cuvee::Failure> {
-    Ok(match resolver.resolve() {
+/// Says whether there is a variant and what would change that; what is wrong is reported behind it
+/// as `resolve` reports it.
+fn outlook(resolver: &Resolver, args: &ExplainArgs, reporter: &Reporter) -> Outcome {
+    let (outlook, diagnostics, sources) = match resolver.resolve() {
         Ok(resolution) => {
-            reporter.report(resolution.warnings(), resolution.source_map());
-            Outlook { resolves: true, change: None }
+            let outlook = Outlook { resolves: true, change: None };
+            (outlook, resolution.warnings().to_vec(), resolution.source_map().clone())
         }
-        Err(failure) => {
-            reporter.report(&failure.diagnostics, &failure.sources);
-            Outlook { resolves: false, change: resolver.remedy()?.result }
-        }
-    })
+        Err(failure) => match resolver.remedy() {
+            Ok(answer) => {
+                let outlook = Outlook { resolves: false, change: answer.result };
+                (outlook, failure.diagnostics, failure.sources)
+            }
+            // What is wrong with the template whatever the inputs is the same again.
+            Err(same) if same.diagnostics.iter().all(|it| failure.diagnostics.contains(it)) => {
+                return Err(failure);
+            }
+            Err(other) => {
+                reporter.report(&failure.diagnostics, &failure.sources);
+                return Err(other);
+            }
+        },
+    };
+    written(&outlook, args.format, outlook_text)?;
+    reporter.report(&diagnostics, &sources);
+    Ok(exit(args.strict && !outlook.resolves))
 }
 
 fn outlook_text(outlook: &Outlook) -> String {
     match &outlook.change {
         _ if outlook.resolves => "these inputs give a variant\n".into(),
-        Some(change) => format!("the smallest change that gives a variant: {}\n", flags(change)),
-        None => "no change of inputs gives a variant\n".into(),
+        Some(change) => format!(
+            "these inputs give no variant; the smallest change that gives one: {}\n",
+            flags(change)
+        ),
+        None => "these inputs give no variant, and no change of inputs gives one\n".into(),
     }
 }
 
-fn human(explanation: &Explanation) -> String {
-    let Explanation { element, place, present, because, change, .. } = explanation;
-    let word = |present: bool| if present { "present" } else { "absent" };
-    let mut text = format!("{element} is {}  {place}\n", word(*present));
-    tree(because, "", &mut text);
-    // Writing into a string does not fail.
-    let _ = match change {
-        Some(change) => writeln!(text, "to make it {}: {}", word(!present), flags(change)),
-        None => writeln!(text, "no change of inputs makes it {}", word(!present)),
-    };
+fn human(explanation: &Explanation, depth: usize) -> String {
+    let mut text =
+        format!("{}\n\n{}  {}\n", sentence(explanation), explanation.element, explanation.place);
+    if tree(&explanation.because, "", depth, &mut text) {
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "… more than {depth} steps down: `--depth` goes further");
+    }
     text
 }
 
-fn tree(reasons: &[Reason], indent: &str, text: &mut String) {
+/// The answer: why, and what would change it.
+fn sentence(Explanation { element, present, because, change, .. }: &Explanation) -> String {
+    let word = |present: bool| if present { "present" } else { "absent" };
+    let (is, other) = (word(*present), word(!present));
+    let Some(change) = change else {
+        return format!("{element} is {is}, and no change of inputs makes it {other}");
+    };
+    let mut met = HashSet::new();
+    inputs(because, &mut met);
+    // Some are changed only because others are.
+    let is_met = |change: &&Change| met.contains(&*change.to.name);
+    let causes: Vec<_> = change.iter().filter(is_met).collect();
+    let causes = if causes.is_empty() { change.iter().collect() } else { causes };
+    let causes: Vec<_> = causes.into_iter().map(now).collect();
+    let to: Vec<_> = change.iter().map(to).collect();
+    format!(
+        "{element} is {is} because {}; to make it {other}: {}",
+        causes.join(" and "),
+        to.join(" ")
+    )
+}
+
+/// The names of the inputs that reasons end with.
+fn inputs<'r>(reasons: &'r [Reason], names: &mut HashSet<&'r str>) {
+    for reason in reasons {
+        names.extend(reason.input.as_deref());
+        inputs(&reason.because, names);
+    }
+}
+
+/// Adds reasons, and says whether there are deeper ones; that there is nothing further to say fits
+/// anywhere.
+fn tree(reasons: &[Reason], indent: &str, depth: usize, text: &mut String) -> bool {
+    let is_cut = |reasons: &[Reason], depth: usize| {
+        depth == 0 && reasons.iter().any(|reason| reason.kind != ReasonKind::End)
+    };
+    if is_cut(reasons, depth) {
+        return true;
+    }
+    let deeper = depth.saturating_sub(1);
+    let mut is_any_cut = false;
     for (index, reason) in reasons.iter().enumerate() {
         let last = index + 1 == reasons.len();
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let holds =
             if reason.kind == ReasonKind::Condition && !reason.holds { " fails" } else { "" };
         let place = reason.place.as_ref().map(|place| format!("  {place}")).unwrap_or_default();
-        let _ = writeln!(text, "{indent}{branch}{}{holds}{place}", reason.what);
-        tree(&reason.because, &format!("{indent}{below}"), text);
+        let more = if is_cut(&reason.because, deeper) { " …" } else { "" };
+        let _ = writeln!(text, "{indent}{branch}{}{holds}{more}{place}", reason.what);
+        is_any_cut |= tree(&reason.because, &format!("{indent}{below}"), deeper, text);
+    }
+    is_any_cut
+}
+
+/// What an input is now.
+fn now(change: &Change) -> String {
+    match &change.from {
+        Some(value) => format!("{} is {}", change.to.name, write_flow(value)),
+        None => format!("{} has no value", change.to.name),
+    }
+}
+
+/// What an input has to be, as it is written on a command line.
+fn to(change: &Change) -> String {
+    match &change.to.value {
+        Some(value) => flag(&change.to.name, value),
+        None => format!("{}: {}", change.to.name, change.to.case),
     }
 }
 
 /// Changes as they are written on a command line, and what is now.
 fn flags(changes: &[Change]) -> String {
-    let to = |change: &Change| match &change.to.value {
-        Some(value) => flag(&change.to.name, value),
-        None => format!("{}: {}", change.to.name, change.to.case),
-    };
     let from = |change: &Change| match &change.from {
         Some(value) => format!("{}={}", change.to.name, write_flow(value)),
         None => format!("no {}", change.to.name),
     };
-    let all = |one: &dyn Fn(&Change) -> String, between: &str| {
-        changes.iter().map(one).collect::<Vec<_>>().join(between)
-    };
     if changes.is_empty() {
-        "none is needed".into()
-    } else {
-        format!("{} (now {})", all(&to, " "), all(&from, ", "))
+        return "none is needed".into();
     }
+    let to: Vec<_> = changes.iter().map(to).collect();
+    let from: Vec<_> = changes.iter().map(from).collect();
+    format!("{} (now {})", to.join(" "), from.join(", "))
 }

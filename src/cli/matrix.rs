@@ -90,13 +90,15 @@ fn human(matrix: &Matrix, elements: Elements) -> String {
     text
 }
 
-/// Why columns are empty.
-fn notes(matrix: &Matrix) -> Vec<(&str, &str)> {
-    matrix
-        .columns
-        .iter()
-        .flat_map(|column| column.rejected.iter().map(|reason| (title(column), &**reason)))
-        .collect()
+/// Why columns are empty; of those that are for the same reasons it is said once.
+fn notes(matrix: &Matrix) -> Vec<(String, &str)> {
+    let alike = matrix.columns.chunk_by(|a, b| a.rejected == b.rejected);
+    let notes = alike.flat_map(|columns| {
+        let titles: Vec<_> = columns.iter().map(title).collect();
+        let reasons = columns.first().into_iter().flat_map(|column| &column.rejected);
+        reasons.map(move |reason| (titles.join(", "), &**reason))
+    });
+    notes.collect()
 }
 
 fn width(text: &str) -> usize {

@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod inputs;
+mod junit;
 pub(crate) mod matrix;
 pub(crate) mod options;
 mod output;

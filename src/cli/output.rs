@@ -130,6 +130,42 @@ pub(super) fn is_stdout(target: &Path) -> bool {
     target == Path::new("-")
 }
 
+/// The directory that a file is written to, for the names in it; nothing where there is none, as
+/// for standard output, devices and pipes.
+pub(super) fn directory_of(target: &Path) -> Option<&Path> {
+    let is_file = fs::metadata(target).map_or(true, |there| there.is_file());
+    let directory = Some(directory(target)).filter(|directory| directory.is_dir());
+    directory.filter(|_| is_file && !is_stdout(target))
+}
+
+/// Creates a directory, where it is not there yet.
+///
+/// # Errors
+/// A `file` diagnostic.
+pub(super) fn create_directory(path: &Path) -> Result<(), Diagnostic> {
+    fs::create_dir_all(path).map_err(|error| {
+        let message = format!("cannot create the directory `{}`: {error}", path.display());
+        Diagnostic::error(Code::File, message)
+    })
+}
+
+/// Writes files below a directory; none where one of them would overwrite what was read.
+///
+/// # Errors
+/// As [`to_unread_file`] and [`create_directory`].
+pub(super) fn to_directory(
+    path: &Path,
+    files: &[(PathBuf, Vec<u8>)],
+    read: &ReadFiles,
+) -> Result<(), Diagnostic> {
+    let target = |(name, _): &(PathBuf, Vec<u8>)| path.join(name);
+    files.iter().try_for_each(|file| unread(&target(file), read))?;
+    files.iter().try_for_each(|file| {
+        create_directory(directory(&target(file)))?;
+        to_file(&target(file), &file.1)
+    })
+}
+
 /// As [`to_file`], unless the file is one that the content was made of.
 ///
 /// # Errors
@@ -139,12 +175,17 @@ pub(super) fn to_unread_file(
     content: impl AsRef<[u8]>,
     read: &ReadFiles,
 ) -> Result<(), Diagnostic> {
+    unread(target, read)?;
+    to_file(target, content)
+}
+
+fn unread(target: &Path, read: &ReadFiles) -> Result<(), Diagnostic> {
     if read.contain(target) {
         let message =
             format!("`{}` would be overwritten, from which the result is made", target.display());
         return Err(Diagnostic::error(Code::File, message).help("write to another file"));
     }
-    to_file(target, content)
+    Ok(())
 }
 
 /// Replaces a file as a whole: it is written beside its place and renamed.
@@ -154,7 +195,7 @@ pub(super) fn to_unread_file(
 ///
 /// # Errors
 /// A `file` diagnostic; the old file is untouched then.
-fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
+pub(super) fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     let bytes = content.as_ref();
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
         Ok(meta) if !meta.is_file() => {

@@ -6,13 +6,13 @@ use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::timings::Timings;
 use super::{Outcome, output, rejected, select};
-use cuvee::Resolution;
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::progress::Progress;
+use cuvee::{Failure, Resolution};
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Resolves, writes the result, and says how long that took where somebody wants to know.
@@ -58,18 +58,40 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     let mut spinner = Spinner::new(reporter.shows_progress());
     let result = resolver.resolve_with(&mut (&mut spinner, &mut *timings));
     drop(spinner);
-    let resolution = result?;
+    let mut resolution = result?;
     timings.phase("saving");
-    reporter.report(&warnings(&resolution, args.accept_unproven), resolution.source_map());
     let target = args.output.as_deref();
-    let content = match args.format {
-        _ if target.is_some_and(is_archive) => resolution.to_csar()?.into(),
-        ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml().as_bytes()),
-        ResultFormat::Json => resolution.to_json().into_bytes().into(),
-    };
-    output::deliver(target, content, &read).map_err(rejected)?;
+    let file = target.filter(|target| !is_archive(target));
+    if let Some(directory) = file.and_then(output::directory_of) {
+        resolution.relocate(directory);
+    }
+    reporter.report(&warnings(&resolution, args.accept_unproven), resolution.source_map());
+    if let Some(directory) = &args.output_dir {
+        let files = files(&resolution, args.format)?;
+        output::to_directory(directory, &files, &read).map_err(rejected)?;
+    } else {
+        let content = match args.format {
+            _ if target.is_some_and(is_archive) => resolution.to_csar()?.into(),
+            ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml().as_bytes()),
+            ResultFormat::Json => resolution.to_json().into_bytes().into(),
+        };
+        output::deliver(target, content, &read).map_err(rejected)?;
+    }
     let is_accepted = resolution.is_proven() || args.accept_unproven;
     Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The result and what it names.
+fn files(
+    resolution: &Resolution,
+    format: ResultFormat,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+    let mut files = resolution.to_files()?;
+    if let (Some((path, content)), ResultFormat::Json) = (files.first_mut(), format) {
+        path.set_extension("json");
+        *content = resolution.to_json().into_bytes();
+    }
+    Ok(files)
 }
 
 /// The warnings; that nothing is proven is an error unless it is accepted.

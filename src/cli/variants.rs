@@ -4,7 +4,7 @@ use super::args::VariantsArgs;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, answered, json, output, rejected, select, written};
-use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::diagnostic::Diagnostic;
 use cuvee::explore::{Count, Found, Query, Variant, Which, flags};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
         answer.result
     };
     if let Some(dir) = &args.output_dir {
-        write_all(&resolver, &found, dir, &read)?;
+        write_all(&resolver, &found, dir, &read, reporter)?;
     }
     written(&found, args.format, human)
 }
@@ -58,12 +58,14 @@ fn human(found: &Found) -> String {
             let _ = writeln!(text, "    {}", flags(&variant.inputs));
         }
     }
-    for rejected in &found.rejected {
+    for rejected in found.rejected.chunk_by(|a, b| a.reasons == b.reasons) {
+        let presets: Vec<_> = rejected.iter().map(|rejected| &*rejected.preset).collect();
+        let reasons = rejected.first().map(|rejected| rejected.reasons.join("\n    "));
         let _ = writeln!(
             text,
             "{}  no variant\n    {}",
-            rejected.preset,
-            rejected.reasons.join("\n    ")
+            presets.join(", "),
+            reasons.unwrap_or_default()
         );
     }
     let count = found.variants.len();
@@ -123,15 +125,13 @@ fn write_all(
     found: &Found,
     dir: &Path,
     read: &ReadFiles,
+    reporter: &Reporter,
 ) -> Result<(), Failure> {
     output::clean_up_on_interrupt();
-    std::fs::create_dir_all(dir).map_err(|error| {
-        rejected(Diagnostic::error(
-            Code::File,
-            format!("cannot create the directory `{}`: {error}", dir.display()),
-        ))
-    })?;
+    output::create_directory(dir).map_err(rejected)?;
     let mut entries = Vec::new();
+    // Each variant has the same.
+    let mut told: Vec<Diagnostic> = Vec::new();
     for variant in &found.variants {
         let values =
             variant.inputs.iter().filter_map(|input| Some((&input.name, input.value.clone()?)));
@@ -141,7 +141,13 @@ fn write_all(
             .fold(resolver.clone(), |resolver, preset| resolver.preset(preset));
         let resolver = values.fold(resolver, |resolver, (name, value)| resolver.input(name, value));
         let file = format!("{}.yaml", file_name(&variant.name));
-        let resolution = resolver.resolve()?;
+        let mut resolution = resolver.resolve()?;
+        let known = resolution.warnings().len();
+        resolution.relocate(dir);
+        let new = resolution.warnings().get(known..).unwrap_or_default();
+        let new: Vec<_> = new.iter().filter(|warning| !told.contains(warning)).cloned().collect();
+        reporter.report(&new, resolution.source_map());
+        told.extend(new);
         output::to_unread_file(&dir.join(&file), resolution.to_yaml(), read).map_err(rejected)?;
         entries.push(WrittenVariant { file, variant });
     }

@@ -60,6 +60,9 @@ pub struct Reason {
     pub kind: ReasonKind,
     /// What, for people.
     pub what: String,
+    /// The name of the input, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// Whether it holds.
     pub holds: bool,
     /// Where it stands: `file:line:column`.
@@ -393,6 +396,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         vec![Reason {
             kind: ReasonKind::End,
             what: what.into(),
+            input: None,
             holds: true,
             place: None,
             because: Vec::new(),
@@ -431,6 +435,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         Reason {
             kind: ReasonKind::Condition,
             what,
+            input: None,
             holds: self.holds(formula),
             place: Some(self.sources.place(span)),
             because,
@@ -510,6 +515,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         Reason {
             kind: ReasonKind::Element,
             what,
+            input: None,
             holds: present,
             place: Some(self.sources.place(graph.element(id).span)),
             because,
@@ -526,7 +532,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let source = current.map(|current| format!(" ({})", current.source)).unwrap_or_default();
         let place = current.and_then(|current| current.place).map(|span| self.sources.place(span));
         let what = format!("input {name} is {value}{source}");
-        Reason { kind: ReasonKind::Input, what, holds: true, place, because: Vec::new() }
+        let input = Some(name.to_owned());
+        Reason { kind: ReasonKind::Input, what, input, holds: true, place, because: Vec::new() }
     }
 
     /// A condition as it is written, on one line.

@@ -27,19 +27,26 @@
 
 mod compare;
 mod settings;
+mod update;
 mod wording;
+
+pub use update::Update;
 
 use crate::Failure;
 use crate::Resolution;
 use crate::Resolver;
-use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::text::files::{decode, read_bytes};
 use crate::text::source::{FileSystem, SourceMap};
 use crate::text::yaml::{Document, Limits, parse};
 use crate::tosca::csar::TEMPLATE_NAMES;
+use rustc_hash::FxHashMap;
 use settings::CaseSettings;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+const SETTINGS: &str = "test.yaml";
 const EXPECTED: [&str; 2] = ["est.yaml", "expected.yaml"];
 const INPUTS: [&str; 2] = ["inputs.yaml", "inputs.xml"];
 /// Deeper nobody keeps tests, and a directory linked into itself ends here.
@@ -53,8 +60,8 @@ const LISTED: usize = 20;
 pub struct Report {
     /// Each of them.
     pub cases: Vec<Case>,
-    /// How many did not run, because their directories are called so.
-    pub skipped: usize,
+    /// The directories of those that did not run, because they are called so.
+    pub skipped: Vec<PathBuf>,
 }
 
 /// A case that ran.
@@ -67,6 +74,32 @@ pub struct Case {
     pub description: Option<String>,
     /// Why it fails, a line each; it passes when there is nothing.
     pub problems: Vec<String>,
+    /// What it would have to expect to pass, where that can be told.
+    pub update: Option<Update>,
+}
+
+impl Case {
+    /// Why it fails, for people; a case that fails for the very reasons of an earlier one is said
+    /// to.
+    fn tell(
+        &self,
+        told: &mut FxHashMap<Vec<String>, PathBuf>,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let description = self.description.as_ref().map(|text| format!(" ({})", text.trim_end()));
+        writeln!(f, "FAIL {}{}", self.path.display(), description.unwrap_or_default())?;
+        if let Some(earlier) = told.get(&self.problems) {
+            return writeln!(f, "    as {}", earlier.display());
+        }
+        told.insert(self.problems.clone(), self.path.clone());
+        for problem in self.problems.iter().take(LISTED) {
+            writeln!(f, "    {}", problem.replace('\n', "\n    "))?;
+        }
+        match self.problems.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => writeln!(f, "    and {more} more"),
+        }
+    }
 }
 
 impl Report {
@@ -82,27 +115,20 @@ impl Report {
 
     /// Whether there are cases, and all that ran passed.
     pub fn is_success(&self) -> bool {
-        self.cases.len() + self.skipped > 0 && self.failed() == 0
+        self.cases.len() + self.skipped.len() > 0 && self.failed() == 0
     }
 }
 
 /// Each failing case with what differs, then `N passed, M failed`, and what was skipped.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told = FxHashMap::default();
         for case in self.cases.iter().filter(|case| !case.problems.is_empty()) {
-            let description =
-                case.description.as_ref().map(|text| format!(" ({})", text.trim_end()));
-            writeln!(f, "FAIL {}{}", case.path.display(), description.unwrap_or_default())?;
-            for problem in case.problems.iter().take(LISTED) {
-                writeln!(f, "    {}", problem.replace('\n', "\n    "))?;
-            }
-            if case.problems.len() > LISTED {
-                writeln!(f, "    and {} more", case.problems.len() - LISTED)?;
-            }
+            case.tell(&mut told, f)?;
         }
         write!(f, "{} passed, {} failed", self.passed(), self.failed())?;
-        if self.skipped > 0 {
-            write!(f, ", {} skipped", self.skipped)?;
+        if !self.skipped.is_empty() {
+            write!(f, ", {} skipped", self.skipped.len())?;
         }
         writeln!(f)
     }
@@ -115,6 +141,21 @@ impl fmt::Display for Report {
 /// assert!(report.is_success(), "{report}");
 /// ```
 pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files: &F) -> Report {
+    run_where(dir, files, |_| true)
+}
+
+/// Runs those cases at or below a directory whose own directories are wanted.
+///
+/// ```
+/// let files = cuvee::source::OsFiles;
+/// let report = cuvee::testing::run_where("examples/shop", &files, |case| case.ends_with("prod"));
+/// assert_eq!(report.cases.len(), 1);
+/// ```
+pub fn run_where<F: FileSystem + Send + Clone + 'static>(
+    dir: impl AsRef<Path>,
+    files: &F,
+    wanted: impl Fn(&Path) -> bool,
+) -> Report {
     // Cases of one template stand together: it is read once for them.
     let mut last: Option<(PathBuf, Resolver)> = None;
     let mut resolver = |template: PathBuf| match &last {
@@ -127,12 +168,28 @@ pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files:
             resolver
         }
     };
-    let (places, skipped) = selected(discover(dir.as_ref(), files));
+    let mut found = discover(dir.as_ref(), files);
+    found.retain(|(_, found)| wanted(path_of(found)));
+    let (places, skipped) = selected(found);
+    let skipped = skipped.iter().map(|found| path_of(found).to_owned()).collect();
     let run = |found: Result<CasePlace, Case>| match found {
         Ok(place) => place.run(files, &mut resolver),
         Err(unreadable) => unreadable,
     };
     Report { cases: places.into_iter().map(run).collect(), skipped }
+}
+
+/// The directories of the cases at or below a directory, whatever those are called.
+pub fn cases(dir: impl AsRef<Path>, files: &dyn FileSystem) -> Vec<PathBuf> {
+    let found = discover(dir.as_ref(), files);
+    found.iter().map(|(_, found)| path_of(found).to_owned()).collect()
+}
+
+fn path_of(found: &Result<CasePlace, Case>) -> &Path {
+    match found {
+        Ok(place) => &place.case,
+        Err(unreadable) => &unreadable.path,
+    }
 }
 
 /// What the names of directories say of the cases below them.
@@ -153,15 +210,13 @@ impl Marks {
     }
 }
 
-/// Those of the cases that run, and how many do not.
-fn selected<T>(found: Vec<(Marks, T)>) -> (Vec<T>, usize) {
-    let all = found.len();
+/// The cases that run, and those that do not.
+fn selected<T>(found: Vec<(Marks, T)>) -> (Vec<T>, Vec<T>) {
     let only = found.iter().any(|(marks, _)| marks.only && !marks.disabled);
     let runs = |marks: Marks| !marks.disabled && (marks.only || !only);
-    let left: Vec<_> =
-        found.into_iter().filter(|&(marks, _)| runs(marks)).map(|(_, case)| case).collect();
-    let skipped = all - left.len();
-    (left, skipped)
+    let (run, skipped): (Vec<_>, Vec<_>) = found.into_iter().partition(|(marks, _)| runs(*marks));
+    let cases = |of: Vec<(Marks, T)>| of.into_iter().map(|(_, case)| case).collect();
+    (cases(run), cases(skipped))
 }
 
 /// Where a case is, and where its template is looked for.
@@ -188,55 +243,98 @@ impl CasePlace {
     }
 
     fn run(self, files: &dyn FileSystem, resolver: &mut dyn FnMut(PathBuf) -> Resolver) -> Case {
-        let (description, problems) = match settings(&self.case.join("test.yaml"), files) {
+        let mut sources = SourceMap::default();
+        let (description, failing) = match self.settings(files, &mut sources) {
             Ok(mut settings) => {
-                (settings.description.take(), self.problems(&settings, files, resolver))
+                let description = settings.description.take();
+                let run = CaseRun { place: &self, settings: &settings, sources: &sources, files };
+                (description, run.judge(resolver))
             }
-            Err(problems) => (None, Err(problems)),
+            Err(problems) => (None, Err(problems.into())),
         };
-        Case { path: self.case, description, problems: problems.err().unwrap_or_default() }
+        let Failing { problems, update } = failing.err().unwrap_or_default();
+        Case { path: self.case, description, problems, update }
     }
 
-    /// Nothing when all is as expected.
-    fn problems(
+    /// What its `test.yaml` says.
+    fn settings(
         &self,
-        settings: &CaseSettings,
         files: &dyn FileSystem,
-        resolver: &mut dyn FnMut(PathBuf) -> Resolver,
-    ) -> Result<(), Vec<String>> {
+        sources: &mut SourceMap,
+    ) -> Result<CaseSettings, Vec<String>> {
+        let path = self.case.join(SETTINGS);
+        if !files.is_file(&path) {
+            return Ok(CaseSettings::default());
+        }
+        let document = load(&path, files, sources)
+            .map_err(|diagnostic| vec![in_one_line(&diagnostic, sources)])?;
+        let placed = |(span, message)| format!("{}: {message}", sources.place(span));
+        CaseSettings::read(document.root())
+            .map_err(|problems| problems.into_iter().map(placed).collect())
+    }
+}
+
+/// Why a case fails, and what it would have to expect.
+#[derive(Debug, Default)]
+struct Failing {
+    problems: Vec<String>,
+    update: Option<Update>,
+}
+
+impl From<Vec<String>> for Failing {
+    fn from(problems: Vec<String>) -> Self {
+        Self { problems, update: None }
+    }
+}
+
+impl From<String> for Failing {
+    fn from(problem: String) -> Self {
+        vec![problem].into()
+    }
+}
+
+/// A case with what it asks for.
+struct CaseRun<'r> {
+    place: &'r CasePlace,
+    settings: &'r CaseSettings,
+    /// What places in the settings point into.
+    sources: &'r SourceMap,
+    files: &'r dyn FileSystem,
+}
+
+impl CaseRun<'_> {
+    /// Nothing when all is as expected.
+    fn judge(&self, resolver: &mut dyn FnMut(PathBuf) -> Resolver) -> Result<(), Failing> {
+        let Self { place, settings, files, .. } = *self;
         let template = match &settings.template {
-            Some(path) => self.templates.join(path),
-            None => first(&self.templates, &TEMPLATE_NAMES, files).ok_or_else(|| {
-                vec![format!("{} holds no {}", self.templates.display(), TEMPLATE_NAMES.join(", "))]
+            Some(path) => place.templates.join(path),
+            None => first(&place.templates, &TEMPLATE_NAMES, files).ok_or_else(|| {
+                format!("{} holds no {}", place.templates.display(), TEMPLATE_NAMES.join(", "))
             })?,
         };
-        let result = self.configured(resolver(template), settings, files).resolve();
+        let result = self.configured(resolver(template.clone())).resolve();
         let warned = warned(&result, settings.warning.as_deref());
         let resolved = match (result, &settings.error) {
             (Ok(_), Some(error)) => {
-                Err(vec![format!("expected the error `{error}`, but it resolved")])
+                Err(format!("expected the error `{error}`, but it resolved").into())
             }
-            (Ok(resolution), None) => self.compared(&resolution, settings, files),
-            (Err(failure), Some(error)) => refused(&failure, error),
-            (Err(failure), None) => Err(one_line_each(&failure.diagnostics, &failure.sources)),
+            (Ok(resolution), None) => self.compared(&resolution, &template),
+            (Err(failure), Some(error)) => self.refused(&failure, error),
+            (Err(failure), None) => Err(self.one_line_each(&failure).into()),
         };
         match (resolved, warned) {
-            (Err(mut problems), Err(problem)) => {
-                problems.push(problem);
-                Err(problems)
+            (Err(mut failing), Err(problem)) => {
+                failing.problems.push(problem);
+                Err(failing)
             }
-            (resolved, warned) => resolved.and(warned.map_err(|problem| vec![problem])),
+            (resolved, warned) => resolved.and(warned.map_err(Failing::from)),
         }
     }
 
-    fn configured(
-        &self,
-        mut resolver: Resolver,
-        settings: &CaseSettings,
-        files: &dyn FileSystem,
-    ) -> Resolver {
-        let named = settings.inputs.iter().map(|path| self.case.join(path));
-        let usual = first(&self.case, &INPUTS, files).filter(|_| settings.inputs.is_empty());
+    fn configured(&self, mut resolver: Resolver) -> Resolver {
+        let Self { place, settings, files, .. } = *self;
+        let named = settings.inputs.iter().map(|path| place.case.join(path));
+        let usual = first(&place.case, &INPUTS, files).filter(|_| settings.inputs.is_empty());
         for file in named.chain(usual) {
             resolver = resolver.inputs_file(file);
         }
@@ -252,33 +350,81 @@ impl CasePlace {
         }
     }
 
-    fn compared(
-        &self,
-        resolution: &Resolution,
-        settings: &CaseSettings,
-        files: &dyn FileSystem,
-    ) -> Result<(), Vec<String>> {
+    fn compared(&self, resolution: &Resolution, template: &Path) -> Result<(), Failing> {
+        let Self { place, settings, files, .. } = *self;
         let path = match &settings.expected {
-            Some(path) => self.case.join(path),
-            None => first(&self.case, &EXPECTED, files)
-                .ok_or_else(|| vec![format!("neither an `error` nor {}", EXPECTED.join(" or "))])?,
+            Some(path) => Some(place.case.join(path)),
+            None => first(&place.case, &EXPECTED, files),
+        };
+        let update = || update::expected(place, settings, path.as_deref(), resolution, template);
+        let Some(path) = path.as_deref() else {
+            let problem = format!("neither an `error` nor {}", EXPECTED.join(" or "));
+            return Err(Failing { problems: vec![problem], update: update() });
         };
         let mut sources = SourceMap::default();
-        let plain =
-            load(&path, files, &mut sources).map_err(|problem| vec![problem])?.root().to_value();
+        let plain = match load(path, files, &mut sources) {
+            Ok(document) => document.root().to_value(),
+            Err(diagnostic) => {
+                let update = update().filter(|_| !files.is_file(path));
+                return Err(Failing { problems: vec![self.told(&diagnostic, &sources)], update });
+            }
+        };
         let expected = match &settings.merge {
             Some(over) => compare::merge(&plain, over),
             None => plain,
         };
-        let resolved = parsed(
-            Path::new("the resolved template"),
-            resolution.to_yaml().to_owned(),
-            &mut sources,
-        );
-        let resolved = resolved.map_err(|problem| vec![problem])?.root().to_value();
-        let differences =
-            compare::differences(&expected, &compare::replace(&resolved, &settings.replace));
-        if differences.is_empty() { Ok(()) } else { Err(differences) }
+        let resolved = compare::replace(&resolution.to_value(), &settings.replace);
+        let problems = compare::differences(&expected, &resolved);
+        if problems.is_empty() { Ok(()) } else { Err(Failing { problems, update: update() }) }
+    }
+
+    fn refused(&self, failure: &Failure, wanted: &str) -> Result<(), Failing> {
+        let errors: Vec<_> = failure
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == Severity::Error)
+            .collect();
+        let is_wanted = |error: &&Diagnostic| {
+            error.code.as_str() == wanted
+                || error.message.contains(wanted)
+                || wording::speaks_of(wanted, error.code)
+        };
+        if errors.iter().any(is_wanted) {
+            return Ok(());
+        }
+        let codes = Code::ALL.iter().map(|code| code.as_str());
+        let meant = did_you_mean(wanted, codes).filter(|_| wanted.parse::<Code>().is_err());
+        let meant = meant.map(|meant| format!(" ({meant})")).unwrap_or_default();
+        let got = errors.iter().map(|error| self.told(error, &failure.sources));
+        let expected = format!("expected the error `{wanted}`{meant}, got");
+        let problems = std::iter::once(expected).chain(got).collect();
+        let got = errors.first().map(|error| error.code);
+        let update = got.and_then(|code| update::error(self.place, code, self.files));
+        Err(Failing { problems, update })
+    }
+
+    fn one_line_each(&self, failure: &Failure) -> Vec<String> {
+        failure.diagnostics.iter().map(|it| self.told(it, &failure.sources)).collect()
+    }
+
+    /// A diagnostic in one line. What has no place of its own may be about something that stands in
+    /// the settings.
+    fn told(&self, diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+        let line = in_one_line(diagnostic, sources);
+        let named = || self.settings.place_of(&diagnostic.message);
+        match if diagnostic.span.is_none() { named() } else { None } {
+            Some(span) => format!("{}: {line}", self.sources.place(span)),
+            None => line,
+        }
+    }
+}
+
+/// A diagnostic, and what may have been meant.
+fn in_one_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let line = diagnostic.one_line(sources);
+    match diagnostic.help.as_deref().filter(|help| help.starts_with("did you mean")) {
+        Some(help) => format!("{line}: {help}"),
+        None => line,
     }
 }
 
@@ -307,7 +453,8 @@ fn discover(root: &Path, files: &dyn FileSystem) -> Vec<(Marks, Result<CasePlace
             Ok(_) => {}
             Err(error) => {
                 let problems = vec![format!("cannot be listed: {error}")];
-                found.push((marks, Err(Case { path: dir, description: None, problems })));
+                let case = Case { path: dir, description: None, problems, update: None };
+                found.push((marks, Err(case)));
             }
         }
     }
@@ -322,49 +469,14 @@ fn first(dir: &Path, names: &[&str], files: &dyn FileSystem) -> Option<PathBuf> 
     names.iter().map(|name| dir.join(name)).find(|path| files.is_file(path))
 }
 
-fn settings(path: &Path, files: &dyn FileSystem) -> Result<CaseSettings, Vec<String>> {
-    if !files.is_file(path) {
-        return Ok(CaseSettings::default());
-    }
-    let mut sources = SourceMap::default();
-    let document = load(path, files, &mut sources).map_err(|problem| vec![problem])?;
-    let placed = |(span, message)| {
-        let at = sources.location(span);
-        format!("{}:{}:{}: {message}", at.path.display(), at.line, at.column)
-    };
-    CaseSettings::read(document.root())
-        .map_err(|problems| problems.into_iter().map(placed).collect())
-}
-
-fn load(path: &Path, files: &dyn FileSystem, sources: &mut SourceMap) -> Result<Document, String> {
-    let text = files.read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let text = String::from_utf8(text).map_err(|error| format!("{}: {error}", path.display()))?;
-    parsed(path, text, sources)
-}
-
-fn parsed(path: &Path, text: String, sources: &mut SourceMap) -> Result<Document, String> {
+fn load(
+    path: &Path,
+    files: &dyn FileSystem,
+    sources: &mut SourceMap,
+) -> Result<Document, Diagnostic> {
+    let text = decode(path, read_bytes(files, path)?)?;
     let file = sources.add(path, text);
-    let text = sources.file(file).text().clone();
-    parse(file, text, &Limits::default()).map_err(|diagnostic| diagnostic.one_line(sources))
-}
-
-fn one_line_each(diagnostics: &[Diagnostic], sources: &SourceMap) -> Vec<String> {
-    diagnostics.iter().map(|diagnostic| diagnostic.one_line(sources)).collect()
-}
-
-fn refused(failure: &Failure, wanted: &str) -> Result<(), Vec<String>> {
-    let errors =
-        || failure.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    let is_wanted = |error: &Diagnostic| {
-        error.code.as_str() == wanted
-            || error.message.contains(wanted)
-            || wording::speaks_of(wanted, error.code)
-    };
-    if errors().any(is_wanted) {
-        return Ok(());
-    }
-    let got = errors().map(|error| error.one_line(&failure.sources));
-    Err(std::iter::once(format!("expected the error `{wanted}`, got")).chain(got).collect())
+    parse(file, Arc::clone(sources.file(file).text()), &Limits::default())
 }
 
 fn warned(result: &Result<Resolution, Failure>, wanted: Option<&str>) -> Result<(), String> {
@@ -456,7 +568,11 @@ mod tests {
         let files = ["t/a/test.yaml", "t/b---only/c---disabled/test.yaml"];
         assert_eq!(places("t", files), [case("t/a")]);
         let files: MemoryFiles = files.into_iter().map(|path| (path, "")).collect();
-        assert_eq!(run("t", &files).skipped, 1);
+        let skipped = PathBuf::from("t/b---only/c---disabled");
+        assert_eq!(run("t", &files).skipped, [skipped]);
+        // Who asks for a case by its name wants it.
+        let named = run_where("t", &files, |path| path.ends_with("a"));
+        assert_eq!((named.cases.len(), named.skipped.len()), (1, 0));
     }
 
     #[test]
@@ -480,13 +596,28 @@ mod tests {
             Diagnostic::error(Code::MissingInput, "input `x` has no value"),
         ];
         let failure = Failure { diagnostics, sources: SourceMap::default() };
-        assert_eq!(refused(&failure, "missing-input"), Ok(()));
-        assert_eq!(refused(&failure, "`x` has"), Ok(()));
+        let files = MemoryFiles::from([("t/test.yaml", "error: 'nondeterminism' # says why\n")]);
+        let place = CasePlace { case: "t".into(), templates: "t".into() };
+        let run = CaseRun {
+            place: &place,
+            settings: &CaseSettings::default(),
+            sources: &SourceMap::default(),
+            files: &files,
+        };
+        assert!(run.refused(&failure, "missing-input").is_ok());
+        assert!(run.refused(&failure, "`x` has").is_ok());
         let got = [
             "expected the error `nondeterminism`, got",
             "error[missing-input]: input `x` has no value",
         ];
-        assert_eq!(refused(&failure, "nondeterminism").unwrap_err(), got);
+        let failing = run.refused(&failure, "nondeterminism").unwrap_err();
+        assert_eq!(failing.problems, got);
+        let update = failing.update.unwrap();
+        assert_eq!(update.path, Path::new("t/test.yaml"));
+        assert_eq!(update.content, "error: 'missing-input' # says why\n");
+        let failing = run.refused(&failure, "missing-inptu").unwrap_err();
+        let meant = "expected the error `missing-inptu` (did you mean `missing-input`?), got";
+        assert_eq!(failing.problems[0], meant);
         let result = Err(failure);
         assert_eq!(warned(&result, Some("nondeterminism")), Ok(()));
         let problem = r#"expected the warning `missing-input`, got ["nondeterminism"]"#;
@@ -501,9 +632,10 @@ mod tests {
             problems: (0..count)
                 .map(|number| format!("a.b: expected {number}, got nothing"))
                 .collect(),
+            update: None,
         };
         let report = vec![case("t/one", 0), case("t/two", 1), case("t/many", LISTED + 2)];
-        let report = Report { cases: report, skipped: 0 };
+        let report = Report { cases: report, skipped: Vec::new() };
         let text = report.to_string();
         assert!(
             text.starts_with(
@@ -518,7 +650,16 @@ mod tests {
             "{text}"
         );
         assert!(!report.is_success());
-        let passed = Report { cases: vec![case("t", 0)], skipped: 3 };
+        let alike = vec![case("t/one", 2), case("t/two", 2), case("t/three", 1)];
+        let alike = Report { cases: alike, skipped: Vec::new() }.to_string();
+        assert!(
+            alike.contains("\nFAIL t/two (why)\n    as t/one\nFAIL t/three (why)\n    a.b"),
+            "{alike}"
+        );
+        let passed = Report {
+            cases: vec![case("t", 0)],
+            skipped: ["a", "b", "c"].map(PathBuf::from).into(),
+        };
         assert!(passed.is_success());
         assert_eq!(passed.to_string(), "1 passed, 0 failed, 3 skipped\n");
         assert!(!Report::default().is_success());

@@ -1,6 +1,6 @@
 //! The file `test.yaml` of a case.
 
-use crate::text::diagnostic::did_you_mean;
+use crate::text::diagnostic::{Code, did_you_mean};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
@@ -34,6 +34,8 @@ pub(super) struct CaseSettings {
     pub options: Vec<(String, String)>,
     /// What the clock says.
     pub now: Option<Zoned>,
+    /// Names that others may find wrong, and where they stand.
+    named: Vec<(String, Span)>,
 }
 
 const KEYS: [&str; 13] = [
@@ -73,14 +75,35 @@ impl CaseSettings {
         }
         let mut problems: Vec<_> =
             root.entries().filter_map(|(key, value)| settings.set(key, value).err()).collect();
-        if settings.error.is_some() && (settings.expected.is_some() || settings.merge.is_some()) {
-            problems
-                .push((root.span(), "a test that expects an `error` expects no template".into()));
+        let both = settings.expected.is_some() || settings.merge.is_some();
+        if let Some(error) = root.get("error").filter(|_| both && settings.error.is_some()) {
+            let message = "a test that expects an `error` expects no template";
+            problems.push((error.span(), message.into()));
         }
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
+    /// Where a name stands that a message is about.
+    pub(super) fn place_of(&self, message: &str) -> Option<Span> {
+        let is_named = |text: &str| {
+            !text.is_empty()
+                && (message.contains(&format!("`{text}`"))
+                    || message.contains(&format!("/{text}`")))
+        };
+        self.named.iter().find(|(text, _)| is_named(text)).map(|&(_, span)| span)
+    }
+
+    /// Keeps the places of strings, and of keys and values of a map.
+    fn name(&mut self, node: Node<'_>) {
+        let all = std::iter::once(node).chain(node.items());
+        let all = all.chain(node.entries().flat_map(|(key, value)| [key, value]));
+        self.named.extend(all.filter_map(|node| Some((node.text()?.to_owned(), node.span()))));
+    }
+
     fn set(&mut self, key: Node<'_>, value: Node<'_>) -> Result<(), SettingProblem> {
+        if matches!(&*key.key_text(), "presets" | "inputs" | "template" | "expected" | "options") {
+            self.name(value);
+        }
         match &*key.key_text() {
             "description" => self.description = Some(text(value)?),
             "descriptions" => self.description = Some(texts(value)?.join(" ")),
@@ -90,7 +113,7 @@ impl CaseSettings {
             "template" => self.template = Some(text(value)?.into()),
             "expected" => self.expected = Some(text(value)?.into()),
             "error" => self.error = Some(text(value)?),
-            "warning" => self.warning = Some(text(value)?),
+            "warning" => self.warning = Some(code(value)?),
             "replace" => self.replace = pairs(value)?,
             "merge" => self.merge = Some(map(value)?.to_value()),
             "options" => self.options = options(value)?,
@@ -113,6 +136,17 @@ fn wrong(node: Node<'_>, wanted: &str) -> SettingProblem {
 fn text(node: Node<'_>) -> Result<String, SettingProblem> {
     let text = if node.is_null() { None } else { node.text() };
     text.map(str::to_owned).ok_or_else(|| wrong(node, "a string"))
+}
+
+/// The code of a diagnostic.
+fn code(node: Node<'_>) -> Result<String, SettingProblem> {
+    let code = text(node)?;
+    if code.parse::<Code>().is_ok() {
+        return Ok(code);
+    }
+    let hint = did_you_mean(&code, Code::ALL.iter().map(|code| code.as_str()))
+        .unwrap_or_else(|| "`cuvee explain-code` lists all codes".into());
+    Err((node.span(), format!("there is no code `{code}`: {hint}")))
 }
 
 /// A string, or a list of strings.
@@ -186,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn knows_where_names_stand() {
+        let settings = read("presets: [a, prd]\ninputs: in.yaml\noptions: {mod: manual}").unwrap();
+        let start = |message| settings.place_of(message).map(|span| span.start);
+        assert_eq!(start("there is no preset `prd`"), Some(13));
+        assert_eq!(start("cannot read `x/in.yaml`"), Some(26));
+        assert_eq!(start("there is no option `mod`"), Some(44));
+        assert_eq!(start("there is no option `mode`"), None);
+    }
+
+    #[test]
     fn takes_one_string_for_a_list_and_nothing_for_everything() {
         assert_eq!(read("presets: prod").unwrap().presets, ["prod"]);
         assert_eq!(
@@ -210,8 +254,16 @@ mod tests {
         assert_eq!(problems[4], "5: expected a string or a list of strings, not a map");
         assert_eq!(read("[]").unwrap_err(), ["1: a test has to be a map, not a list"]);
         assert_eq!(
-            read("error: x\nexpected: y").unwrap_err(),
-            ["1: a test that expects an `error` expects no template"]
+            read("expected: y\nerror: x").unwrap_err(),
+            ["2: a test that expects an `error` expects no template"]
+        );
+        assert_eq!(
+            read("warning: nondeterminsm").unwrap_err(),
+            ["1: there is no code `nondeterminsm`: did you mean `nondeterminism`?"]
+        );
+        assert_eq!(
+            read("warning: whatever").unwrap_err(),
+            ["1: there is no code `whatever`: `cuvee explain-code` lists all codes"]
         );
     }
 }

@@ -111,6 +111,7 @@ codes! {
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    InVain "in-vain" "By `cuvee analyze --strict`: there is no variant, or something in the template is dead or in vain. The analysis names what; remove it, or weaken what stands in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";

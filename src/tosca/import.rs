@@ -3,6 +3,7 @@
 use super::shape::IMPORT;
 use super::types::profile;
 use crate::text::yaml::{Node, NodeKind};
+use std::path::Path;
 
 /// An import as it is written.
 #[derive(Clone, Copy, Debug)]
@@ -66,9 +67,34 @@ pub(crate) fn is_profile(name: &str) -> bool {
     [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
 }
 
+/// The address of a repository that a service template defines (section 3.6.6), where it has one.
+pub(crate) fn repository_address<'a>(root: Node<'a>, name: Node<'_>) -> Option<&'a str> {
+    let definition = root.get("repositories")?.get(name.as_str()?)?;
+    definition.as_str().or_else(|| definition.get("url")?.as_str())
+}
+
+/// What a name means in a repository: below its address.
+pub(crate) fn below(address: &str, name: &str) -> String {
+    if is_url(address) {
+        return format!("{}/{}", address.trim_end_matches('/'), name.trim_start_matches('/'));
+    }
+    Path::new(address).join(name.trim_start_matches('/')).to_string_lossy().into_owned()
+}
+
 /// What a service template imports from beside itself.
 pub(crate) fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
     let local = ImportDefinition::all(root)
         .filter(|import| import.repository.is_none() && !is_url(import.file));
     local.map(|import| import.file).filter(|file| !is_profile(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn repositories_hold_what_is_below_them() {
+        assert_eq!(below("https://a.example/repo/", "t/x.yaml"), "https://a.example/repo/t/x.yaml");
+        assert_eq!(below("../vendor", "/t/x.yaml"), "../vendor/t/x.yaml");
+    }
 }

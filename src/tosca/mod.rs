@@ -28,6 +28,7 @@ pub(crate) mod function;
 pub(crate) mod grammar;
 pub(crate) mod import;
 pub(crate) mod load;
+pub(crate) mod reference;
 pub(crate) mod shape;
 pub(crate) mod substitution;
 pub(crate) mod types;

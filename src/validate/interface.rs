@@ -6,6 +6,7 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::grammar::Grammar;
+use crate::tosca::reference::{implementing_artifacts, operations};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
 use crate::tosca::value::{check_assignment, check_definition};
 use crate::tosca::{
@@ -95,7 +96,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 defined.inputs.get(key.text().unwrap_or_default()).map(|part| &part.definition),
             );
         }
-        for (key, value) in operations(body) {
+        for (key, value) in operations(body, &INTERFACE) {
             self.operation(of, key, value, &OPERATION, defined, artifacts);
         }
         for (key, value) in self.map(of.when, body, "notifications", INTERFACE.section) {
@@ -334,8 +335,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         for (name, interface) in self.types.effective(of.kind).interfaces.iter() {
             let own_interface = assigned.and_then(|interfaces| interfaces.get(name));
             for (name, operation) in interface.definition.operations.iter() {
-                let own = own_interface
-                    .and_then(|own| operations(own).find(|(key, _)| key.text() == Some(name)));
+                let own = own_interface.and_then(|own| {
+                    operations(own, &INTERFACE).find(|(key, _)| key.text() == Some(name))
+                });
                 let implemented = own.is_some_and(|(_, own)| implementations(own).next().is_some());
                 let by_type = operation.definition.implementation.filter(|_| !implemented);
                 by_type
@@ -425,16 +427,6 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 }
 
-/// The operations of an interface; without `operations` and `notifications`, all that is no keyname
-/// (section 3.6.20.3).
-fn operations<'n>(body: Node<'n>) -> impl Iterator<Item = (Node<'n>, Node<'n>)> {
-    let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
-    let within = if grouped { body.get("operations") } else { Some(body) };
-    let is_operation =
-        move |key: Node<'_>| grouped || !key.text().is_some_and(|key| INTERFACE.has(key));
-    within.into_iter().flat_map(Node::entries).filter(move |(key, _)| is_operation(*key))
-}
-
 /// What implements an operation that a template has.
 fn implementations<'n>(body: Node<'n>) -> impl Iterator<Item = Node<'n>> {
     let implementation =
@@ -444,18 +436,9 @@ fn implementations<'n>(body: Node<'n>) -> impl Iterator<Item = Node<'n>> {
 
 /// The names of artifacts and files in an implementation, but for those of a repository.
 fn named_by<'n>(implementation: Node<'n>) -> impl Iterator<Item = Node<'n>> {
-    let whole =
-        matches!(implementation.kind(), NodeKind::Scalar) || implementation.get("file").is_some();
-    let dependencies = implementation.get("dependencies").into_iter().flat_map(Node::items);
-    let parts = implementation.get("primary").into_iter().chain(dependencies);
     let file = |artifact: Node<'n>| match artifact.kind() {
         NodeKind::Mapping => artifact.get("file").filter(|_| artifact.get("repository").is_none()),
         _ => Some(artifact),
     };
-    whole
-        .then_some(implementation)
-        .into_iter()
-        .chain(parts)
-        .filter_map(file)
-        .filter(|name| name.as_str().is_some())
+    implementing_artifacts(implementation).filter_map(file).filter(|name| name.as_str().is_some())
 }

@@ -12,7 +12,7 @@ use crate::text::yaml::{self, Document, Limits};
 use crate::tosca::csar::{self, Extension, Package};
 use crate::variability::element::ElementKind;
 use rustc_hash::FxHashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The identifiers of elements, held compactly: most callers never ask.
 #[derive(Debug, Default)]
@@ -135,6 +135,49 @@ impl Resolution {
     pub fn to_csar(&self) -> Result<Vec<u8>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
         csar::pack(&self.package, &self.yaml, &EXTENSION).map_err(failure)
+    }
+
+    /// Makes the relative names of files in the resolved template right for a file in this
+    /// directory: imports, artifacts, what implements operations, and repositories that are
+    /// directories.
+    ///
+    /// Without it they are right beside the template. Names are quoted as they were, and URLs,
+    /// absolute paths and names in repositories stay. Where nothing leads to a file from there,
+    /// because it is in an archive, that is a warning.
+    ///
+    /// ```
+    /// let mut resolution = cuvee::Resolver::new("examples/shop").preset("prod").resolve()?;
+    /// resolution.relocate("examples/deployment".as_ref());
+    /// assert!(resolution.to_yaml().contains("- ../shop/lib/types.yaml"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn relocate(&mut self, directory: &Path) {
+        let (text, warning) = csar::renamed(&self.package, &self.yaml, directory);
+        if let Some(text) = text {
+            self.yaml = text;
+        }
+        self.warnings.extend(warning);
+    }
+
+    /// The resolved template and the files that it names, and those that they name, each with its
+    /// path below a directory of their own; the template comes first.
+    ///
+    /// They lie to each other as they did: where one was beside the directory of the template, the
+    /// template has a directory, too.
+    ///
+    /// ```
+    /// let files = cuvee::Resolver::new("examples/shop").preset("dev").resolve()?.to_files()?;
+    /// let names: Vec<_> = files.iter().map(|(path, _)| path.to_str().unwrap()).collect();
+    /// assert_eq!(names, ["variable-service-template.yaml", "lib/types.yaml"]);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where an import has variability itself or is not there, or where a file cannot
+    /// be read.
+    pub fn to_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+        let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
+        csar::gather(&self.package, &self.sources, &self.yaml, &EXTENSION).map_err(failure)
     }
 
     /// The files that were read, in the order of reading; an archive for what is in it.

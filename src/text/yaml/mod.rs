@@ -21,6 +21,7 @@ mod key;
 mod node;
 mod parse;
 mod quote;
+mod replace;
 mod scalar;
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod write;
 pub use json::write_json;
 pub use node::{Document, Node, NodeIdentity, NodeKind, Scalar};
 pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
+pub(crate) use replace::with_strings;
 pub(crate) use scalar::switch;
 pub(crate) use view::{OutEntry, OutNode};
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};

@@ -297,7 +297,7 @@ impl<'a> Node<'a> {
     }
 
     /// The text of the source from its start to its end.
-    fn source(self) -> &'a str {
+    pub(super) fn source(self) -> &'a str {
         let record = self.record();
         self.document.slice(record.start, record.end)
     }

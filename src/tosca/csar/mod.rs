@@ -15,10 +15,12 @@
 mod archive;
 mod meta;
 mod name;
+mod names;
 mod pack;
 mod package;
 
 pub use archive::{Archive, Limits};
+pub(crate) use names::{gather, renamed};
 pub(crate) use pack::{Extension, pack};
 pub(crate) use package::{Package, TEMPLATE_NAMES};
 

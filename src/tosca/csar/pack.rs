@@ -15,6 +15,7 @@
 use super::archive::Limits;
 use super::meta::{META, Meta};
 use super::name::{self, DEPTH};
+use super::names;
 use super::package::{Package, Root};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::files::read_bytes;
@@ -72,6 +73,11 @@ pub(crate) fn pack(
     let wanted = std::iter::once((META, entry.clone()))
         .chain(meta.others.iter().map(|other| (META, other.clone())));
     all_there(&contents, wanted)?;
+    if let Some(path) = names::outside(package, resolved, extension)? {
+        let message =
+            format!("the archive would not hold `{}`, which the result names", path.display());
+        return Err(error(message).help("put it below the root"));
+    }
 
     let mut archive = ArchiveWriter::default();
     archive.add(
@@ -89,7 +95,7 @@ pub(crate) fn pack(
 }
 
 /// What becomes of a file, and which files it imports.
-enum Content {
+pub(super) enum Content {
     Resolved(Vec<String>),
     Relabelled(Vec<u8>, Vec<String>),
     Same(Vec<String>),
@@ -101,9 +107,49 @@ impl Content {
             Self::Resolved(imports) | Self::Relabelled(_, imports) | Self::Same(imports) => imports,
         }
     }
+
+    /// What becomes of a YAML file; nothing, where it is a template that has to be resolved itself.
+    pub(super) fn of_yaml(bytes: &[u8], extension: &Extension) -> Option<Self> {
+        let is_template = memmem::find(bytes, b"tosca_definitions_version").is_some();
+        let Some(document) = std::str::from_utf8(bytes)
+            .ok()
+            .filter(|_| is_template)
+            .and_then(|text| parse(text, Some(extension.key)))
+        else {
+            return Some(Self::Same(Vec::new()));
+        };
+        let template = document.root();
+        let imports = imports_of(template);
+        let topology = template.get("topology_template");
+        let is_extended = topology.is_some_and(|topology| topology.get(extension.key).is_some());
+        let version = template.get("tosca_definitions_version");
+        let other_version = version.filter(|version| {
+            version.text().is_some_and(|text| text != PLAIN_VERSION && (extension.is_version)(text))
+        });
+        match other_version {
+            _ if is_extended => None,
+            None => Some(Self::Same(imports)),
+            Some(_) if topology.is_some() => None,
+            Some(version) => {
+                let (before, after) = (
+                    bytes.get(..version.span().start as usize)?,
+                    bytes.get(version.span().end as usize..)?,
+                );
+                Some(Self::Relabelled([before, PLAIN_VERSION.as_bytes(), after].concat(), imports))
+            }
+        }
+    }
+
+    /// The text, where it is not as it was.
+    pub(super) fn relabelled(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Relabelled(text, _) => Some(text),
+            Self::Resolved(_) | Self::Same(_) => None,
+        }
+    }
 }
 
-fn error(message: String) -> Diagnostic {
+pub(super) fn error(message: String) -> Diagnostic {
     Diagnostic::error(Code::Csar, message)
 }
 
@@ -119,7 +165,13 @@ fn contents(
     extension: &Extension,
 ) -> Result<BTreeMap<String, Content>, Diagnostic> {
     let mut contents = BTreeMap::new();
-    for path in listed(files, root)? {
+    // Of a directory, neither what is hidden nor archives made of it.
+    let is_left_out = |path: &Path| {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        root.archive.is_none()
+            && (hidden || path.extension().is_some_and(|extension| extension == "csar"))
+    };
+    for path in listed(files, &root.path, "an archive", &is_left_out)? {
         let relative = path.strip_prefix(&root.path).unwrap_or(&path);
         let name = in_archive(relative)
             .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))?;
@@ -127,7 +179,7 @@ fn contents(
             continue;
         }
         let content = if is_yaml(&path) {
-            of_yaml(read_bytes(files, &path)?, extension)
+            Content::of_yaml(&read_bytes(files, &path)?, extension)
         } else {
             Some(Content::Same(Vec::new()))
         };
@@ -136,17 +188,16 @@ fn contents(
     Ok(contents)
 }
 
-/// Every file below the root; of a directory, those that are neither hidden nor archives made of
-/// it.
-fn listed(files: &dyn FileSystem, root: &Root) -> Result<Vec<PathBuf>, Diagnostic> {
+/// Every file below a directory, for something made of them, but for what is left out.
+pub(super) fn listed(
+    files: &dyn FileSystem,
+    root: &Path,
+    made: &str,
+    is_left_out: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, Diagnostic> {
     let most = Limits::default().entries;
-    let is_left_out = |path: &Path| {
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        root.archive.is_none()
-            && (hidden || path.extension().is_some_and(|extension| extension == "csar"))
-    };
     let mut found = Vec::new();
-    let mut open = vec![(root.path.clone(), 0)];
+    let mut open = vec![(root.to_owned(), 0)];
     while let Some((directory, depth)) = open.pop() {
         let unreadable = |why| {
             Diagnostic::error(Code::File, format!("cannot read `{}`: {why}", directory.display()))
@@ -158,54 +209,21 @@ fn listed(files: &dyn FileSystem, root: &Root) -> Result<Vec<PathBuf>, Diagnosti
             .filter(|path| !is_left_out(path))
         {
             if files.is_link(&path) {
-                let message =
-                    format!("`{}` is a link, which an archive cannot hold", path.display());
+                let message = format!("`{}` is a link, which {made} cannot hold", path.display());
                 return Err(error(message).help("put what it leads to in its place"));
             } else if files.is_file(&path) {
                 found.push(path);
             } else if files.is_dir(&path) && depth < DEPTH {
                 open.push((path, depth + 1));
             } else if files.is_dir(&path) {
-                return Err(error(format!("`{}` lies too deep for an archive", path.display())));
+                return Err(error(format!("`{}` lies too deep for {made}", path.display())));
             }
         }
         if found.len() > most {
-            return Err(error(format!("`{}` holds more than {most} files", root.path.display())));
+            return Err(error(format!("`{}` holds more than {most} files", root.display())));
         }
     }
     Ok(found)
-}
-
-/// What becomes of a YAML file; nothing, where it is a template that has to be resolved itself.
-fn of_yaml(bytes: Vec<u8>, extension: &Extension) -> Option<Content> {
-    let is_template = memmem::find(&bytes, b"tosca_definitions_version").is_some();
-    let Some(document) = std::str::from_utf8(&bytes)
-        .ok()
-        .filter(|_| is_template)
-        .and_then(|text| parse(text, Some(extension.key)))
-    else {
-        return Some(Content::Same(Vec::new()));
-    };
-    let template = document.root();
-    let imports = imports_of(template);
-    let topology = template.get("topology_template");
-    let is_extended = topology.is_some_and(|topology| topology.get(extension.key).is_some());
-    let version = template.get("tosca_definitions_version");
-    let other_version = version.filter(|version| {
-        version.text().is_some_and(|text| text != PLAIN_VERSION && (extension.is_version)(text))
-    });
-    match other_version {
-        _ if is_extended => None,
-        None => Some(Content::Same(imports)),
-        Some(_) if topology.is_some() => None,
-        Some(version) => {
-            let (before, after) = (
-                bytes.get(..version.span().start as usize)?,
-                bytes.get(version.span().end as usize..)?,
-            );
-            Some(Content::Relabelled([before, PLAIN_VERSION.as_bytes(), after].concat(), imports))
-        }
-    }
 }
 
 fn parse(text: &str, key: Option<&str>) -> Option<Document> {

@@ -5,7 +5,7 @@ use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{Files, read_bytes};
-use crate::text::source::{FileSystem, is_yaml};
+use crate::text::source::{FileSystem, is_yaml, normalize};
 use crate::text::yaml::{Node, NodeKind};
 use memchr::memmem;
 use std::fmt;
@@ -143,6 +143,24 @@ impl Package {
     /// alone.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_ref().map(|root| root.path.as_path())
+    }
+
+    /// The directory of the template, where its relative names start.
+    pub(super) fn directory(&self) -> &Path {
+        self.template.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Whether it is in a zip file.
+    pub(super) fn is_packed(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| root.archive.is_some())
+    }
+
+    /// Where what is named in a file of this directory is: relative names start there, at the
+    /// template, or at the root.
+    pub(super) fn located(&self, directory: &Path, name: &str) -> Option<PathBuf> {
+        let bases = [directory, self.directory()].into_iter().chain(self.root());
+        let mut paths = bases.map(|base| normalize(&base.join(name)));
+        paths.find(|path| self.files.is_file(path) || self.files.is_dir(path))
     }
 
     /// The file on a disk that holds a file which was read.

@@ -5,12 +5,12 @@
 //! else resolving leaves it to an orchestrator, and validating says so.
 
 use super::keys;
-use super::mapping::{Mapping, below, file_url};
+use super::mapping::{Mapping, file_url};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::text::files::Files;
 use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
 use crate::text::yaml::{Document, Keep, Node};
-use crate::tosca::import::{ImportDefinition, is_profile, is_url};
+use crate::tosca::import::{ImportDefinition, below, is_profile, is_url, repository_address};
 use crate::tosca::types::scope::{Link, Links};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -176,17 +176,14 @@ impl Importing<'_> {
 
 /// The address of a repository (section 3.6.6), where it has one.
 fn address<'a>(root: Node<'a>, name: Node<'_>) -> Result<Option<&'a str>, Diagnostic> {
-    let Some(name) = name.as_str() else { return Ok(None) };
+    let Some(text) = name.as_str() else { return Ok(None) };
     let all = root.get("repositories");
-    let Some(definition) = all.and_then(|all| all.get(name)) else {
-        let known = all.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
-        let error =
-            Diagnostic::error(Code::UnknownElement, format!("there is no repository `{name}`"));
-        return Err(error
-            .help("define it under `repositories`")
-            .help_opt(did_you_mean(name, known)));
-    };
-    Ok(definition.as_str().or_else(|| definition.get("url")?.as_str()))
+    if all.is_some_and(|all| all.get(text).is_some()) {
+        return Ok(repository_address(root, name));
+    }
+    let known = all.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
+    let error = Diagnostic::error(Code::UnknownElement, format!("there is no repository `{text}`"));
+    Err(error.help("define it under `repositories`").help_opt(did_you_mean(text, known)))
 }
 
 /// What imports.

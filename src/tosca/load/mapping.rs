@@ -1,7 +1,6 @@
 //! Which local copies stand for what lies behind URLs; nothing is ever fetched.
 
-use crate::tosca::import::is_url;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Local files for URLs: each stands for itself and for everything below it.
 #[derive(Clone, Debug, Default)]
@@ -82,14 +81,6 @@ fn normal(url: &str) -> String {
     format!("{}://{}{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase(), parts.join("/"))
 }
 
-/// What a name means in a repository: below its address.
-pub(super) fn below(address: &str, name: &str) -> String {
-    if is_url(address) {
-        return format!("{}/{}", address.trim_end_matches('/'), name.trim_start_matches('/'));
-    }
-    Path::new(address).join(name.trim_start_matches('/')).to_string_lossy().into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,11 +151,5 @@ mod tests {
         ] {
             assert_eq!(file_url(url), path.map(PathBuf::from), "{url}");
         }
-    }
-
-    #[test]
-    fn repositories_hold_what_is_below_them() {
-        assert_eq!(below("https://a.example/repo/", "t/x.yaml"), "https://a.example/repo/t/x.yaml");
-        assert_eq!(below("../vendor", "/t/x.yaml"), "../vendor/t/x.yaml");
     }
 }

@@ -1,0 +1,319 @@
+//! What a result names when it lies elsewhere than its template: names that lead to the same files
+//! from there, or the files themselves, to lie beside it.
+
+use super::Package;
+use super::archive::Limits;
+use super::pack::{Content, Extension, error, listed};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::files::read_bytes;
+use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml, normalize};
+use crate::text::yaml::{self, Limits as YamlLimits};
+use crate::tosca::import::below;
+use crate::tosca::reference::{FileReference, ReferenceKind, references};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+use std::path::{Component, Path, PathBuf};
+
+/// What a result is called among the files that it names, where its template has no name.
+const RESULT: &str = "service-template.yaml";
+
+/// The text of a result with names that are right in another directory, and a warning of those for
+/// which there are none.
+pub(crate) fn renamed(
+    package: &Package,
+    resolved: &str,
+    directory: &Path,
+) -> (Option<String>, Option<Diagnostic>) {
+    let limits = YamlLimits::default();
+    let Ok(document) = yaml::parse(FileId::DETACHED, resolved.into(), &limits) else {
+        return (None, None);
+    };
+    let files = &*package.files;
+    let base = package.directory();
+    let renaming =
+        Renaming { package, from: canonical(files, directory), base: canonical(files, base) };
+    let mut changes = Vec::new();
+    let mut lost = BTreeSet::new();
+    for reference in references(document.root()) {
+        match renaming.name(&reference) {
+            NewName::Same => {}
+            NewName::Other(name) => changes.push((reference.node, name)),
+            NewName::None => {
+                lost.insert(reference.name);
+            }
+        }
+    }
+    let text = (!changes.is_empty()).then(|| yaml::with_strings(&document, changes));
+    (text, warning(&lost, directory))
+}
+
+fn warning(lost: &BTreeSet<&str>, directory: &Path) -> Option<Diagnostic> {
+    if lost.is_empty() {
+        return None;
+    }
+    let names: Vec<_> = lost.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!(
+        "the result names {}, to which nothing leads from `{}`",
+        names.join(", "),
+        shown(directory).display()
+    );
+    Some(Diagnostic::warning(Code::File, message).help(
+        "`--output-dir` writes such files beside the result, an output that ends in `.csar` packs them",
+    ))
+}
+
+/// A directory as it can be named.
+fn shown(directory: &Path) -> &Path {
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
+}
+
+fn canonical(files: &dyn FileSystem, directory: &Path) -> PathBuf {
+    let directory = shown(directory);
+    files.canonical(directory).unwrap_or_else(|_| normalize(directory))
+}
+
+/// What a name has to be elsewhere.
+enum NewName {
+    Same,
+    Other(String),
+    /// Nothing leads there.
+    None,
+}
+
+struct Renaming<'p> {
+    package: &'p Package,
+    /// Where the result is to be.
+    from: PathBuf,
+    /// Where the template is.
+    base: PathBuf,
+}
+
+impl Renaming<'_> {
+    fn name(&self, reference: &FileReference<'_>) -> NewName {
+        let &FileReference { kind, name, repository, .. } = reference;
+        let base = self.package.directory();
+        // What is in a repository goes by the repository's address.
+        let found = self.package.located(base, name).filter(|_| repository.is_none());
+        let real = match found {
+            Some(_) if self.package.is_packed() => return NewName::None,
+            Some(path) => self.real(base, &path),
+            None if repository.is_none() && is_certain(kind, name) => {
+                normalize(&self.base.join(name))
+            }
+            None => return NewName::Same,
+        };
+        match relative(&self.from, &real) {
+            Some(new) if Path::new(&new) == normalize(Path::new(name)) => NewName::Same,
+            Some(new) if name.ends_with('/') => NewName::Other(new + "/"),
+            Some(new) => NewName::Other(new),
+            None => NewName::None,
+        }
+    }
+
+    /// Where a file really is, but for links in its own name.
+    fn real(&self, base: &Path, path: &Path) -> PathBuf {
+        let files = &*self.package.files;
+        let place = files.place(path);
+        if *place != *path {
+            return canonical(files, &place);
+        }
+        match relative(&normalize(base), path) {
+            Some(name) => normalize(&self.base.join(name)),
+            None => canonical(files, path),
+        }
+    }
+}
+
+/// Whether a name is that of a file even where there is none: others may be names of images, of
+/// artifacts of a type, or of something that only an orchestrator knows.
+fn is_certain(kind: ReferenceKind, name: &str) -> bool {
+    let path = Path::new(name);
+    let dotted = name.starts_with("./") || name.starts_with("../");
+    let ending = path.extension().and_then(|extension| extension.to_str());
+    let is_ending = |ending: &str| {
+        ending.starts_with(|c: char| c.is_ascii_alphabetic())
+            && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    match kind {
+        ReferenceKind::Import => is_yaml(path),
+        ReferenceKind::Repository => dotted,
+        ReferenceKind::Artifact => {
+            dotted || !name.contains([':', '@', ' ']) && ending.is_some_and(is_ending)
+        }
+    }
+}
+
+/// The way from a directory to a file, with `/` between its parts.
+fn relative(from: &Path, to: &Path) -> Option<String> {
+    let same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let mut parts = Vec::new();
+    for part in from.components().skip(same) {
+        match part {
+            Component::Normal(_) => parts.push(".."),
+            _ => return None,
+        }
+    }
+    for part in to.components().skip(same) {
+        match part {
+            Component::Normal(name) => parts.push(name.to_str()?),
+            Component::ParentDir => parts.push(".."),
+            _ => return None,
+        }
+    }
+    Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
+
+/// The result and the files that it names, and those that they name, each with its path below a
+/// directory of their own; the result comes first.
+///
+/// # Errors
+/// `csar` where an import is not there or is a template with variability, `file` where a file cannot be
+/// read.
+pub(crate) fn gather(
+    package: &Package,
+    sources: &SourceMap,
+    resolved: &str,
+    extension: &Extension,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, Diagnostic> {
+    let read: BTreeMap<PathBuf, &str> =
+        sources.files().map(|file| (normalize(file.asked()), &**file.text())).collect();
+    let mut gathering = Gathering { package, extension, read, found: BTreeMap::new() };
+    let template = gathering.template();
+    gathering.follow(&template, resolved)?;
+    let own = Some(resolved.as_bytes().to_vec());
+    let mut found = mem::take(&mut gathering.found);
+    found.remove(&template);
+    let here = canonical(&*package.files, Path::new(""));
+    let whole = |path: &Path| normalize(&here.join(path));
+    let root = found.keys().fold(parent(&whole(&template)), |root, path| {
+        let path = parent(&whole(path));
+        let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
+        same.map(|(part, _)| part).collect()
+    });
+    let placed = |(path, bytes): (PathBuf, Option<Vec<u8>>)| {
+        let below = below_root(&root, &whole(&path)).map(Path::to_owned);
+        let out = || error(format!("nothing tells where `{}` is", path.display()));
+        Ok((below.ok_or_else(out)?, bytes.map_or_else(|| gathering.bytes(&path), Ok)?))
+    };
+    std::iter::once((template, own)).chain(found).map(placed).collect()
+}
+
+/// What a path is below a directory.
+fn below_root<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+    let below = path.strip_prefix(root).ok()?;
+    below.components().all(|part| matches!(part, Component::Normal(_))).then_some(below)
+}
+
+/// What a result needs that lies outside of its package, and what needs that.
+///
+/// # Errors
+/// As [`gather`].
+pub(super) fn outside(
+    package: &Package,
+    resolved: &str,
+    extension: &Extension,
+) -> Result<Option<PathBuf>, Diagnostic> {
+    let mut gathering =
+        Gathering { package, extension, read: BTreeMap::new(), found: BTreeMap::new() };
+    gathering.follow(&gathering.template(), resolved)?;
+    let root = package.root().map(normalize).unwrap_or_default();
+    Ok(gathering.found.into_keys().find(|path| below_root(&root, path).is_none()))
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+struct Gathering<'p> {
+    package: &'p Package,
+    extension: &'p Extension,
+    /// What was read before.
+    read: BTreeMap<PathBuf, &'p str>,
+    /// With their contents, where those were looked at.
+    found: BTreeMap<PathBuf, Option<Vec<u8>>>,
+}
+
+impl Gathering<'_> {
+    fn template(&self) -> PathBuf {
+        let template = normalize(&self.package.template);
+        if is_yaml(&template) { template } else { template.with_file_name(RESULT) }
+    }
+
+    /// Finds what a template names, and what its imports name.
+    fn follow(&mut self, template: &Path, resolved: &str) -> Result<(), Diagnostic> {
+        let mut open = vec![(template.to_owned(), resolved.to_owned())];
+        let mut followed = BTreeSet::from([template.to_owned()]);
+        while let Some((path, text)) = open.pop() {
+            let limits = YamlLimits::default();
+            let Ok(document) = yaml::parse(FileId::DETACHED, text.into(), &limits) else {
+                continue;
+            };
+            for reference in references(document.root()) {
+                let imported = self.named_in(&path, &reference)?;
+                open.extend(imported.filter(|(path, _)| followed.insert(path.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is named in a file; an import has names itself.
+    fn named_in(
+        &mut self,
+        path: &Path,
+        reference: &FileReference<'_>,
+    ) -> Result<Option<(PathBuf, String)>, Diagnostic> {
+        let &FileReference { kind, name, repository, .. } = reference;
+        let name = repository.map_or_else(|| name.to_owned(), |address| below(address, name));
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let found = self.package.located(directory, &name);
+        match (kind, found) {
+            (ReferenceKind::Repository, _) => Ok(None),
+            (ReferenceKind::Import, Some(found)) => self.import(path, found).map(Some),
+            (ReferenceKind::Artifact, Some(found)) => self.artifact(found).map(|()| None),
+            (ReferenceKind::Import, None) if repository.is_none() && is_yaml(Path::new(&name)) => {
+                Err(error(format!("`{name}` is not there, which `{}` imports", path.display())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn import(&mut self, by: &Path, path: PathBuf) -> Result<(PathBuf, String), Diagnostic> {
+        let bytes = self.bytes(&path)?;
+        let Some(content) = Content::of_yaml(&bytes, self.extension) else {
+            let (import, by) = (path.display(), by.display());
+            let message = format!("`{import}`, which `{by}` imports, has variability itself");
+            return Err(error(message).help("resolve it, and import what comes out"));
+        };
+        let bytes = content.relabelled().unwrap_or(bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        self.found.insert(path.clone(), Some(bytes));
+        Ok((path, text))
+    }
+
+    /// Adds a file, or all that is in a directory.
+    fn artifact(&mut self, path: PathBuf) -> Result<(), Diagnostic> {
+        let files = &*self.package.files;
+        let all = if files.is_dir(&path) {
+            listed(files, &path, "a copy", &|_| false)?
+        } else {
+            vec![path]
+        };
+        all.into_iter().for_each(|path| {
+            self.found.entry(path).or_default();
+        });
+        if self.found.len() > Limits::default().entries {
+            return Err(error(format!(
+                "the result names more than {} files",
+                Limits::default().entries
+            )));
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, Diagnostic> {
+        match self.read.get(path) {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => read_bytes(&*self.package.files, path),
+        }
+    }
+}

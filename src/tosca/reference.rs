@@ -1,0 +1,145 @@
+//! The files that a service template names: imports, artifacts, what implements operations, and
+//! repositories that are directories.
+
+use super::Family;
+use super::import::{ImportDefinition, is_profile, is_url, repository_address};
+use super::shape::{INTERFACE, Shape, of_type};
+use crate::text::yaml::{Node, NodeKind};
+use std::path::Path;
+
+/// What names a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReferenceKind {
+    Import,
+    /// An artifact, or what implements an operation.
+    Artifact,
+    /// The address of a repository, below which other names start.
+    Repository,
+}
+
+/// A relative name that may be one of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileReference<'a> {
+    pub kind: ReferenceKind,
+    /// Where the name stands.
+    pub node: Node<'a>,
+    pub name: &'a str,
+    /// The address of the repository that it is in.
+    pub repository: Option<&'a str>,
+}
+
+/// All relative names of files in a service template.
+pub(crate) fn references(root: Node<'_>) -> Vec<FileReference<'_>> {
+    let mut found = References { root, found: Vec::new() };
+    for import in ImportDefinition::all(root) {
+        let file = import.body.get("file").unwrap_or(import.body);
+        found.add(ReferenceKind::Import, file, import.repository);
+    }
+    for (_, definition) in entries(root, "repositories") {
+        found.add(ReferenceKind::Repository, definition.get("url").unwrap_or(definition), None);
+    }
+    for family in Family::ALL {
+        entries(root, family.keyword()).for_each(|(_, body)| found.parts(body));
+    }
+    for (_, body) in entries(root, Family::Interface.keyword()) {
+        found.interface(body, of_type(Family::Interface), &[]);
+    }
+    if let Some(topology) = root.get("topology_template") {
+        for section in ["node_templates", "relationship_templates", "groups"] {
+            entries(topology, section).for_each(|(_, body)| found.parts(body));
+        }
+        for (_, workflow) in entries(topology, "workflows") {
+            found.implementations(workflow.get("implementation"), &[]);
+        }
+    }
+    found.found
+}
+
+/// The operations of an interface; without `operations` and `notifications`, all that is no keyname
+/// (section 3.6.20.3).
+pub(crate) fn operations<'n>(
+    body: Node<'n>,
+    shape: &'static Shape,
+) -> impl Iterator<Item = (Node<'n>, Node<'n>)> {
+    let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
+    let within = if grouped { body.get("operations") } else { Some(body) };
+    let is_operation =
+        move |key: Node<'_>| grouped || !key.text().is_some_and(|key| shape.has(key));
+    within.into_iter().flat_map(Node::entries).filter(move |(key, _)| is_operation(*key))
+}
+
+/// What an implementation is made of, in short or not: names and definitions of artifacts.
+pub(crate) fn implementing_artifacts<'n>(
+    implementation: Node<'n>,
+) -> impl Iterator<Item = Node<'n>> {
+    let whole =
+        matches!(implementation.kind(), NodeKind::Scalar) || implementation.get("file").is_some();
+    let dependencies = implementation.get("dependencies").into_iter().flat_map(Node::items);
+    let parts = implementation.get("primary").into_iter().chain(dependencies);
+    whole.then_some(implementation).into_iter().chain(parts)
+}
+
+fn entries<'n>(node: Node<'n>, key: &str) -> impl Iterator<Item = (Node<'n>, Node<'n>)> {
+    node.get(key).into_iter().flat_map(Node::entries)
+}
+
+struct References<'a> {
+    root: Node<'a>,
+    found: Vec<FileReference<'a>>,
+}
+
+impl<'a> References<'a> {
+    /// A name, unless it is a URL, an absolute path, or that of TOSCA itself.
+    fn add(&mut self, kind: ReferenceKind, node: Node<'a>, repository: Option<Node<'a>>) {
+        let Some(name) = node.as_str().filter(|name| is_relative(name)) else { return };
+        let repository = match repository.map(|name| repository_address(self.root, name)) {
+            None => None,
+            Some(Some(address)) if !is_url(address) => Some(address),
+            // What is in it is not to be had as a file.
+            Some(_) => return,
+        };
+        self.found.push(FileReference { kind, node, name, repository });
+    }
+
+    /// What a type or a template has: artifacts, interfaces, and those of its requirements'
+    /// relationships.
+    fn parts(&mut self, body: Node<'a>) {
+        for (_, artifact) in entries(body, "artifacts") {
+            self.artifact(artifact);
+        }
+        let names: Vec<_> = entries(body, "artifacts").filter_map(|(key, _)| key.text()).collect();
+        self.interfaces(body, &names);
+        let requirements = body.get("requirements").into_iter().flat_map(Node::items);
+        for (_, requirement) in requirements.flat_map(Node::entries) {
+            requirement.get("relationship").into_iter().for_each(|it| self.interfaces(it, &[]));
+        }
+    }
+
+    fn artifact(&mut self, artifact: Node<'a>) {
+        let file = artifact.get("file").unwrap_or(artifact);
+        self.add(ReferenceKind::Artifact, file, artifact.get("repository"));
+    }
+
+    fn interfaces(&mut self, body: Node<'a>, artifacts: &[&str]) {
+        entries(body, "interfaces").for_each(|(_, it)| self.interface(it, &INTERFACE, artifacts));
+    }
+
+    fn interface(&mut self, body: Node<'a>, shape: &'static Shape, artifacts: &[&str]) {
+        for (_, operation) in operations(body, shape).chain(entries(body, "notifications")) {
+            let short = Some(operation).filter(|it| it.kind() == NodeKind::Scalar);
+            self.implementations(short.or_else(|| operation.get("implementation")), artifacts);
+        }
+    }
+
+    /// What implements an operation is a file unless it is one of the artifacts beside it.
+    fn implementations(&mut self, implementation: Option<Node<'a>>, artifacts: &[&str]) {
+        let made_of = implementation.into_iter().flat_map(implementing_artifacts);
+        for part in made_of.filter(|part| !part.text().is_some_and(|it| artifacts.contains(&it))) {
+            self.artifact(part);
+        }
+    }
+}
+
+fn is_relative(name: &str) -> bool {
+    !name.is_empty() && !is_url(name) && !Path::new(name).has_root() && !is_profile(name)
+}
