@@ -1412,6 +1412,7 @@ node_types:
     derived_from: tosca.nodes.Root
     artifacts:
       wheel: { type: tosca.artifacts.File, file: files/wheel.bin }
+      grind.sh: { type: tosca.artifacts.File, file: files/turn.sh }
     interfaces:
       Standard: { operations: { start: { implementation: files/turn.sh } } }
 
@@ -1430,6 +1431,8 @@ topology_template:
       interfaces:
         Standard:
           create: flour
+          stop: grind.sh
+          delete: files/later.sh
           configure:
             implementation: { primary: \"files/turn.sh\", dependencies: [ files/wheel.bin, image ] }
 ",
@@ -1485,6 +1488,8 @@ fn names_of_files_are_right_where_the_result_is() {
         ("file: target/later.jar,", "file: ../../village/target/later.jar,"),
         ("file: sack.bin,", "file: sack.bin,"),
         ("create: flour\n", "create: flour\n"),
+        ("stop: grind.sh\n", "stop: grind.sh\n"),
+        ("delete: files/later.sh\n", "delete: ../../village/files/later.sh\n"),
         (
             "{ primary: \"files/turn.sh\", dependencies: [ files/wheel.bin, image ] }",
             "{ primary: \"../../village/files/turn.sh\", dependencies: [ ../../village/files/wheel.bin, image ] }",
@@ -1498,6 +1503,7 @@ fn names_of_files_are_right_where_the_result_is() {
     let found = cuvee(&dir, &format!("validate out/deep/mill.yaml {MAP}")).assert();
     let told = String::from_utf8(found.get_output().stderr.clone()).unwrap();
     assert_eq!(told.matches("is not there").count(), 1, "{told}");
+    assert_eq!(told.matches("a file that is there").count(), 1, "{told}");
     assert!(told.contains("village/target/later.jar"), "{told}");
     // And back again.
     gives(cuvee(&dir, &format!("resolve out/deep/mill.yaml {MAP} -o village/again.yaml")), "");
@@ -1618,6 +1624,8 @@ fn what_nothing_leads_to_is_told() {
 warning[file]: the result names `./files/stones`, `files/flour.war`, `files/turn.sh`, `files/wheel.bin`, `lib/types.yaml`, to which nothing leads from `.`
 ...
 ");
+    let inside = cuvee(&dir, &format!("resolve mill.csar {MAP}")).assert().success();
+    assert_eq!(read(&dir, "mill.yaml").as_bytes(), inside.get_output().stdout);
     gives(cuvee(&dir, &format!("resolve mill.csar {MAP} --output-dir unpacked")), "");
     assert_eq!(read(&dir, "unpacked/files/stones/one.txt"), "one");
 

@@ -11,8 +11,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReferenceKind {
     Import,
-    /// An artifact, or what implements an operation.
     Artifact,
+    /// What implements an operation: it may be the name of an artifact as well.
+    Implementation,
     /// The address of a repository, below which other names start.
     Repository,
 }
@@ -105,7 +106,7 @@ impl<'a> References<'a> {
     /// relationships.
     fn parts(&mut self, body: Node<'a>) {
         for (_, artifact) in entries(body, "artifacts") {
-            self.artifact(artifact);
+            self.artifact(ReferenceKind::Artifact, artifact);
         }
         let names: Vec<_> = entries(body, "artifacts").filter_map(|(key, _)| key.text()).collect();
         self.interfaces(body, &names);
@@ -115,9 +116,11 @@ impl<'a> References<'a> {
         }
     }
 
-    fn artifact(&mut self, artifact: Node<'a>) {
-        let file = artifact.get("file").unwrap_or(artifact);
-        self.add(ReferenceKind::Artifact, file, artifact.get("repository"));
+    /// An artifact by its definition, or by the name of its file alone.
+    fn artifact(&mut self, alone: ReferenceKind, artifact: Node<'a>) {
+        let file = artifact.get("file");
+        let kind = if file.is_some() { ReferenceKind::Artifact } else { alone };
+        self.add(kind, file.unwrap_or(artifact), artifact.get("repository"));
     }
 
     fn interfaces(&mut self, body: Node<'a>, artifacts: &[&str]) {
@@ -135,7 +138,7 @@ impl<'a> References<'a> {
     fn implementations(&mut self, implementation: Option<Node<'a>>, artifacts: &[&str]) {
         let made_of = implementation.into_iter().flat_map(implementing_artifacts);
         for part in made_of.filter(|part| !part.text().is_some_and(|it| artifacts.contains(&it))) {
-            self.artifact(part);
+            self.artifact(ReferenceKind::Implementation, part);
         }
     }
 }

@@ -24,14 +24,14 @@ pub(crate) fn renamed(
     resolved: &str,
     directory: &Path,
 ) -> (Option<String>, Option<Diagnostic>) {
-    let limits = YamlLimits::default();
-    let Ok(document) = yaml::parse(FileId::DETACHED, resolved.into(), &limits) else {
-        return (None, None);
-    };
     let files = &*package.files;
-    let base = package.directory();
-    let renaming =
-        Renaming { package, from: canonical(files, directory), base: canonical(files, base) };
+    let (from, base) = (canonical(files, directory), canonical(files, package.directory()));
+    if from == base {
+        return (None, None);
+    }
+    let parsed = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default());
+    let Ok(document) = parsed else { return (None, None) };
+    let renaming = Renaming { package, from, base };
     let mut changes = Vec::new();
     let mut lost = BTreeSet::new();
     for reference in references(document.root()) {
@@ -96,6 +96,7 @@ impl Renaming<'_> {
         let found = self.package.located(base, name).filter(|_| repository.is_none());
         let real = match found {
             Some(_) if self.package.is_packed() => return NewName::None,
+            None if self.package.is_packed() => return NewName::Same,
             Some(path) => self.real(base, &path),
             None if repository.is_none() && is_certain(kind, name) => {
                 normalize(&self.base.join(name))
@@ -134,12 +135,12 @@ fn is_certain(kind: ReferenceKind, name: &str) -> bool {
         ending.starts_with(|c: char| c.is_ascii_alphabetic())
             && ending.chars().all(|c| c.is_ascii_alphanumeric())
     };
+    let is_file = || !name.contains([':', '@', ' ']) && ending.is_some_and(is_ending);
     match kind {
         ReferenceKind::Import => is_yaml(path),
         ReferenceKind::Repository => dotted,
-        ReferenceKind::Artifact => {
-            dotted || !name.contains([':', '@', ' ']) && ending.is_some_and(is_ending)
-        }
+        ReferenceKind::Artifact => dotted || is_file(),
+        ReferenceKind::Implementation => dotted || name.contains('/') && is_file(),
     }
 }
 
@@ -269,7 +270,9 @@ impl Gathering<'_> {
         match (kind, found) {
             (ReferenceKind::Repository, _) => Ok(None),
             (ReferenceKind::Import, Some(found)) => self.import(path, found).map(Some),
-            (ReferenceKind::Artifact, Some(found)) => self.artifact(found).map(|()| None),
+            (ReferenceKind::Artifact | ReferenceKind::Implementation, Some(found)) => {
+                self.artifact(found).map(|()| None)
+            }
             (ReferenceKind::Import, None) if repository.is_none() && is_yaml(Path::new(&name)) => {
                 Err(error(format!("`{name}` is not there, which `{}` imports", path.display())))
             }
