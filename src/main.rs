@@ -4,8 +4,9 @@ mod cli;
 
 use cli::args::{Command, CommandLine};
 use cli::{
-    analyze, assign, diff, explain, explain_code, export, graph, import, inputs, matrix, options,
-    packaging, quality, report, reporter::Reporter, resolve, test, types, validate, variants,
+    analyze, assign, diff, explain, explain_code, export, graph, import, init, inputs, matrix,
+    options, packaging, quality, report, reporter::Reporter, resolve, test, types, validate,
+    variants,
 };
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Man(args) => packaging::man(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Init(args) => init::run(args, &reporter),
         Command::Types(args) => types::run(args, &reporter),
         Command::Assign(args) => assign::run(args, &reporter),
         Command::Quality(args) => quality::run(args, &reporter),

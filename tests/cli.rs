@@ -162,6 +162,7 @@ Commands:
   man           Print the manual, or its page of one command
   export        Write the formula of a template for solvers, or the feature model of its inputs
   import        Write variability inputs and constraints for a feature model
+  init          Write a variable template out of a plain one, to begin with
   types         List the types of a template, or show what one effectively is, and where each part
                 comes from
   assign        Assign technologies to the nodes of a plain template
@@ -702,6 +703,11 @@ fn the_last_part_of_a_name_is_enough_where_it_is_unique() {
     );
     assert_eq!(told("types types.yaml Service"), told("types types.yaml shop.nodes.Service"));
     refused(
+        "types types.yaml Servic",
+        "unknown-type]: there is no type `Servic`",
+        "did you mean `Service`?",
+    );
+    refused(
         "types types.yaml Till",
         "unknown-type]: there is no type `Till`",
         "name one of `bank.nodes.Till`, `shop.nodes.Till`",
@@ -762,6 +768,119 @@ error: 1 error
 "#]]);
 }
 
+/// One mistake, one message, at each place where an entry was to stand.
+#[test]
+fn a_blank_is_missed_wherever_an_entry_was_to_stand() {
+    let dir = workplace();
+    let node = |lines: &str| {
+        let text = format!(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n{lines}"
+        );
+        write(&dir, "wrong.yaml", &text);
+        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
+    };
+    node("      type:App\n").stderr_eq(str![[r#"
+error[invalid-template]: node template `shop` has to be a map
+ --> wrong.yaml:5:7
+  |
+5 |       type:App
+  |       ^^^^^^^^
+  |
+  = help: put a space behind the colon: `type: App`
+
+error: 1 error
+
+"#]]);
+    node("      type: App\n      properties:\n        size:1\n").stderr_eq(
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `size: 1`\n\nerror: 1 error\n",
+    );
+    node("      type: App\n      requirements:\n        - host:vm\n").stderr_eq(
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `host: vm`\n\nerror: 1 error\n",
+    );
+}
+
+#[test]
+fn nodes_that_are_indented_wrongly_are_shown() {
+    let dir = workplace();
+    let resolved = |lines: &str| {
+        let text = format!(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n      type: shop\n{lines}"
+        );
+        write(&dir, "wrong.yaml", &text);
+        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
+    };
+    resolved("      till:\n        type: till\n").stderr_eq(str![[r#"
+error[unknown-keyword]: `till` is not a keyname of a node template
+ --> wrong.yaml:6:7
+  |
+6 |       till:
+  |       ^^^^
+  |
+  = note: section 3.8.3.1 of TOSCA Simple Profile 1.3
+  = help: indent it as far as `shop` if it is a node template
+
+error: 1 error
+
+"#]]);
+    resolved("  till:\n    type: till\n").stderr_eq(str![[r#"
+error[unknown-keyword]: `till` is not a keyname of a topology template
+ --> wrong.yaml:6:3
+  |
+6 |   till:
+  |   ^^^^
+  |
+  = note: section 3.9.1 of TOSCA Simple Profile 1.3
+  = help: indent it below `node_templates` if it is a node template
+
+error: 1 error
+
+"#]]);
+}
+
+#[test]
+fn what_absent_nodes_leave_behind_is_told_with_a_mode() {
+    let dir = workplace();
+    let text = "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n      cloud: {type: boolean, default: false}\n  \
+        node_templates:\n    shop:\n      type: shop\n      requirements:\n        - store: vm\n    \
+        vm:\n      type: vm\n      conditions: {variability_input: cloud}\n      properties: {size: 1}\n";
+    write(&dir, "first.yaml", text);
+    let told = cuvee(&dir, "resolve first.yaml").assert().code(1).stdout_eq(raw(""));
+    told.stderr_eq(str![[r#"
+error[relation-target]: the target of relation "store@0" of node "shop" is absent: node "vm"
+  --> first.yaml:10:11
+   |
+10 |         - store: vm
+   |           ^^^^^
+11 |     vm:
+   |     -- this target is absent
+
+error[missing-property-container]: property "size@0" of node "vm" is present, but what it belongs to is absent
+  --> first.yaml:14:20
+   |
+14 |       properties: {size: 1}
+   |                    ^^^^
+   |
+   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes
+
+error: 2 errors
+
+"#]]);
+    // What the call says wins over the template.
+    cuvee(&dir, "resolve first.yaml --option mode=manual").assert().code(1).stderr_eq(
+        "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes\n\nerror: 2 errors\n",
+    );
+    cuvee(&dir, "resolve first.yaml --option mode=semantic-loose").assert().success();
+    // Where no mode helps, none is named.
+    let kept = text.replace(
+        "properties: {size: 1}",
+        "properties:\n        - size: {value: 1, pruning: false, default_condition: false}",
+    );
+    write(&dir, "kept.yaml", &kept);
+    cuvee(&dir, "resolve kept.yaml").assert().code(1).stderr_eq(
+        "...\n   = help: give what belongs to absent nodes the conditions of those nodes\n\nerror: 2 errors\n",
+    );
+}
+
 #[test]
 fn names_and_functions_are_no_conditions() {
     let dir = workplace();
@@ -789,7 +908,7 @@ error[invalid-expression]: there is no operator `get_input`
 37 |         get_input: backup
    |         ^^^^^^^^^
    |
-   = help: a variant is chosen before functions of TOSCA have values: declare a variability input, and write `{variability_input: NAME}`
+   = help: a variant is chosen before functions of TOSCA have values: write `{variability_input: backup}`, which takes an input that `variability` declares
 
 error: 1 error
 
@@ -829,6 +948,56 @@ error[expected-hosting]: node "shop" is expected to have a present hosting relat
    = help: keep one of them, or set the option `expected_hosting_check` to false
 
 error: 2 errors
+
+"#]]);
+    write(
+        &dir,
+        "wrong.yaml",
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options:\n      mode: semantic-loose\n      unconsumed_input_check: true\n      unproduced_output_check: true\n  \
+         inputs:\n    size: {type: integer}\n    unused: {type: integer}\n  node_templates:\n    vm:\n      type: vm\n      conditions: false\n      properties:\n        size: {get_input: size}\n  \
+         outputs:\n    address: {value: {get_attribute: [vm, address]}}\n",
+    );
+    cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
+error[unconsumed-input]: input "size@0" is consumed by no present element
+  --> wrong.yaml:9:5
+   |
+ 9 |     size: {type: integer}
+   |     ^^^^
+...
+16 |         size: {get_input: size}
+   |         ---- this one is absent
+   |
+   = help: keep one of them, or set the option `unconsumed_input_check` to false
+
+error[unconsumed-input]: input "unused@1" is consumed by no present element
+  --> wrong.yaml:10:5
+   |
+10 |     unused: {type: integer}
+   |     ^^^^^^
+   |
+   = help: set the option `unconsumed_input_check` to false
+
+error[unproduced-output]: output "address@0" is produced by no present element
+  --> wrong.yaml:18:5
+   |
+12 |     vm:
+   |     -- this one is absent
+...
+18 |     address: {value: {get_attribute: [vm, address]}}
+   |     ^^^^^^^
+   |
+   = help: keep one of them, or set the option `unproduced_output_check` to false
+
+warning[dangling-reference]: output "address@0" refers to node "vm", which is absent
+  --> wrong.yaml:18:38
+   |
+12 |     vm:
+   |     -- this is absent
+...
+18 |     address: {value: {get_attribute: [vm, address]}}
+   |                                      ^^^^^^^^^^^^^
+
+error: 3 errors, 1 warning
 
 "#]]);
 }

@@ -3,7 +3,8 @@
 //! A block of the language `console` holds commands behind `$ ` and their output, on standard
 //! output and standard error together. A line of `...` stands for any lines, and where no output is
 //! shown, any will do. `exit-1` behind the language says how the commands exit. A block of the
-//! language `yaml` with a name behind it is a file of that name.
+//! language `yaml` with a name behind it is a file of that name, and one of the language `diff` with a
+//! name says which lines of that file to replace. All of it happens in the order of the page.
 
 #![cfg(feature = "cli")]
 #![expect(
@@ -42,35 +43,78 @@ struct Shown<'p> {
     output: String,
 }
 
-/// The commands of a page, in order.
-fn commands(page: &str) -> Vec<Shown<'_>> {
-    let mut commands: Vec<Shown<'_>> = Vec::new();
-    let mut block = None;
+/// What a reader of a page does.
+enum Step<'p> {
+    /// Runs a command.
+    Run(Shown<'p>),
+    /// Writes a file of this name.
+    Write(&'p str, String),
+    /// Changes a file of this name.
+    Change(&'p str, Vec<&'p str>),
+}
+
+/// The blocks of a page, in order: what is behind the language, and the lines.
+fn blocks(page: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut blocks = Vec::new();
+    let mut open = false;
     for line in page.lines() {
-        match (block, line.strip_prefix("```")) {
-            (None, Some(language)) => {
-                let exit = language
-                    .strip_prefix("console")
-                    .map(|rest| rest.trim().strip_prefix("exit-").unwrap_or("0"));
-                block = Some(exit.map(|exit| exit.parse().unwrap()));
+        match (open, line.strip_prefix("```")) {
+            (false, Some(info)) => blocks.push((info, Vec::new())),
+            (true, None) => blocks.last_mut().unwrap().1.push(line),
+            (true, Some(_)) => {}
+            (false, None) => continue,
+        }
+        open = line.starts_with("```") != open;
+    }
+    blocks
+}
+
+/// What a page shows, in order.
+fn steps(page: &str) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    for (info, lines) in blocks(page) {
+        match info.split_once(' ').unwrap_or((info, "")) {
+            ("console", exit) => {
+                let exit = exit.strip_prefix("exit-").unwrap_or("0").parse().unwrap();
+                steps.extend(commands(&lines, exit).into_iter().map(Step::Run));
             }
-            (Some(_), Some(_)) => block = None,
-            (Some(Some(exit)), None) => match line.strip_prefix("$ ") {
-                Some(line) => commands.push(Shown { line, exit, output: String::new() }),
-                None => writeln!(commands.last_mut().unwrap().output, "{line}").unwrap(),
-            },
+            ("yaml", name) if !name.is_empty() => {
+                let text = lines.iter().map(|line| format!("{line}\n")).collect();
+                steps.push(Step::Write(name, text));
+            }
+            ("diff", name) if !name.is_empty() => steps.push(Step::Change(name, lines)),
             _ => {}
+        }
+    }
+    steps
+}
+
+/// The commands of a block, in order.
+fn commands<'p>(lines: &[&'p str], exit: i32) -> Vec<Shown<'p>> {
+    let mut commands: Vec<Shown<'_>> = Vec::new();
+    for line in lines {
+        match line.strip_prefix("$ ") {
+            Some(line) => commands.push(Shown { line, exit, output: String::new() }),
+            None => writeln!(commands.last_mut().unwrap().output, "{line}").unwrap(),
         }
     }
     commands
 }
 
-/// The files of a page, with their names.
-fn files(page: &str) -> impl Iterator<Item = (&str, &str)> {
-    let blocks = page.split("\n```yaml ").skip(1);
-    blocks
-        .map(|block| block.split_once('\n').unwrap())
-        .map(|(name, rest)| (name, rest.split("```").next().unwrap()))
+/// A text in which the only lines that are those of a difference without its `+` are those without
+/// its `-`.
+fn changed(text: &str, difference: &[&str]) -> String {
+    let side = |without: char| -> String {
+        let lines = difference.iter().filter(|line| !line.starts_with(without));
+        lines.map(|line| format!("{}\n", line.get(1..).unwrap_or_default())).collect()
+    };
+    let (before, after) = (format!("\n{}", side('+')), format!("\n{}", side('-')));
+    assert_eq!(
+        text.matches(&before).count(),
+        1,
+        "there has to be one such place:{before}in\n{text}"
+    );
+    text.replace(&before, &after)
 }
 
 /// What to run: variables of the environment, and what stands behind `cuvee`.
@@ -121,11 +165,20 @@ fn commands_do_what_is_shown() {
         let directory = tempfile::tempdir().unwrap();
         copy(&root().join("examples"), &directory.path().join("examples"));
         let page = fs::read_to_string(&path).unwrap();
-        files(&page).for_each(|(name, text)| fs::write(directory.path().join(name), text).unwrap());
-        for command in commands(&page) {
-            println!("{}: {}", path.display(), command.line);
-            command.run(directory.path());
-            count += 1;
+        let at = |name: &str| directory.path().join(name);
+        for step in steps(&page) {
+            match step {
+                Step::Write(name, text) => fs::write(at(name), text).unwrap(),
+                Step::Change(name, lines) => {
+                    let text = fs::read_to_string(at(name)).unwrap();
+                    fs::write(at(name), changed(&text, &lines)).unwrap();
+                }
+                Step::Run(command) => {
+                    println!("{}: {}", path.display(), command.line);
+                    command.run(directory.path());
+                    count += 1;
+                }
+            }
         }
     }
     assert!(count > 10, "only {count} commands were found");
@@ -331,12 +384,16 @@ fn rules_are_up_to_date() {
 }
 
 #[test]
-fn commands_are_found_with_their_output() {
-    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```console exit-2\n$ cargo run --release -- c\n$ ls\n```\n";
-    let commands = commands(page);
-    let shown: Vec<_> = commands
+fn steps_are_found_in_their_order() {
+    let page = "text\n```yaml\n$ no\n```\n```console\n$ cuvee a\nout\n$ X=1 cuvee b\n```\n```yaml b.yaml\nc: 1\nd: 2\n```\n\
+         ```console exit-2\n$ cargo run --release -- c\n$ ls\n```\n```diff b.yaml\n c: 1\n-d: 2\n+d: 3\n```\n";
+    let steps = steps(page);
+    let shown: Vec<_> = steps
         .iter()
-        .map(|command| (command.line, command.exit, command.output.as_str()))
+        .filter_map(|step| match step {
+            Step::Run(command) => Some((command.line, command.exit, command.output.as_str())),
+            _ => None,
+        })
         .collect();
     assert_eq!(
         shown,
@@ -347,15 +404,24 @@ fn commands_are_found_with_their_output() {
             ("ls", 2, "")
         ]
     );
-    let call = commands[1].call().unwrap();
+    let [
+        _,
+        Step::Run(second),
+        Step::Write(name, text),
+        Step::Run(third),
+        Step::Run(last),
+        Step::Change(of, lines),
+    ] = &steps[..]
+    else {
+        panic!("{} steps", steps.len());
+    };
+    let call = second.call().unwrap();
     assert_eq!(
         (call.variables, call.words),
         (vec![("X".to_owned(), "1".to_owned())], vec!["b".to_owned()])
     );
-    assert_eq!(commands[2].call().unwrap().words, ["c"]);
-    assert!(commands[3].call().is_none());
-    assert_eq!(
-        files("a\n```yaml b.yaml\nc: 1\n```\n```yaml\nd\n```\n").collect::<Vec<_>>(),
-        [("b.yaml", "c: 1\n")]
-    );
+    assert_eq!(third.call().unwrap().words, ["c"]);
+    assert!(last.call().is_none());
+    assert_eq!((*name, text.as_str(), *of), ("b.yaml", "c: 1\nd: 2\n", "b.yaml"));
+    assert_eq!(changed("a: 0\nc: 1\nd: 2\ne: 4\n", lines), "a: 0\nc: 1\nd: 3\ne: 4\n");
 }

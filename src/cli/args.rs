@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Write variability inputs and constraints for a feature model
     Import(ImportArgs),
+    /// Write a variable template out of a plain one, to begin with
+    Init(InitArgs),
     /// List the types of a template, or show what one effectively is, and where each part comes
     /// from
     Types(TypesArgs),
@@ -526,6 +528,17 @@ pub(crate) struct ImportArgs {
     /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
     pub model: PathBuf,
     /// Write to this file, all of it or nothing, instead of to standard output,
+    /// which is also `-`
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// A plain service template, a directory that holds one under its usual name, or `-` for
+    /// standard input
+    pub template: PathBuf,
+    /// Write to this file, which must not be there yet, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

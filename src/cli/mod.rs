@@ -9,6 +9,7 @@ pub(crate) mod explain_code;
 pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod inputs;
 mod junit;
 pub(crate) mod matrix;

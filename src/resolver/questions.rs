@@ -21,6 +21,7 @@ use crate::validate::{self, Validation};
 use crate::variability::assign::{
     self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
 };
+use crate::variability::init;
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
@@ -50,6 +51,32 @@ impl Resolver {
         let resolution = resolve::resolve(&loaded, &self.choice, &how, progress);
         how.leave(loaded);
         resolution
+    }
+
+    /// A variable template out of a plain one, which stays as it is but for its version and a
+    /// variability definition with an input and a preset `prod` to begin with. With that preset, it
+    /// resolves to the plain one.
+    ///
+    /// ```
+    /// let plain = "\
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// topology_template:
+    ///   node_templates:
+    ///     shop: # sells tea
+    ///       type: Shop
+    /// ";
+    /// let variable = cuvee::Resolver::from_text("shop.yaml", plain).variable_template()?.result;
+    /// assert!(variable.starts_with("tosca_definitions_version: tosca_variability_1_0\n"));
+    /// let prod = cuvee::Resolver::from_text("shop.yaml", variable).preset("prod").resolve()?;
+    /// assert_eq!(prod.to_yaml(), plain);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the template, and `invalid-template` where it is no plain one, or has
+    /// nothing that could vary.
+    pub fn variable_template(&self) -> Result<Answer<String>, Failure> {
+        init::variable(&*self.loaded(Extent::Needed)?)
     }
 
     /// The effective options of the template, and the files their origins point into.

@@ -115,9 +115,10 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
     });
     // What resolving and the type system both notice is one mistake, of which the latter knows
-    // the section.
+    // the section, or the former better what to do.
     diagnostics.dedup_by(|next, kept| {
-        *next == *kept || place(next) == place(kept) && next.rule.is_none() && kept.rule.is_some()
+        place(next) == place(kept)
+            && (next.message == kept.message || next.rule.is_none() && kept.rule.is_some())
     });
     diagnostics
 }

@@ -1,6 +1,7 @@
 //! Variability4TOSCA: from a template with conditions and a choice of inputs to the variant of that
 //! choice.
 
+mod advice;
 pub(crate) mod assign;
 pub(crate) mod check;
 pub(crate) mod choice;
@@ -12,6 +13,7 @@ pub(crate) mod expression;
 pub(crate) mod find;
 pub(crate) mod function;
 pub(crate) mod graph;
+pub(crate) mod init;
 pub(crate) mod inputs;
 pub(crate) mod objectives;
 pub(crate) mod operators;

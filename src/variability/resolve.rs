@@ -1,5 +1,6 @@
 //! The phases from the graph to the result.
 
+use super::advice;
 use super::check;
 use super::choice::Choice;
 use super::emit::{self, TechnologyNames};
@@ -19,7 +20,7 @@ use super::template::{self, PropertyValue, ServiceTemplate};
 use crate::sat::progress::Progress;
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
-use crate::text::diagnostic::Diagnostics;
+use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::Out;
 use crate::topology::Topology;
 use crate::tosca::Types;
@@ -66,8 +67,10 @@ pub(crate) fn resolve(
         (emit::text(document), ElementNames::of(graph, presence))
     });
     how.leave(prepared);
+    let version = interpreted.template.version;
     how.leave(interpreted);
-    let Judged { made: (yaml, elements), optima, warnings } = written.map_err(failure)?;
+    let advised = |errors| failure(advised(errors, loaded, version, choice, how));
+    let Judged { made: (yaml, elements), optima, warnings } = written.map_err(advised)?;
     let (package, sources) = (loaded.package().clone(), loaded.sources().clone());
     Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
 }
@@ -123,8 +126,29 @@ pub(crate) fn topology(
             let id = source.and_then(|node| node.relations.get(relation.position as usize));
             id.is_some_and(|&id| graph.relation(id).hosting)
         })
-    })?;
+    });
+    let version = interpreted.template.version;
+    let read = read.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
     Ok((read.made, read.warnings))
+}
+
+/// Why there is no variant, with a pruning mode in which there is one.
+fn advised(
+    errors: Diagnostics,
+    loaded: &Loaded,
+    version: &str,
+    choice: &Choice,
+    how: &How,
+) -> Diagnostics {
+    let how = How { limit: how.limit.clone(), keeps_memory: false };
+    let resolves = |choice: &Choice| {
+        let interpreted = Interpreted::of(loaded, choice)?;
+        let prepared = Prepared::of(&interpreted, choice, InputMode::Closed, &mut ())?;
+        judged(&prepared, choice, &how, &mut (), |_, _| ()).map(|judged| judged.is_proven())
+    };
+    advice::with_mode(errors, version, choice, &how.limit, |choice| {
+        resolves(choice).is_ok_and(|is_proven| is_proven)
+    })
 }
 
 /// What was made of a variant that can be written.
@@ -132,6 +156,13 @@ struct Judged<T> {
     made: T,
     optima: Vec<Optimum>,
     warnings: Diagnostics,
+}
+
+impl<T> Judged<T> {
+    /// Whether it was found out in time that no variant is better.
+    fn is_proven(&self) -> bool {
+        self.warnings.0.iter().all(|warning| warning.code != Code::Unproven)
+    }
 }
 
 /// Decides about the variant of a choice, and makes something of its document and of what is

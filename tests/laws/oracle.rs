@@ -150,7 +150,9 @@ impl<'t> Oracle<'t> {
                 Logic::And(manual.iter().chain(&generated).map(|one| one.holds.clone()).collect())
             };
             let unconditional = self.template.elements[id].conditions.is_empty();
-            let message = if unconditional {
+            let message = if self.template.is_plain_type(id) {
+                "is present if what it is the type of is"
+            } else if unconditional {
                 "has no conditions of its own"
             } else {
                 "is present if all of its conditions hold"
@@ -353,6 +355,11 @@ impl<'t> Oracle<'t> {
             conditions.extend(by.map(|by| {
                 self.because(id, &format!("is present only if its {by}{part} holds"), holds)
             }));
+        }
+        if self.template.is_plain_type(id) && taken[Half::Consistency as usize].is_none() {
+            let container = self.presence(Of::Container, id);
+            let message = "is present only if what it is the type of is";
+            conditions.push(self.because(id, message, container));
         }
         conditions
     }

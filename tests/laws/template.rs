@@ -413,12 +413,21 @@ impl Template {
         }
     }
 
+    /// Whether it is written as in plain TOSCA: the only type, of which nothing is said.
+    pub(crate) fn is_plain_type(&self, id: Id) -> bool {
+        let element = &self.elements[id];
+        let alone = |container| self.children(container, Kind::Type) == [id];
+        element.kind == Kind::Type
+            && element.container.is_some_and(alone)
+            && self.common(element).is_empty()
+    }
+
     fn types_and_properties(&self, id: Id) -> Vec<String> {
         let mut entries = Vec::new();
         let types = self.children(id, Kind::Type);
         match &types[..] {
             [] => {}
-            [only] if self.common(&self.elements[*only]).is_empty() => {
+            [only] if self.is_plain_type(*only) => {
                 entries.push(format!("type: {}", self.elements[*only].name))
             }
             all => {

@@ -32,6 +32,7 @@ mod write;
 
 pub use json::write_json;
 pub use node::{Document, Node, NodeIdentity, NodeKind, Scalar};
+pub(crate) use parse::missing_blank;
 pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
 pub(crate) use replace::with_strings;
 pub(crate) use scalar::switch;

@@ -134,9 +134,12 @@ impl Package {
         let message =
             format!("without `{META}` the template needs metadata, and they lack `{missing}`");
         let at = metadata.unwrap_or(template).span();
-        Err(Diagnostic::error(Code::Csar, message)
-            .at(at)
-            .help(format!("add `{missing}` to its `metadata`, or a `{META}`")))
+        let mut help = format!("add `{missing}` to its `metadata`, or a `{META}`");
+        if self.root.as_ref().is_some_and(|root| root.archive.is_none()) {
+            let names = TEMPLATE_NAMES.join(", ");
+            help.push_str(&format!("; what is no archive is found by its file, or called {names}"));
+        }
+        Err(Diagnostic::error(Code::Csar, message).at(at).help(help))
     }
 
     /// With which the paths of all that belongs to the template begin; nothing for a template

@@ -147,6 +147,21 @@ impl Loaded {
         })
     }
 
+    /// The same files, with this text in the place of the template's.
+    pub(crate) fn with_template(&self, text: String) -> Self {
+        Self {
+            files: Arc::clone(&self.files),
+            package: self.package.clone(),
+            outside: Arc::clone(&self.outside),
+            mapping: self.mapping.clone(),
+            template: self.files.add(&*self.package.files, &self.package.template, text.into()),
+            base: self.base.clone(),
+            library: self.library.clone(),
+            warnings: self.warnings.clone(),
+            ..*self
+        }
+    }
+
     /// The files that were read so far.
     pub(crate) fn sources(&self) -> &SourceMap {
         self.files.sources()

@@ -192,6 +192,14 @@ impl Vocabulary {
     }
 }
 
+impl Vocabulary {
+    /// What to say of a key that is not known, and seems to belong elsewhere.
+    pub(crate) fn misplaced(&self, key: Node<'_>, help: impl Into<String>) -> Option<Diagnostic> {
+        let error = self.unknown(key, Reading::Strict)?;
+        Some(error.help(help.into()))
+    }
+}
+
 /// Lists keynames, with what is below those that have parts.
 macro_rules! keynames {
     (@holds) => { $crate::tosca::shape::Holds::Value };

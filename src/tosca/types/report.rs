@@ -229,7 +229,11 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
     let ending: BTreeSet<&str> = names().filter(ends).collect();
     let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{part}`"));
     match ending.len() {
-        0 => Err(error.help_opt(did_you_mean(part, names()))),
+        0 => {
+            let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
+            let close = || did_you_mean(part, names().map(last));
+            Err(error.help_opt(did_you_mean(part, names()).or_else(close)))
+        }
         1 => ending.first().copied().ok_or(error),
         _ => {
             let listed: Vec<_> = ending.iter().map(|name| format!("`{name}`")).collect();

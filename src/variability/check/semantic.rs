@@ -1,8 +1,8 @@
 //! Checks that keep the result meaningful.
 
 use super::{PresenceChecker, error, warning};
-use crate::text::diagnostic::Code;
-use crate::variability::graph::ElementId;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::variability::graph::{ElementId, Graph};
 use crate::variability::options::Check;
 use crate::variability::presence::Presence;
 
@@ -41,24 +41,25 @@ impl PresenceChecker<'_, '_> {
                 "deployment artifact",
             );
         }
-        if self.options.check(Check::UnconsumedInput) {
-            for input in &graph.inputs {
-                self.any(Code::UnconsumedInput, input.id, &input.consumers, |graph| {
-                    let message =
-                        format!("{} is consumed by no present element", graph.display(input.id));
-                    error(graph, Code::UnconsumedInput, input.id, message)
-                });
-            }
+        for input in &graph.inputs {
+            let (check, code) = (Check::UnconsumedInput, Code::UnconsumedInput);
+            self.used(check, code, input.id, &input.consumers, "consumed");
         }
-        if self.options.check(Check::UnproducedOutput) {
-            for output in &graph.outputs {
-                self.any(Code::UnproducedOutput, output.id, &output.producers, |graph| {
-                    let message =
-                        format!("{} is produced by no present element", graph.display(output.id));
-                    error(graph, Code::UnproducedOutput, output.id, message)
-                });
-            }
+        for output in &graph.outputs {
+            let (check, code) = (Check::UnproducedOutput, Code::UnproducedOutput);
+            self.used(check, code, output.id, &output.producers, "produced");
         }
+    }
+
+    /// A present input is consumed, a present output is produced.
+    fn used(&mut self, check: Check, code: Code, id: ElementId, by: &[ElementId], done: &str) {
+        if !self.options.check(check) {
+            return;
+        }
+        self.any(code, id, by, |graph| {
+            let message = format!("{} is {done} by no present element", graph.display(id));
+            with_absent(error(graph, code, id, message), graph, by, check)
+        });
     }
 
     /// An output that takes its value from no element is pruned in every variant, which its author
@@ -100,11 +101,25 @@ impl PresenceChecker<'_, '_> {
                 "{} is expected to have a present {what}: it has {count}, all absent",
                 graph.display(node)
             );
-            let error = error(graph, code, node, message);
-            let error = elements.iter().take(LABELLED).fold(error, |error, &id| {
-                error.label(graph.element(id).span, "this one is absent")
-            });
-            error.help(format!("keep one of them, or set the option `{}` to false", check.as_str()))
+            with_absent(error(graph, code, node, message), graph, elements, check)
         });
     }
+}
+
+/// With the elements of which one was expected.
+fn with_absent(
+    error: Diagnostic,
+    graph: &Graph<'_>,
+    elements: &[ElementId],
+    check: Check,
+) -> Diagnostic {
+    let error = elements
+        .iter()
+        .take(LABELLED)
+        .fold(error, |error, &id| error.label(graph.element(id).span, "this one is absent"));
+    let option = format!("set the option `{}` to false", check.as_str());
+    error.help(match elements.is_empty() {
+        true => option,
+        false => format!("keep one of them, or {option}"),
+    })
 }

@@ -53,6 +53,10 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                 let replaced = self.type_specific(id, &taken, &index, &mut conditions.list);
                 self.generic(id, &taken, replaced, &mut conditions.list);
             }
+            if element.follows && taken[Aspect::Consistency as usize].is_none() {
+                let container = self.evaluator.presence(Of::Container, id);
+                conditions.list.push((container, Origin::Follows(id)));
+            }
             conditions.close();
         }
         self.fallbacks.retain(|&id, _| {

@@ -24,6 +24,8 @@ pub(crate) enum Origin {
     Technology(ElementId),
     /// `present(e) ⇒ generic default condition`, by default or by pruning.
     Generic(ElementId, Aspect, Option<ModePart>, By),
+    /// `present(t) ⇒ present(what it is the type of)`, whatever the options say.
+    Follows(ElementId),
     /// `present(e) ⇒ type-specific default condition`
     TypeSpecific(ElementId, Span),
     /// `all conditions of e hold ⇒ present(e)`
@@ -65,6 +67,7 @@ impl Origin {
             | Self::Input(id, _) => Some(id),
             Self::DefaultAlternative(id)
             | Self::NoDefaultAlternative(id)
+            | Self::Follows(id)
             | Self::Technology(id) => Some(id),
             Self::Generic(id, ..) | Self::TypeSpecific(id, _) => Some(id),
             _ => None,
@@ -88,7 +91,7 @@ impl Origin {
             Self::DefaultAlternative(_)
             | Self::NoDefaultAlternative(_)
             | Self::VariabilityGroup(_) => 1,
-            Self::Generic(..) | Self::Implied(_) => 2,
+            Self::Generic(..) | Self::Follows(_) | Self::Implied(_) => 2,
             Self::Definition(_) | Self::ManualDefinition(_) | Self::Cases(_) => 3,
         }
     }
@@ -109,7 +112,9 @@ impl Origin {
             }
             Self::Technology(id) | Self::VariabilityGroup(id) => (id, graph.element(id).span),
             Self::Definition(id) => (id, written(graph, id).unwrap_or(graph.element(id).span)),
-            Self::Generic(id, ..) | Self::ManualDefinition(id) => (id, graph.element(id).span),
+            Self::Generic(id, ..) | Self::Follows(id) | Self::ManualDefinition(id) => {
+                (id, graph.element(id).span)
+            }
             Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
         };
         let element = graph.display(id);
@@ -138,8 +143,14 @@ impl Origin {
                 let (name, origin) = generic(graph, options, id, *aspect, *part, *by);
                 format!("{element} is present only if its {name} holds ({origin})")
             }
+            Self::Follows(_) => {
+                format!("{element} is present only if what it is the type of is")
+            }
             Self::TypeSpecific(..) => {
                 format!("{element} is present only if the default condition of its type holds")
+            }
+            Self::Definition(_) if graph.element(id).follows => {
+                format!("{element} is present if what it is the type of is")
             }
             Self::Definition(_) if written(graph, id).is_some() || graph.element(id).by_rule => {
                 format!("{element} is present if all of its conditions hold")

@@ -74,6 +74,7 @@ impl<'a> GraphBuilder<'a, '_> {
             conditions,
             settings: declared.conditional.settings(),
             by_rule: false,
+            follows: false,
         })
     }
 
@@ -244,7 +245,9 @@ impl<'a> GraphBuilder<'a, '_> {
         container: ElementId,
     ) -> Ids<ElementId> {
         let add = |(index, assignment): (usize, &'a TypeAssignment<'a>)| {
-            self.add(ElementKind::Type, &assignment.declared, index, Some(container), 0)
+            let id = self.add(ElementKind::Type, &assignment.declared, index, Some(container), 0);
+            self.graph.elements[id.0 as usize].follows = assignment.is_plain;
+            id
         };
         types.iter().enumerate().map(add).collect()
     }

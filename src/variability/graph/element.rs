@@ -64,6 +64,9 @@ pub(crate) struct Element<'a> {
     pub settings: Option<&'a ElementSettings<'a>>,
     /// Whether a rule made it, so that no author could say anything.
     pub by_rule: bool,
+    /// Whether it says nothing of its own and goes with its container: a type that is written as in
+    /// plain TOSCA.
+    pub follows: bool,
 }
 
 impl Element<'_> {

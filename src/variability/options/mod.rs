@@ -198,6 +198,11 @@ pub fn known_version(version: &str) -> bool {
     presets::release(version).is_ok()
 }
 
+/// The pruning modes of a definitions version, what prunes more behind what prunes less.
+pub(crate) fn modes(version: &str) -> Vec<&'static str> {
+    presets::release(version).map(|release| release.modes.names()).unwrap_or_default()
+}
+
 /// Every definitions version that can be resolved.
 pub fn versions() -> impl Iterator<Item = &'static str> {
     presets::versions()

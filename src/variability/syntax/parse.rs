@@ -142,7 +142,7 @@ impl<'a> ExpressionTree<'a> {
         self.fill(id, base, operand);
         match ExpressionOperator::from_keyword(keyword.text().unwrap_or_default()) {
             Some(operator) => ExpressionShape::Application(Application { operator, operand: id }),
-            None => self.broken(unknown_operator(keyword), parts),
+            None => self.broken(unknown_operator(keyword, operand), parts),
         }
     }
 
@@ -169,15 +169,20 @@ fn not_one_operator(span: Span) -> Diagnostic {
         .help("combine several with `and: [...]` or `or: [...]`")
 }
 
-fn unknown_operator(keyword: Node<'_>) -> Diagnostic {
+fn unknown_operator(keyword: Node<'_>, operand: Node<'_>) -> Diagnostic {
     let name = &*keyword.key_text();
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
-        .help_opt(did_you_mean(name, ExpressionOperator::keywords()).or_else(|| of_tosca(name)))
+        .help_opt(
+            did_you_mean(name, ExpressionOperator::keywords()).or_else(|| of_tosca(name, operand)),
+        )
 }
 
 /// What to write instead of a function of TOSCA, which are called long after a variant is chosen.
-fn of_tosca(name: &str) -> Option<Advice> {
-    let help = "a variant is chosen before functions of TOSCA have values: declare a variability input, and write `{variability_input: NAME}`";
+fn of_tosca(name: &str, operand: Node<'_>) -> Option<Advice> {
+    let input = operand.as_str().filter(|_| name == "get_input").unwrap_or("NAME");
+    let help = format!(
+        "a variant is chosen before functions of TOSCA have values: write `{{variability_input: {input}}}`, which takes an input that `variability` declares"
+    );
     name.starts_with("get_").then(|| help.into())
 }

@@ -91,6 +91,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             conditions: None,
             settings: None,
             by_rule: true,
+            follows: false,
         });
         // Rules are read once, however many nodes they are for.
         let conditions = candidate.rule.conditions.map(|node| graph.syntax.read(node));

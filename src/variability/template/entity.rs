@@ -5,7 +5,7 @@ use super::plain;
 use super::shape::{self, COMMON};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::text::yaml::{Node, NodeKind, missing_blank};
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
 
@@ -54,6 +54,8 @@ fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
 pub(crate) struct TypeAssignment<'a> {
     /// Name, places, variability.
     pub declared: Declared<'a>,
+    /// Whether it is written as in plain TOSCA, so that nothing speaks of an alternative.
+    pub is_plain: bool,
 }
 
 /// What a property assignment assigns.
@@ -198,7 +200,8 @@ pub(super) fn entries<'a>(
             bare.key,
             format!("an item in a list of {what} has to be a map with one entry"),
         );
-        diagnostics.push(error.help(format!("write `- {name}: ...`")));
+        let help = missing_blank(name).unwrap_or_else(|| format!("write `- {name}: ...`"));
+        diagnostics.push(error.help(help));
     }
     entries
 }
@@ -219,10 +222,8 @@ fn named_entries<'a>(
         }
         NodeKind::Scalar if collection.is_null() => Vec::new(),
         NodeKind::Scalar => {
-            diagnostics.push(invalid(
-                collection,
-                format!("{what} have to be a map, or a list of maps with one entry each"),
-            ));
+            let message = format!("{what} have to be a map, or a list of maps with one entry each");
+            diagnostics.push(no_map(collection, message));
             Vec::new()
         }
     }
@@ -280,13 +281,16 @@ impl<'a> CollectionEntry<'a> {
     ) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
         let body = self.value.filter(|value| !value.is_null());
         if let Some(value) = body.filter(|value| value.kind() != NodeKind::Mapping) {
-            diagnostics.push(invalid(
-                value,
-                format!("{what} `{}` has to be a map", self.key.text().unwrap_or_default()),
-            ));
+            let name = self.key.text().unwrap_or_default();
+            diagnostics.push(no_map(value, format!("{what} `{name}` has to be a map")));
         }
         body.into_iter().flat_map(Node::entries)
     }
+}
+
+/// Something that has to be a map; often only a blank is missing.
+fn no_map(value: Node<'_>, message: String) -> Diagnostic {
+    invalid(value, message).help_opt(value.text().and_then(missing_blank))
 }
 
 pub(super) const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
@@ -338,6 +342,13 @@ pub(super) fn node_template<'a>(
             "managed" => node.managed = diagnostics.ok(boolean(key, value)),
             "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
             _ if conditional.take(ElementKind::Node, key, value, diagnostics) => {}
+            _ if is_like_a_node(value) => {
+                let help = format!(
+                    "indent it as far as `{}` if it is a node template",
+                    node.declared.name
+                );
+                diagnostics.0.extend(shape::NODE.misplaced(key, help));
+            }
             _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
         }
     }
@@ -345,23 +356,31 @@ pub(super) fn node_template<'a>(
     node.persistent = anchor.unwrap_or(node.persistent);
     // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
     if node.declared.value.get("copy").is_none() {
-        require_type(&node.types, "node template", entry.key, diagnostics);
+        require_type(&node.types, "node template", entry, diagnostics);
     }
     node.declared.conditional = conditional;
     node
 }
 
+/// Whether what stands behind an unknown key may be a node template that is indented wrongly, and
+/// would silently be none.
+pub(super) fn is_like_a_node(value: Node<'_>) -> bool {
+    value.get("type").is_some()
+}
+
 fn require_type(
     types: &[TypeAssignment<'_>],
     what: &str,
-    key: Node<'_>,
+    entry: CollectionEntry<'_>,
     diagnostics: &mut Diagnostics,
 ) {
-    if types.is_empty() {
-        let message = format!("{what} `{}` has no type", key.text().unwrap_or_default());
+    // What is no map is reported as that.
+    let may_have = |body: Node<'_>| body.kind() == NodeKind::Mapping || body.is_null();
+    if types.is_empty() && entry.value.is_none_or(may_have) {
+        let message = format!("{what} `{}` has no type", entry.key.text().unwrap_or_default());
         diagnostics.push(
             Diagnostic::error(Code::AmbiguousType, message)
-                .at(key.span())
+                .at(entry.key.span())
                 .help("declare its `type`"),
         );
     }
@@ -370,7 +389,7 @@ fn require_type(
 fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignment<'a>> {
     if value.kind() == NodeKind::Scalar && !value.is_null() {
         let declared = CollectionEntry { key: value, value: None }.declare(Conditional::default());
-        return vec![TypeAssignment { declared }];
+        return vec![TypeAssignment { declared, is_plain: true }];
     }
     let assignment = |entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics| {
         let mut conditional = Conditional::default();
@@ -379,7 +398,7 @@ fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignme
                 diagnostics.0.extend(shape::TYPE.unknown(key, Reading::Strict));
             }
         }
-        TypeAssignment { declared: entry.declare(conditional) }
+        TypeAssignment { declared: entry.declare(conditional), is_plain: false }
     };
     named_entries(value, "types", diagnostics)
         .into_iter()
@@ -392,6 +411,18 @@ fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Propert
     let plain = value.kind() == NodeKind::Mapping && plain::is_plain(value.document().root());
     let parse = |entry| if plain { Property::plain(entry) } else { property(entry, diagnostics) };
     list.into_iter().map(parse).collect()
+}
+
+/// Whether a map says nothing but when something is there.
+fn has_only_keywords(body: Node<'_>) -> bool {
+    let is_keyword = |key: Node<'_>| key.text().is_some_and(|text| COMMON.contains(&text));
+    body.entries().len() > 0 && body.entries().all(|(key, _)| is_keyword(key))
+}
+
+/// Whether what stands behind the name of a property in a variable template is no value of it, but
+/// holds one.
+pub(crate) fn is_read_as_wrapped(body: Node<'_>) -> bool {
+    body.get("value").is_some() || body.get("expression").is_some() || has_only_keywords(body)
 }
 
 impl<'a> Property<'a> {
@@ -411,9 +442,7 @@ fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Pr
     }
     let (value, expression) = (body.get("value"), body.get("expression"));
     if value.is_none() && expression.is_none() {
-        let only_keywords = body.entries().len() > 0
-            && body.entries().all(|(key, _)| key.text().is_some_and(|text| COMMON.contains(&text)));
-        if only_keywords {
+        if has_only_keywords(body) {
             let message = format!(
                 "property `{}` has conditions, but no `value`",
                 entry.key.text().unwrap_or_default()
@@ -493,7 +522,7 @@ pub(super) fn relationship_template<'a>(
     let template = relationship(entry, &shape::RELATIONSHIP, diagnostics);
     // A copy takes what it does not say from the template that it copies (section 3.8.4.1).
     if template.value.get("copy").is_none() {
-        require_type(&template.types, "relationship template", entry.key, diagnostics);
+        require_type(&template.types, "relationship template", entry, diagnostics);
     }
     template
 }
@@ -608,7 +637,7 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
             _ => diagnostics.0.extend(shape::GROUP.unknown(key, Reading::Lenient)),
         }
     }
-    require_type(&group.types, "group", entry.key, diagnostics);
+    require_type(&group.types, "group", entry, diagnostics);
     group.declared.conditional = conditional;
     group
 }
@@ -645,7 +674,7 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
             _ => diagnostics.0.extend(shape::POLICY.unknown(key, Reading::Lenient)),
         }
     }
-    require_type(&policy.types, "policy", entry.key, diagnostics);
+    require_type(&policy.types, "policy", entry, diagnostics);
     policy.declared.conditional = conditional;
     policy
 }

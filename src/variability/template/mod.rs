@@ -20,7 +20,7 @@ pub(crate) use conditional::{Declared, ElementSettings, Implied};
 pub(crate) use entity::{
     Artifact, Group, Member, NODE_PARTS, NodeTemplate, Parameter, Policy, Property, PropertyValue,
     RELATIONSHIP_PARTS, REQUIREMENT_PARTS, RelationshipTemplate, Requirement, Technology,
-    TypeAssignment,
+    TypeAssignment, is_read_as_wrapped,
 };
 pub(crate) use imported::{ImportedTopology, has_topology};
 pub(crate) use shape::is_keyword;

@@ -14,7 +14,7 @@ use crate::text::source::Span;
 use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::profile;
-use crate::tosca::shape::Reading;
+use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
 use crate::variability::options;
 
@@ -108,6 +108,7 @@ pub(crate) fn parse<'a>(
             "imports" => template.imports = imports(value, diagnostics),
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
+            _ if entity::is_like_a_node(value) => misplaced(key, &shape::SERVICE, diagnostics),
             _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
@@ -166,9 +167,15 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 template.policies =
                     list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
             }
+            _ if entity::is_like_a_node(value) => misplaced(key, &shape::TOPOLOGY, diagnostics),
             _ => diagnostics.0.extend(shape::TOPOLOGY.unknown(key, Reading::Lenient)),
         }
     }
+}
+
+fn misplaced(key: Node<'_>, vocabulary: &Vocabulary, diagnostics: &mut Diagnostics) {
+    let help = "indent it below `node_templates` if it is a node template";
+    diagnostics.0.extend(vocabulary.misplaced(key, help));
 }
 
 fn collection<'a, T>(

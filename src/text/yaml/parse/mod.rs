@@ -1180,17 +1180,31 @@ fn unexpected_key(text: &str, at: usize) -> Option<String> {
     let above = before.lines().rfind(is_filled)?;
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let entry = above.trim().trim_start_matches("- ");
-    let (key, value) = entry.split_once(':').filter(|(key, value)| {
-        let is_word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-        !key.is_empty() && key.chars().all(is_word) && !value.is_empty()
-    })?;
-    if !value.starts_with([' ', '/']) {
-        return Some(format!("put a space behind the colon: `{key}: {value}`"));
-    }
-    let is_deeper = indent(line) > indent(above);
-    is_deeper.then(|| {
-        format!("indent this as far as `{key}` above, which has a value and can hold nothing else")
+    let (key, _) = key_and_value(entry)?;
+    let is_deeper = || indent(line) > indent(above);
+    missing_blank(entry).or_else(|| {
+        is_deeper().then(|| {
+            format!(
+                "indent this as far as `{key}` above, which has a value and can hold nothing else"
+            )
+        })
     })
+}
+
+/// What stands before and behind the first colon of a line, where that may be a key.
+fn key_and_value(entry: &str) -> Option<(&str, &str)> {
+    let is_word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let is_entry = |(key, value): &(&str, &str)| {
+        !key.is_empty() && key.chars().all(is_word) && !value.is_empty()
+    };
+    entry.split_once(':').filter(is_entry)
+}
+
+/// What to do about text that was to be an entry of a map: `type:App`.
+pub(crate) fn missing_blank(text: &str) -> Option<String> {
+    let is_entry = |(_, value): &(&str, &str)| !value.starts_with([' ', '/']);
+    let (key, value) = key_and_value(text).filter(is_entry)?;
+    Some(format!("put a space behind the colon: `{key}: {value}`"))
 }
 
 /// What to do about an error of the scanner.
