@@ -870,6 +870,14 @@ error: 2 errors
         "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes\n\nerror: 2 errors\n",
     );
     cuvee(&dir, "resolve first.yaml --option mode=semantic-loose").assert().success();
+    cuvee(&dir, "validate first.yaml -i cloud=false").assert().code(1).stderr_eq(
+        "...\n   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes\n...\n",
+    );
+    // The type goes with its node.
+    cuvee(&dir, "explain first.yaml vm --option mode=semantic-loose").assert().success();
+    let of_type =
+        cuvee(&dir, "explain first.yaml type.vm@0.node.vm -i cloud=true").assert().success();
+    of_type.stdout_eq("type.vm@0.node.vm is present, [..]\n\ntype.vm@0.node.vm  first.yaml:12:13\n└─ it goes with what it is the type of  [..]\n...\n");
     // Where no mode helps, none is named.
     let kept = text.replace(
         "properties: {size: 1}",

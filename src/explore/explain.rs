@@ -428,6 +428,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             Origin::VariabilityGroup(_) => {
                 "a variability group only hands its conditions on".into()
             }
+            Origin::Follows(_) => "it goes with what it is the type of".into(),
             other => other.generated_name(graph, options).unwrap_or_default(),
         };
         let atoms = self.decisive(formula);

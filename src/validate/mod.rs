@@ -133,7 +133,7 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
     );
     diagnostics.0.append(&mut types.validate().0);
     import::check(&documents, &types, diagnostics);
-    let presence = if one { variant(prepared, diagnostics) } else { None };
+    let presence = if one { variant(prepared, choice, diagnostics) } else { None };
     if one && presence.is_none() {
         return;
     }
@@ -150,12 +150,16 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
 /// no variant.
 fn variant(
     prepared: &Prepared<'_>,
+    choice: &Choice,
     diagnostics: &mut Diagnostics,
 ) -> Option<crate::variability::presence::Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
     let mut evaluator = prepared.evaluator();
     let found = resolve::find(prepared, &mut evaluator, &How::default(), &mut ());
     let presence = diagnostics.all_ok(found)?.presence;
-    diagnostics.0.append(&mut check::check(&prepared.graph, prepared.options, &presence).0);
+    let found = check::check(&prepared.graph, prepared.options, &presence);
+    let version = prepared.graph.template.version;
+    let mut found = resolve::advised(found, prepared.loaded, version, choice, &How::default());
+    diagnostics.0.append(&mut found.0);
     Some(presence)
 }

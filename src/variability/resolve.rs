@@ -133,7 +133,7 @@ pub(crate) fn topology(
 }
 
 /// Why there is no variant, with a pruning mode in which there is one.
-fn advised(
+pub(crate) fn advised(
     errors: Diagnostics,
     loaded: &Loaded,
     version: &str,
@@ -142,6 +142,7 @@ fn advised(
 ) -> Diagnostics {
     let how = How { limit: how.limit.clone(), keeps_memory: false };
     let resolves = |choice: &Choice| {
+        let choice = &Choice { tolerant: false, ..choice.clone() };
         let interpreted = Interpreted::of(loaded, choice)?;
         let prepared = Prepared::of(&interpreted, choice, InputMode::Closed, &mut ())?;
         judged(&prepared, choice, &how, &mut (), |_, _| ()).map(|judged| judged.is_proven())
