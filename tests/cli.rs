@@ -282,6 +282,8 @@ Options:
       --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
                             variant [possible values: varisat, batsat]
       --non-normative       With the non-normative types of chapter 9 of TOSCA Simple Profile
+      --only-tosca          Pass over files that have no `tosca_definitions_version`, such as other
+                            YAML
       --strict              Take warnings for errors
       --format <FORMAT>     Format of what is found; all but human goes to standard output, json as
                             one object a line [default: human] [possible values: human, json, sarif]

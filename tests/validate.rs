@@ -191,6 +191,38 @@ fn warnings_do_not_count_unless_strict() {
     assert_eq!(serde_json::from_str::<Value>(&strict).unwrap()["severity"], "error");
 }
 
+/// As where a repository hands over all of its YAML.
+#[test]
+fn files_of_other_kinds_are_passed_over_where_that_is_asked_for() {
+    let directory = directory();
+    for (name, text) in [
+        ("compose.yaml", "services: { shop: { image: shop } }\n"),
+        ("many.yaml", "a: 1\n---\nb: 2\n"),
+        ("chart.yaml", "image: {{ .Values.image }}\n"),
+        ("workflow.yaml", "run: |\ntosca: tosca_definitions_version: 1\n"),
+        ("mentions.yaml", "run: 'grep tosca_definitions_version *.yaml'\n"),
+        ("nested.yaml", "metadata: { tosca_definitions_version: tosca_simple_yaml_1_3 }\n"),
+    ] {
+        fs::write(directory.path().join(name), text).unwrap();
+    }
+    let run = |line: &str| cuvee(line).current_dir(directory.path()).assert();
+    let others = "compose.yaml many.yaml chart.yaml mentions.yaml nested.yaml";
+    run(&format!("--only-tosca --quiet shop.yaml {others}")).success().stdout_eq("").stderr_eq("");
+    run(&format!("--only-tosca {others}"))
+        .success()
+        .stderr_eq("")
+        .stdout_eq("5 files without `tosca_definitions_version` were passed over\n");
+    run("--only-tosca types.yaml mentions.yaml").success().stdout_eq(
+        "`types.yaml` is valid\n1 file without `tosca_definitions_version` was passed over\n",
+    );
+    run("--only-tosca compose.yaml --format json").success().stdout_eq("");
+    // What might be a template is looked at: what is wrong, not there, or broken.
+    run("--only-tosca --quiet wrong.yaml compose.yaml").code(1);
+    run("--only-tosca nowhere.yaml").code(1).stderr_eq("error[file]: [..]\n...\n");
+    run("--only-tosca workflow.yaml").code(1).stderr_eq("error[syntax]: [..]\n...\n");
+    run("--quiet compose.yaml").code(1).stderr_eq("error[unsupported-version]: [..]\n...\n");
+}
+
 #[test]
 fn several_templates_are_validated_and_what_they_share_is_wrong_once() {
     validate("shop.yaml variable.yaml --quiet --preset prod")

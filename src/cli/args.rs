@@ -609,6 +609,9 @@ pub(crate) struct ValidateArgs {
     /// With the non-normative types of chapter 9 of TOSCA Simple Profile
     #[arg(long)]
     pub non_normative: bool,
+    /// Pass over files that have no `tosca_definitions_version`, such as other YAML
+    #[arg(long)]
+    pub only_tosca: bool,
     /// Take warnings for errors
     #[arg(long)]
     pub strict: bool,

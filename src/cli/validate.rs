@@ -2,21 +2,28 @@
 
 use super::args::{FindingsFormat, ValidateArgs};
 use super::reporter::{LocatedDiagnostic, Reporter};
-use super::{Outcome, output, rejected, sarif, select};
+use super::{Outcome, output, rejected, sarif, select, streams};
+use cuvee::csar;
 use cuvee::diagnostic::Severity;
 use cuvee::render;
+use cuvee::source::{FileId, FileSystem, OsFiles};
 use cuvee::validate::Validation;
+use cuvee::yaml::{Limits, parse_filtered};
+use memchr::memmem;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// What every file of TOSCA says.
+const VERSION: &str = "tosca_definitions_version";
 
 /// Reports what is wrong with each template.
 pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
-    let validated: Vec<_> = args
-        .templates
-        .iter()
-        .map(|template| (template.as_path(), validate(template, args)))
-        .collect();
+    let named = args.templates.iter().map(PathBuf::as_path);
+    let templates: Vec<_> =
+        named.filter(|template| !args.only_tosca || may_be_tosca(template)).collect();
+    let validated: Vec<_> =
+        templates.iter().map(|&template| (template, validate(template, args))).collect();
     let wrong = validated.iter().any(|(_, validation)| !validation.is_valid(false));
     let mut found = findings(&validated);
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
@@ -26,11 +33,34 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);
-            if reporter.tells(Severity::Note) { valid(&validated) } else { String::new() }
+            if reporter.tells(Severity::Note) {
+                valid(&validated) + &passed_over(args.templates.len() - templates.len())
+            } else {
+                String::new()
+            }
         }
     };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether this has to be looked at where a command line names files of many kinds: all but files
+/// that can be read, and are none of TOSCA. Most of those never say the word, so few are parsed.
+fn may_be_tosca(path: &Path) -> bool {
+    if !OsFiles.is_file(path) || csar::is_archive(path) || streams::is_stream(path) {
+        return true;
+    }
+    // What cannot be read, or is too large for that, is an error later on.
+    let is_small = OsFiles.size(path).is_ok_and(|size| size <= Limits::default().bytes);
+    let bytes = is_small.then(|| OsFiles.read(path).ok()).flatten();
+    let Some(bytes) = bytes else { return true };
+    if memmem::find(&bytes, VERSION.as_bytes()).is_none() {
+        return false;
+    }
+    let Ok(text) = String::from_utf8(bytes) else { return true };
+    let only_version = |path: &[&str]| *path == [VERSION];
+    let parsed = parse_filtered(FileId::DETACHED, text.into(), &Limits::default(), &only_version);
+    parsed.map_or(true, |document| document.root().get(VERSION).is_some())
 }
 
 /// What is wrong with one template; that it cannot be read is one of these things.
@@ -67,4 +97,13 @@ fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedD
 fn valid(validated: &[(&Path, Validation)]) -> String {
     let valid = validated.iter().filter(|(_, validation)| validation.is_valid(false));
     valid.map(|(template, _)| format!("`{}` is valid\n", template.display())).collect()
+}
+
+/// How many files were none of TOSCA.
+fn passed_over(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!("1 file without `{VERSION}` was passed over\n"),
+        _ => format!("{count} files without `{VERSION}` were passed over\n"),
+    }
 }
