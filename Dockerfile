@@ -1,0 +1,5 @@
+# The command and nothing else. The context is a directory that holds a static `cuvee`.
+FROM scratch
+COPY cuvee /cuvee
+WORKDIR /work
+ENTRYPOINT ["/cuvee"]
