@@ -3,6 +3,7 @@
 use super::layout::{Layout, LayoutEdge, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
 use crate::explore::outline::{OutlineNode, OutlineRelation};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write};
 
 /// The style sheet of the drawings, for a page that embeds several of them and includes it once.
@@ -75,23 +76,44 @@ impl Drawing<'_> {
     fn shapes(&self, boxes: &[BoxLabel]) -> (Vec<Size>, Vec<LayoutEdge>) {
         let mut sizes: Vec<_> =
             boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
-        let edge = |(relation, _): (&OutlineRelation, State)| {
+        let forks = self.forks();
+        let edge = |((relation, _), fork): ((&OutlineRelation, State), Option<usize>)| {
             let target = relation.target.unwrap_or_else(|| {
                 sizes.push(Size { width: OPEN_END, height: OPEN_END });
                 sizes.len() - 1
             });
-            LayoutEdge { source: relation.source, target, hosting: relation.hosting }
+            LayoutEdge { source: relation.source, target, hosting: relation.hosting, fork }
         };
-        let edges: Vec<_> = self.relations().map(edge).collect();
+        let edges: Vec<_> = self.relations().zip(forks).map(edge).collect();
         let mut ends = vec![[0usize; 2]; sizes.len()];
+        let mut seen = FxHashSet::default();
         for edge in &edges {
-            ends[edge.source][0] += 1;
+            let is_own = edge.fork.is_none_or(|fork| seen.insert((edge.source, fork)));
+            ends[edge.source][0] += usize::from(is_own);
             ends[edge.target][1] += 1;
         }
         for (size, [leaving, arriving]) in sizes.iter_mut().zip(ends) {
             size.width = size.width.max((BETWEEN_HEADS * leaving.max(arriving) as f64).min(WIDEST));
         }
         (sizes, edges)
+    }
+
+    /// For each relation the number of its fork, if it is one of several alternatives: of one node
+    /// those of one name of which each has conditions, or that host it.
+    fn forks(&self) -> Vec<Option<usize>> {
+        let mut numbers: FxHashMap<(usize, &str, bool), (usize, bool)> = FxHashMap::default();
+        let mut of = Vec::with_capacity(self.relations.len());
+        for (relation, _) in self.relations() {
+            let (name, hosting) = (&*relation.name, relation.hosting);
+            let next = numbers.len();
+            let (number, is_fork) =
+                numbers.entry((relation.source, name, hosting)).or_insert((next, true));
+            *is_fork &= hosting || !relation.conditions.is_empty();
+            of.push(*number);
+        }
+        let mut is_fork = vec![false; numbers.len()];
+        numbers.into_values().for_each(|(number, fork)| is_fork[number] = fork);
+        of.into_iter().map(|number| is_fork[number].then_some(number)).collect()
     }
 
     /// What is absent lies below what is there.
@@ -102,8 +124,8 @@ impl Drawing<'_> {
             .map(|(relation, _)| if relation.target.is_none() { open_ends.next() } else { None })
             .collect();
         for absent in [true, false] {
-            for (((relation, state), route), end) in self.relations().zip(&layout.routes).zip(&ends)
-            {
+            let routes = layout.routes.iter().zip(&layout.forks);
+            for (((relation, state), route), end) in self.relations().zip(routes).zip(&ends) {
                 if (state == State::Absent) == absent {
                     self.draw_relation(ink, relation, state, route, *end);
                 }
@@ -116,7 +138,7 @@ impl Drawing<'_> {
         ink: &mut Ink,
         relation: &OutlineRelation,
         state: State,
-        route: &Route,
+        (route, &fork): (&Route, &usize),
         end: Option<&Point>,
     ) {
         let kind = if relation.hosting { "hosting" } else { "connection" };
@@ -126,7 +148,7 @@ impl Drawing<'_> {
             "<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"
         ));
         ink.put(format_args!("<title>{}</title>", Text(&self.about_relation(relation))));
-        let line = DrawnLine::along(route, relation.hosting);
+        let line = DrawnLine::along(route, fork, relation.hosting);
         // A broad line that is not seen, for the pointer to find.
         ink.put(format_args!(
             "<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>",
@@ -243,9 +265,9 @@ struct DrawnLine {
 }
 
 impl DrawnLine {
-    fn along(route: &Route, filled: bool) -> Self {
+    fn along(route: &Route, fork: usize, filled: bool) -> Self {
         match route {
-            Route::Through(points) => Self::through(points, filled),
+            Route::Through(points) => Self::through(points, fork, filled),
             Route::Loop { from, to, reach } => {
                 let out = from.x + reach * 4.0 / 3.0;
                 let end = Point { x: to.x + if filled { HEAD - 1.0 } else { 1.0 }, y: to.y };
@@ -270,7 +292,7 @@ impl DrawnLine {
     }
 
     /// Upright at each point: straight where two are above each other, else an S.
-    fn through(points: &[Point], filled: bool) -> Self {
+    fn through(points: &[Point], fork: usize, filled: bool) -> Self {
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else {
             return Self { path: String::new(), head: String::new(), option: Point::default() };
         };
@@ -298,8 +320,26 @@ impl DrawnLine {
             };
             from = to;
         }
-        let option = Point { y: first.y + down * 5.0, ..first };
+        let option = option_at(points, fork, down);
         Self { path, head: head(last, Point { x: 0.0, y: -down }, filled), option }
+    }
+}
+
+/// Where the sign of a condition is: at the start of a line, or behind the fork that it is a tine of.
+fn option_at(points: &[Point], fork: usize, down: f64) -> Point {
+    let own = points.get(fork..).unwrap_or_default();
+    // Behind the joint a tine is straight for a while.
+    let parting = own.windows(2).find(|pair| (pair[0].x - pair[1].x).abs() > 0.05);
+    match parting.or(Some(own)) {
+        Some([from, to, ..]) if fork > 0 => {
+            // Well down the way, where tines stand apart from each other.
+            Point {
+                x: 0.156 * from.x + 0.844 * to.x,
+                y: from.y + (0.5 * 0.5625 + 0.4219) * (to.y - from.y),
+            }
+        }
+        Some([first, ..]) => Point { y: first.y + down * 5.0, ..*first },
+        _ => Point::default(),
     }
 }
 

@@ -134,7 +134,7 @@ fn rejected_presets(
     choice: &Choice,
     open: &Prepared<'_>,
 ) -> Vec<RejectedPreset> {
-    let (matrix, _) = columns(interpreted, choice, open, &mut |_| {});
+    let (matrix, _) = columns(interpreted, choice, open, &mut |_| {}, &mut |_| {});
     let is_void = |preset: &RejectedPreset| {
         let choice = choice.with_preset(&preset.preset);
         let variants =

@@ -3,12 +3,16 @@
 
 use super::explain::Currents;
 use super::space::{Default, Space, VariantRequirement, literal};
+use super::words::words;
 use super::{CaseReport, one_line};
 use crate::sat::formula::{Lit, OriginId};
 use crate::text::diagnostic::Code;
-use crate::text::source::SourceMap;
-use crate::text::yaml::write_line;
+use crate::text::source::{SourceMap, Span};
+use crate::text::yaml::{Node, write_line};
+use crate::tosca::value::{Operator, Primitive};
 use crate::variability::enrich::Origin;
+use crate::variability::expression::{NumberRange, OpenInput};
+use crate::variability::graph::Graph;
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::prepared::Prepared;
 use indexmap::IndexSet;
@@ -45,6 +49,85 @@ pub struct Configurable {
     pub cases: Vec<CaseReport>,
     /// The literal of each case; exactly one is true.
     pub literals: Vec<i32>,
+    /// Where an expression decides: for each case the literal that it comes to this case.
+    pub follows: Vec<i32>,
+    /// What values it takes beside those that its cases name; nothing where they name all, or where
+    /// only conditions tell them apart.
+    pub typed: Option<TypedValues>,
+}
+
+/// Values that may be typed, and which case each belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TypedValues {
+    /// Numbers.
+    Numbers {
+        /// Whether they are integers.
+        whole: bool,
+        /// For each case its ranges: lower and upper end, each with whether it belongs to the range.
+        ranges: Vec<Vec<NumberRange>>,
+    },
+    /// Texts.
+    Texts {
+        /// For each case the texts that it names.
+        named: Vec<Vec<String>>,
+        /// The case of all others.
+        others: usize,
+        /// How many characters they have at least.
+        shortest: Option<usize>,
+        /// How many characters they have at most.
+        longest: Option<usize>,
+        /// The regular expressions that they match as a whole.
+        patterns: Vec<String>,
+    },
+}
+
+impl TypedValues {
+    fn of(declaration: &Declaration<'_>, open: &OpenInput) -> Option<Self> {
+        let members = || open.cases.iter().map(|case| &case.members);
+        match declaration.primitive()? {
+            kind @ (Primitive::Integer | Primitive::Float) => {
+                let ranges: Vec<_> = members().map(|members| members.ranges.clone()).collect();
+                let all = members().all(|members| !members.others && members.values.is_empty());
+                let single = |(low, high): &NumberRange| low.is_some() && low == high;
+                let has_others = ranges
+                    .iter()
+                    .any(|ranges| ranges.len() > 1 || ranges.iter().any(|range| !single(range)));
+                (all && has_others)
+                    .then_some(Self::Numbers { whole: kind == Primitive::Integer, ranges })
+            }
+            Primitive::String => Self::texts(declaration, open),
+            _ => None,
+        }
+    }
+
+    fn texts(declaration: &Declaration<'_>, open: &OpenInput) -> Option<Self> {
+        let named = open.cases.iter().map(|case| {
+            case.members
+                .values
+                .iter()
+                .filter_map(|value| value.as_str().map(str::to_owned))
+                .collect()
+        });
+        let mut others = (0..open.cases.len()).filter(|&case| open.cases[case].members.others);
+        let other = others.next().filter(|_| others.next().is_none())?;
+        let (mut shortest, mut longest, mut patterns) = (None, None, Vec::new());
+        for clause in declaration.constraints() {
+            match clause.operator {
+                Operator::MinLength => shortest = shortest.max(Some(clause.size()?)),
+                Operator::MaxLength => {
+                    longest = Some(longest.map_or(clause.size()?, |most: usize| {
+                        most.min(clause.size().unwrap_or(most))
+                    }));
+                }
+                Operator::Pattern => patterns.push(clause.operand.as_str()?.to_owned()),
+                // What else there is to fulfil only a resolver can tell.
+                _ => return None,
+            }
+        }
+        Some(Self::Texts { named: named.collect(), others: other, shortest, longest, patterns })
+    }
 }
 
 /// Clauses whose models, projected to inputs, are the assignments that give a variant; inputs
@@ -62,6 +145,16 @@ pub struct Clauses {
     pub origins: Vec<Option<usize>>,
     /// Reasons for people, with their places.
     pub reasons: Vec<String>,
+}
+
+/// The conditions that authors wrote, by their places: all together where they are listed, and each.
+fn written_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<Span, Node<'a>> {
+    let own = graph.elements.iter().filter_map(|element| element.conditions);
+    let own = own.map(|conditions| graph.syntax.get(conditions).node());
+    let groups = graph.groups.iter().flat_map(|group| group.group.declared.conditional.conditions);
+    let constraints = graph.template.variability.constraints.iter().copied();
+    let each = |node: Node<'a>| node.items().chain([node]).map(|node| (node.span(), node));
+    own.chain(groups).chain(constraints).flat_map(each).collect()
 }
 
 /// The values that inputs have, as YAML on one line; nothing where they cannot be told.
@@ -91,9 +184,14 @@ impl Space<'_, '_> {
                 } else {
                     None
                 },
-                computed: declaration.computed_default().map(|node| write_line(&node.to_value())),
+                computed: declaration.computed_default().map(|node| words(&node.to_value())),
                 cases: open.cases.iter().map(CaseReport::of).collect(),
                 literals: self.cases[index].iter().map(|&case| case.to_dimacs()).collect(),
+                follows: match &self.defaults[index] {
+                    Default::Follows(cases) => cases.iter().map(|&case| case.to_dimacs()).collect(),
+                    _ => Vec::new(),
+                },
+                typed: TypedValues::of(declaration, open),
             })
         });
         let graph = self.graph();
@@ -144,17 +242,25 @@ impl Space<'_, '_> {
         let mut origins: Vec<_> = self.assertions.iter().map(|(_, origin)| origin).collect();
         origins.sort_by_key(|&origin| self.assertions.origin(origin).distance());
         let mut reasons = IndexSet::default();
-        let of_origin = origins
-            .into_iter()
-            .map(|origin| (origin, reasons.insert_full(self.reason(origin, sources)).0));
+        let conditions = written_conditions(self.graph());
+        let of_origin = origins.into_iter().map(|origin| {
+            (origin, reasons.insert_full(self.reason(origin, &conditions, sources)).0)
+        });
         let of_origin = of_origin.collect();
         (reasons, of_origin)
     }
 
     /// Why a clause of the template is there, with what its author wrote, and where.
-    fn reason(&self, origin: OriginId, sources: &SourceMap) -> String {
+    fn reason(
+        &self,
+        origin: OriginId,
+        conditions: &FxHashMap<Span, Node<'_>>,
+        sources: &SourceMap,
+    ) -> String {
         let origin = self.assertions.origin(origin);
-        let (span, what) = origin.explain(self.graph(), self.prepared.options);
+        let graph = self.graph();
+        let called = |id| graph.called(id).to_string();
+        let (span, what) = origin.explain_naming(graph, self.prepared.options, &called);
         let place = sources.place(span);
         let written = match origin {
             Origin::Manual(..)
@@ -162,7 +268,8 @@ impl Space<'_, '_> {
             | Origin::TypeSpecific(..)
             | Origin::Implies(..)
             | Origin::Author(_) => {
-                format!(": {}", one_line(sources.snippet(span)))
+                let in_words = conditions.get(&span).map(|node| words(&node.to_value()));
+                format!(": {}", in_words.unwrap_or_else(|| one_line(sources.snippet(span))))
             }
             Origin::Feature(..) => format!(": {}", one_line(sources.line(span))),
             _ => String::new(),
@@ -176,7 +283,7 @@ impl Space<'_, '_> {
                 let graph = self.graph();
                 format!(
                     "check {code} of {} ({})",
-                    graph.display(id),
+                    graph.called(id),
                     sources.place(graph.element(id).span)
                 )
             }

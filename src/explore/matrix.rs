@@ -2,6 +2,7 @@
 
 use crate::text::diagnostic::{Diagnostics, Severity};
 use crate::text::source::SourceMap;
+use crate::text::yaml::Out;
 use crate::variability::choice::Choice;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::Graph;
@@ -50,12 +51,13 @@ fn name<S: serde::Serializer>(kind: &ElementKind, serializer: S) -> Result<S::Ok
 
 /// Resolves once as chosen, and once with each preset of the template laid over that; what rejects
 /// a column is told as well. `open` is the template whatever its inputs are; `look` sees each choice
-/// before it is resolved, where it can be.
+/// before it is resolved, where it can be, and `read` the document of each.
 pub(crate) fn columns(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     open: &Prepared<'_>,
     look: &mut dyn FnMut(Option<&Prepared<'_>>),
+    read: &mut dyn FnMut(Option<&Out<'_>>),
 ) -> (Matrix, Vec<Diagnostics>) {
     let graph = &open.graph;
     let row = |id| Row {
@@ -71,11 +73,13 @@ pub(crate) fn columns(
         let prepared = Prepared::of(interpreted, chosen, InputMode::Closed, &mut ());
         look(prepared.as_ref().ok());
         let variant = prepared.and_then(|prepared| {
-            let presence = resolve::presence(&prepared, chosen)?;
+            let presence =
+                resolve::presence(&prepared, chosen, &mut |document| read(Some(document)))?;
             add(&mut matrix.rows, graph, &prepared.graph, &presence);
             Ok(())
         });
         if variant.is_err() {
+            read(None);
             matrix.rows.iter_mut().for_each(|row| row.present.push(None));
         }
         matrix.columns.push(Column {

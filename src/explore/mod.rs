@@ -27,9 +27,10 @@ pub mod outline;
 mod space;
 pub(crate) mod types;
 pub(crate) mod variants;
+pub(crate) mod words;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
-pub use configure::{Clauses, Configurable, Configuration};
+pub use configure::{Clauses, Configurable, Configuration, TypedValues};
 pub use explain::{Change, Explanation, Reason, ReasonKind};
 pub use flags::{flag, flags};
 pub use inputs::{CaseReport, InputReport, InputsReport};

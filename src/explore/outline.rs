@@ -4,7 +4,8 @@
 //! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
 
 use crate::text::source::SourceMap;
-use crate::text::yaml::{NodeKind, write_line};
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind, write_line};
 use crate::variability::graph::{ElementId, Graph};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -64,7 +65,8 @@ impl Outline {
     /// The outline of a template, whatever its inputs are.
     pub(crate) fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
-        let conditions = |id| conditions(graph, id, &groups);
+        let conditions =
+            |id| conditions(graph, id, &groups).iter().map(write_line).collect::<Vec<_>>();
         let place = |id| sources.place(graph.element(id).span);
         let nodes = graph.nodes.iter().map(|node| OutlineNode {
             identifier: graph.identifier(node.id).to_string(),
@@ -89,9 +91,7 @@ impl Outline {
 }
 
 /// What the variability groups demand of their members.
-pub(crate) fn group_conditions<'a>(
-    graph: &Graph<'a>,
-) -> FxHashMap<ElementId, Vec<crate::text::yaml::Node<'a>>> {
+pub(crate) fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Vec<Node<'a>>> {
     let mut demanded: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for group in graph.groups.iter().filter(|group| group.variability) {
         for &(_, member) in &group.members {
@@ -106,26 +106,27 @@ pub(crate) fn group_conditions<'a>(
 pub(crate) fn conditions(
     graph: &Graph<'_>,
     id: ElementId,
-    groups: &FxHashMap<ElementId, Vec<crate::text::yaml::Node<'_>>>,
-) -> Vec<String> {
+    groups: &FxHashMap<ElementId, Vec<Node<'_>>>,
+) -> Vec<Value> {
     let element = graph.element(id);
+    let default = |is_default: bool| {
+        vec![Value::Map([("default_alternative".into(), is_default.into())].into())]
+    };
     if element.default_alternative() == Some(true) {
-        return vec!["default_alternative: true".to_owned()];
+        return default(true);
     }
     let own = element.conditions.map(|conditions| graph.syntax.get(conditions).node());
-    let mut lines = Vec::new();
+    let mut found = Vec::new();
     for &written in own.iter().chain(groups.get(&id).into_iter().flatten()) {
         let list = written.kind() == NodeKind::Sequence;
         let (one, several) = ((!list).then_some(written), written.items());
-        lines.extend(
-            one.into_iter().chain(several).map(|condition| write_line(&condition.to_value())),
-        );
+        found.extend(one.into_iter().chain(several).map(Node::to_value));
     }
     // Declares an alternative that nothing selects.
-    if lines.is_empty() && element.default_alternative() == Some(false) {
-        lines.push("default_alternative: false".to_owned());
+    if found.is_empty() && element.default_alternative() == Some(false) {
+        return default(false);
     }
-    lines
+    found
 }
 
 #[cfg(test)]

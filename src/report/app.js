@@ -53,6 +53,8 @@ const state = {
   decisions: new Map(),
   /** The preset that was loaded last, if one was: its values stand for its cases. */
   loaded: null,
+  /** Of inputs whose value was typed: its case, the text, and what a command line takes for it. */
+  typed: new Map(),
   past: [],
   /** What the drawing shows: `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
   view: { mode: choices ? 'mine' : 'preset', first: someFirst, second: someSecond },
@@ -63,9 +65,10 @@ const word = (input, one) => `${data.inputs[input].name} = ${data.inputs[input].
 /** The only case that an input can have beside others that it could have. */
 const implied = (input, at = situation) => (data.inputs[input].cases.length > 1 ? at.implied(input) : null);
 
-/** The value that stands for a case: that of the loaded preset or of the defaults, where they have this case, else its example. */
+/** The value that stands for a case: what was typed, or that of the loaded preset or of the defaults, where they have this case, else its example. */
 function valueOf(input, one) {
   const { name, cases } = data.inputs[input];
+  if (state.typed.get(input)?.one === one) return state.typed.get(input).value;
   const source = [state.loaded, 0].find((preset) => preset !== null && presets[preset]?.cases[input] === one);
   return presets[source]?.inputs[name] ?? cases[one].value;
 }
@@ -126,18 +129,20 @@ function chosen(why) {
 /* ---- Deciding ---- */
 
 /** Takes new decisions, perhaps those of a preset, and says what follows from them. */
-function decide(decisions, what, loaded = state.loaded) {
-  state.past.push({ decisions: state.decisions, loaded: state.loaded });
-  change({ decisions, loaded }, what);
+function decide(decisions, what, loaded = state.loaded, typed = state.typed) {
+  state.past.push({ decisions: state.decisions, loaded: state.loaded, typed: state.typed });
+  // What was typed goes with its case.
+  const kept = new Map([...typed].filter(([input, { one }]) => decisions.get(input) === one));
+  change({ decisions, loaded, typed: kept }, what);
 }
 
 function undo() {
   if (state.past.length > 0) change(state.past.pop(), 'Undone');
 }
 
-function change({ decisions, loaded }, what) {
+function change({ decisions, loaded, typed }, what) {
   const before = { situation };
-  Object.assign(state, { decisions, loaded });
+  Object.assign(state, { decisions, loaded, typed });
   situation = choices.under(decisions);
   const follows = consequences(before);
   renderConfigurator();
@@ -187,13 +192,108 @@ function choose(input, one) {
   decide(decisions, one < 0 ? `${data.inputs[input].name} is open` : word(input, one));
 }
 
+/* ---- Values that are typed ---- */
+
+/** A typed text as a value: its case, and what a command line takes for it; or why it is none. */
+function read(input, text) {
+  const { typed, name } = data.inputs[input];
+  const { one, value, problem } = typed.kind === 'numbers' ? readNumber(typed, text.trim()) : readText(typed, text);
+  if (problem) return { problem: `${name} ${problem}` };
+  return one >= 0 ? { one, value, text } : { problem: `${name} cannot be ${text}${typed.kind === 'numbers' ? `: it is ${extent(typed)}` : ''}` };
+}
+
+function readNumber({ whole, ranges }, text) {
+  if (!(whole ? /^[-+]?\d+$/ : /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i).test(text)) return { problem: `has to be ${whole ? 'an integer' : 'a number'}` };
+  // Integers may be larger than what doubles tell apart.
+  const parse = whole ? (digits) => BigInt(digits.replace('+', '')) : Number;
+  const number = parse(text);
+  const isAbove = (low) => low === null || number > parse(low[0]) || (low[1] && number === parse(low[0]));
+  const isBelow = (high) => high === null || number < parse(high[0]) || (high[1] && number === parse(high[0]));
+  const isLarge = whole ? BigInt.asIntN(64, number) !== number : !Number.isFinite(number);
+  return { one: isLarge ? -1 : ranges.findIndex((all) => all.some(([low, high]) => isAbove(low) && isBelow(high))), value: String(number) };
+}
+
+/** From the lowest to the highest number that is possible. */
+function extent({ ranges }) {
+  const end = (at, sign) => {
+    const ends = ranges.flat().map((range) => range[at]);
+    return ends.includes(null) ? null : ends.reduce((a, b) => (sign * Number(b[0]) > sign * Number(a[0]) ? b : a));
+  };
+  const [low, high] = [end(0, -1), end(1, 1)];
+  return [low && `${low[1] ? 'at least' : 'more than'} ${low[0]}`, high && `${high[1] ? 'at most' : 'less than'} ${high[0]}`].filter(Boolean).join(' and ') || 'another number';
+}
+
+function readText({ named, others, shortest, longest, patterns }, text) {
+  const { length } = [...text];
+  if (length < (shortest ?? 0)) return { problem: `has at least ${count(shortest, 'character')}` };
+  if (length > (longest ?? Infinity)) return { problem: `has at most ${count(longest, 'character')}` };
+  const unmatched = patterns.find((pattern) => !whole(pattern).test(text));
+  if (unmatched !== undefined) return { problem: `has to match ${unmatched}` };
+  const one = named.findIndex((texts) => texts.includes(text));
+  return { one: one < 0 ? others : one, value: yamlText(text) };
+}
+
+const whole = (pattern) => new RegExp(`^(?:${pattern})$`, 'u');
+
+/** Whether what may be typed is understood here as it is by the command: not all patterns are. */
+function isTypable({ typed }) {
+  try {
+    (typed?.patterns ?? []).forEach(whole);
+    return typed != null && !(typed.patterns ?? []).some((pattern) => /\\[sS]|\(\?/.test(pattern));
+  } catch {
+    return false;
+  }
+}
+
+/** A text as YAML: with quotes unless it could be nothing else. */
+function yamlText(text) {
+  if (/^[A-Za-z][\w-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)) return text;
+  return /[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]/.test(text) ? JSON.stringify(text) : `'${text.replaceAll("'", "''")}'`;
+}
+
+/** What a value is without the quotes of YAML. */
+function plainText(value) {
+  if (/^'.*'$/s.test(value)) return value.slice(1, -1).replaceAll("''", "'");
+  try {
+    return /^".*"$/s.test(value) ? JSON.parse(value) : value;
+  } catch {
+    return value;
+  }
+}
+
+/** Takes what was typed for an input; nothing leaves it open. */
+function type(input, text) {
+  const { name } = data.inputs[input];
+  if (text === '' && state.decisions.has(input)) return choose(input, -1);
+  const found = read(input, text);
+  if (found.problem || isLocked(input, found.one)) {
+    showProblem(input, found.problem ?? `${name} cannot be ${text} now`);
+    if (!found.problem) explainCase(input, found.one);
+    return;
+  }
+  const decisions = new Map([...state.decisions].filter(([other]) => other !== input)).set(input, found.one);
+  decide(decisions, `${name} = ${text}`, state.loaded, new Map(state.typed).set(input, found));
+}
+
+function showProblem(input, text) {
+  const { field, problem } = rows[input];
+  problem.textContent = text;
+  problem.hidden = text === '';
+  field.setAttribute('aria-invalid', text !== '');
+}
+
 /* ---- The address ---- */
 
 /** What is chosen and shown, for the part of the address behind `#`: a link to it shows the same, and so does the page when it is loaded anew. */
 function addressed() {
   const parts = new URLSearchParams();
   if (state.loaded !== null) parts.set('preset', presets[state.loaded].name);
-  for (const [input, one] of state.decisions) parts.set(`i.${data.inputs[input].name}`, data.inputs[input].cases[one].label);
+  for (const [input, one] of state.decisions) {
+    const { name, cases } = data.inputs[input];
+    const typed = state.typed.get(input);
+    if (typed) parts.set(`v.${name}`, typed.text);
+    else parts.set(`i.${name}`, cases[one].label);
+  }
   const { mode, first, second } = state.view;
   if (mode !== (choices ? 'mine' : 'preset')) parts.set('view', mode);
   if (mode !== 'mine') [['first', first], ['second', second]].forEach(([key, preset]) => parts.set(key, preset < 0 ? '' : presets[preset].name));
@@ -216,15 +316,19 @@ function takeAddress() {
     else if (parts.get(key) === '' && choices && state.view.mode === 'compare') state.view[key] = -1;
   }
   if (!choices) return;
-  const decisions = new Map();
+  const [decisions, typed] = [new Map(), new Map()];
   for (const [key, label] of parts) {
-    const input = data.inputs.findIndex(({ name }) => key === `i.${name}`);
-    const one = data.inputs[input]?.cases.findIndex((known) => known.label === label) ?? -1;
-    if (one >= 0) decisions.set(input, one);
+    const input = data.inputs.findIndex(({ name }) => key.slice(2) === name);
+    if (input < 0) continue;
+    const isTyped = key.startsWith('v.') && isTypable(data.inputs[input]);
+    const found = isTyped ? read(input, label) : { one: key.startsWith('i.') ? data.inputs[input].cases.findIndex((known) => known.label === label) : -1 };
+    if (found.problem || found.one < 0) continue;
+    decisions.set(input, found.one);
+    if (isTyped) typed.set(input, found);
   }
   const taken = choices.under(decisions);
   if (!taken.consistent) return;
-  state.decisions = decisions;
+  Object.assign(state, { decisions, typed });
   state.loaded = preset(parts.get('preset')) >= 0 ? preset(parts.get('preset')) : null;
   situation = taken;
 }
@@ -298,7 +402,7 @@ function buildConfigurator() {
   });
   load.addEventListener('change', () => {
     const preset = Number(load.value);
-    if (load.value !== '') decide(decisionsOf(preset), `Preset ${nameOf(preset)}`, preset);
+    if (load.value !== '') decide(decisionsOf(preset), `Preset ${nameOf(preset)}`, preset, new Map());
     load.value = '';
   });
   const tools = make(
@@ -326,7 +430,7 @@ function buildConfigurator() {
 function complete() {
   const decisions = completion();
   if (decisions === null) return;
-  const told = exceptions([...decisions].filter(([input]) => !state.decisions.has(input)).filter(([input, one]) => data.inputs[input].default !== one));
+  const told = exceptions([...decisions].filter(([input]) => !state.decisions.has(input)).filter(([input]) => !choices.isDefault(decisions, input)));
   decide(decisions, ['Completed with defaults', ...told].join('. ').replace(/\.$/, ''));
 }
 
@@ -337,22 +441,41 @@ function buildInput(input, index) {
   const cases = [-1, ...input.cases.keys()].map((one) => buildCase(input, index, one, one < 0 ? 'open' : label(one)));
   const group = make('div', { class: 'cases', role: 'radiogroup', 'aria-labelledby': id, 'aria-describedby': `${id}-text`, onkeydown: (event) => moveInGroup(event, index, cases) }, cases);
   const status = make('span', { class: 'status' });
+  const field = isTypable(input) && buildField(input, index);
+  const problem = make('p', { class: 'problem', role: 'alert', id: `${id}-problem`, hidden: true });
   const why = make('div', { class: 'why', hidden: true });
   const row = make(
     'div',
     { class: 'input', 'data-input': input.name },
     make('div', { class: 'input-head' }, make('h3', { id }, input.name), input.type && make('span', { class: 'type' }, input.type), status),
     make('p', { class: 'input-text', id: `${id}-text` }, [input.description, defaultText(input), input.note].filter(Boolean).join(' · ')),
-    group,
+    make('div', { class: 'answers' }, group, field),
+    problem,
     why,
   );
-  rows.push({ row, cases, status, why });
+  rows.push({ row, cases, status, why, field, problem });
   return row;
+}
+
+function buildField(input, index) {
+  const mode = input.typed.kind === 'texts' ? 'text' : input.typed.whole ? 'numeric' : 'decimal';
+  const leave = (event) => event.key === 'Escape' && renderField(index);
+  const field = make('input', { type: 'text', class: 'field', inputmode: mode, placeholder: 'type a value', 'aria-label': `Value of ${input.name}`, 'aria-describedby': `input-${index}-problem`, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', onchange: () => type(index, field.value), onkeydown: leave });
+  return field;
+}
+
+/** What is typed, or else the value that stands for what is chosen. */
+function renderField(input) {
+  const { field } = rows[input];
+  if (!field) return;
+  const one = state.decisions.get(input);
+  field.value = state.typed.get(input)?.text ?? (one === undefined ? '' : plainText(valueOf(input, one) ?? ''));
+  showProblem(input, '');
 }
 
 function defaultText(input) {
   if (input.default != null) return `default ${presets[0]?.inputs[input.name] ?? input.cases[input.default].label}`;
-  return input.follows ? `default ${input.follows}` : 'no default';
+  return input.follows ? `by default as ${input.follows}` : 'no default';
 }
 
 function buildCase(input, index, one, label) {
@@ -448,6 +571,7 @@ function renderConfigurator() {
     if (only !== null) follows++;
     const { row, cases, status, why } = rows[index];
     why.hidden = true;
+    renderField(index);
     const kind = decided >= 0 ? 'chosen' : only !== null ? 'follows' : 'open';
     row.dataset.state = kind;
     status.textContent = kind;
@@ -501,7 +625,7 @@ function named() {
   const complete = completion() ?? state.decisions;
   const usual = presets[0]?.cases ?? [];
   const isUsual = complete.size === usual.length && usual.every((one, input) => complete.get(input) === one);
-  const isNeeded = ([input, one]) => state.decisions.has(input) || (!isUsual && data.inputs[input].default !== one);
+  const isNeeded = ([input]) => state.decisions.has(input) || (!isUsual && !choices.isDefault(complete, input));
   return [...complete].filter(isNeeded).sort(([a], [b]) => a - b);
 }
 
@@ -520,6 +644,7 @@ function renderCommand() {
   const words = commandLine().split(/ (?=-i )/);
   fill(byId('command-line'), words.flatMap((word, at) => (at === 0 ? [word] : [' ', make('span', {}, word)])));
   byId('command-note').textContent = commandNote();
+  renderYaml();
 }
 
 /** What the command decides beyond what was chosen. */
@@ -541,8 +666,9 @@ function commandNote() {
 function exceptions(added) {
   const of = (kind) => added.filter(([input, one]) => kind(data.inputs[input], input, one)).map(([input, one]) => word(input, one));
   const follows = of((input, index) => implied(index) !== null);
-  const displaced = of((input, index, one) => implied(index) === null && input.default != null && input.default !== one);
-  const computed = of((input, index) => implied(index) === null && input.default == null && input.follows);
+  const hasDefault = (input) => input.default != null || input.coming?.length > 0;
+  const displaced = of((input, index) => implied(index) === null && hasDefault(input));
+  const computed = of((input, index) => implied(index) === null && !hasDefault(input) && input.follows);
   const none = of((input, index) => implied(index) === null && input.default == null && !input.follows);
   return [
     follows.length && `Follows from what is chosen: ${listed(follows)}.`,
@@ -557,6 +683,42 @@ function inputsFile() {
   const key = (name) => (/^[A-Za-z_][\w-]*$/.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(name) ? name : JSON.stringify(name));
   const lines = namedValues().map(([name, value]) => `${key(name)}: ${value}\n`);
   return lines.length > 0 ? lines.join('') : '{}\n';
+}
+
+/** What a preset resolves to, as the command writes it; null where it is rejected. */
+function resolved(preset) {
+  const runs = data.resolved.texts[preset];
+  return runs && runs.flatMap(([start, length]) => data.resolved.lines.slice(start, start + length)).join('\n');
+}
+
+/**
+ * The preset that gives exactly what the command gives: the same value to each input. Values that come of expressions count where their
+ * case has one value only.
+ */
+function samePreset() {
+  const complete = completion();
+  if (complete === null) return -1;
+  const values = new Map(namedValues());
+  const value = (input) => {
+    const { name, cases, default: own } = data.inputs[input];
+    if (values.has(name) || own != null) return values.get(name) ?? presets[0].inputs[name];
+    const one = cases[complete.get(input)];
+    return one.value === one.label ? one.value : null;
+  };
+  const isSame = ({ error, inputs }) => error == null && data.inputs.every(({ name }, input) => value(input) != null && value(input) === inputs[name]);
+  return presets.findIndex(isSame);
+}
+
+function renderYaml() {
+  const preset = samePreset();
+  const held = presets.filter(({ error }) => error == null).map(({ name }) => name);
+  byId('save-yaml').disabled = preset < 0;
+  const instead = 'the command above writes it';
+  byId('yaml-note').textContent = preset >= 0 ? '' : held.length === 0 ? `The YAML of no variant is in this page: ${instead}.` : `The YAML of this variant is not in this page: ${instead}. The page has that of ${listed(held)}.`;
+}
+
+function saveYaml(preset) {
+  download(presets[preset].id ? `${presets[preset].id}.yaml` : 'resolved.yaml', resolved(preset));
 }
 
 function download(name, text) {
@@ -1064,7 +1226,7 @@ function setMatrix(part) {
 
 function renderMatrix() {
   const hasMine = choices && situation.consistent;
-  const columns = presets.map((preset) => make('th', { scope: 'col', title: preset.description }, preset.name, preset.error != null && make('span', { class: 'badge removed' }, 'rejected')));
+  const columns = presets.map((preset) => make('th', { scope: 'col', title: preset.description }, preset.name, preset.error != null ? make('span', { class: 'badge removed' }, 'rejected') : button('YAML', () => saveYaml(presets.indexOf(preset)), { class: 'link save', 'aria-label': `Save the YAML of ${preset.name}` })));
   const head = make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Element'), hasMine && make('th', { scope: 'col', class: 'mine' }, 'yours'), columns));
   const elements = matrixRows();
   matrix.mine = [];
@@ -1210,6 +1372,7 @@ buildMatrix();
 renderConfigurator();
 renderDrawing();
 followLinks();
+byId('save-yaml').addEventListener('click', () => saveYaml(samePreset()));
 byId('save').addEventListener('click', () => download('inputs.yaml', inputsFile()));
 byId('copy').addEventListener('click', copyCommand);
 byId('details').addEventListener('click', (event) => event.target === byId('details') && byId('details').close());

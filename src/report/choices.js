@@ -8,8 +8,13 @@ class Choices {
   constructor(cnf, inputs) {
     this.cnf = cnf;
     this.inputs = inputs;
-    this.solver = new Solver(cnf.vars);
+    /** For each input whose default is computed the literal that it has its default. */
+    this.usual = new Map();
+    inputs.forEach(({ coming }, input) => coming?.length && this.usual.set(input, cnf.vars + this.usual.size + 1));
+    this.vars = cnf.vars + this.usual.size;
+    this.solver = new Solver(this.vars);
     for (const clause of cnf.clauses) this.solver.add(clause);
+    for (const [input, usual] of this.usual) inputs[input].cases.forEach(({ literal }, one) => this.solver.add([-usual, -literal, inputs[input].coming[one]]));
     this.questions = inputs.flatMap((input) => input.cases.map((one) => one.literal));
     // Decided first, so that one model answers as many questions as it can.
     this.solver.bump([...new Set(this.questions.map(Math.abs))]);
@@ -37,7 +42,7 @@ class Choices {
   /** A model of these literals, or null. */
   search(literals) {
     if (!this.solver.solve(literals)) return null;
-    const model = Int8Array.from({ length: this.cnf.vars + 1 }, (_, variable) => (variable ? this.solver.value(variable) : 0));
+    const model = Int8Array.from({ length: this.vars + 1 }, (_, variable) => (variable ? this.solver.value(variable) : 0));
     this.models.unshift(model);
     this.models.length = Math.min(this.models.length, 256);
     return model;
@@ -126,22 +131,32 @@ class Choices {
     }
   }
 
-  /** Decides every open input: its default where that is possible, else the case it has in the variant of the defaults, else any. */
+  /**
+   * Decides every open input: its default, be it computed or not, where that is possible, else the case it has in the variant of the
+   * defaults, else any.
+   */
   complete(decisions, usual) {
     const complete = new Map(decisions);
     const literals = this.literals(decisions);
-    // Inputs whose default depends on others come last.
     const open = this.inputs.map((_, input) => input).filter((input) => !decisions.has(input));
-    open.sort((a, b) => (this.inputs[a].default == null) - (this.inputs[b].default == null) || a - b);
+    const own = (input) => this.inputs[input].cases[this.inputs[input].default]?.literal;
+    const wishes = [...open.map(own), ...open.map((input) => this.usual.get(input))].filter((literal) => literal !== undefined);
+    for (const wish of wishes) if (this.satisfiable([...literals, wish])) literals.push(wish);
     for (const input of open) {
-      const { cases, default: own } = this.inputs[input];
-      const order = [own, usual?.[input], ...cases.keys()].filter((one) => one != null);
+      const { cases } = this.inputs[input];
+      const order = [usual?.[input], ...cases.keys()].filter((one) => one != null);
       const found = order.find((one) => this.satisfiable([...literals, cases[one].literal]));
       if (found === undefined) return null;
       literals.push(cases[found].literal);
       complete.set(input, found);
     }
     return complete;
+  }
+
+  /** Whether an input has its case also where nothing but the other decisions is said. */
+  isDefault(decisions, input) {
+    const usual = this.usual.get(input);
+    return usual === undefined ? this.inputs[input].default === decisions.get(input) : this.satisfiable([...this.literals(decisions), usual]);
   }
 }
 

@@ -6,17 +6,21 @@
 //! open, the page says so and has none.
 
 mod template;
+mod texts;
 
 use self::template::{ElementReport, TemplateReport};
+use self::texts::Texts;
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
-use crate::explore::{Clauses, Configuration, InputsReport, Space, configure};
+use crate::explore::{Clauses, Configuration, InputsReport, Space, TypedValues, configure};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
-use crate::text::yaml::write_line;
+use crate::text::yaml::{Out, write_line};
+use crate::tosca::csar::TEMPLATE_NAMES;
 use crate::variability::choice::Choice;
+use crate::variability::emit;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use base64::Engine;
@@ -26,6 +30,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Mutex;
 
 const TEMPLATE: &str = include_str!("template.html");
@@ -44,6 +49,8 @@ struct Data {
     /// The words of a command line that inputs are added to.
     command: Vec<String>,
     presets: Vec<Preset>,
+    /// What the presets resolve to.
+    resolved: Texts,
     elements: Vec<PageElement>,
     inputs: Vec<Input>,
     cnf: Option<Clauses>,
@@ -83,6 +90,10 @@ struct Input {
     default: Option<usize>,
     /// The expression that decides where nothing is assigned.
     follows: Option<String>,
+    /// For each case the literal that the expression comes to this case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    coming: Vec<i32>,
+    typed: Option<TypedValues>,
     note: Option<String>,
     cases: Vec<PageCase>,
 }
@@ -106,13 +117,16 @@ pub(crate) fn report(
 ) -> Result<String, Diagnostics> {
     let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
     let mut chosen: Vec<Option<(Currents, BTreeMap<String, String>)>> = Vec::new();
-    let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut |prepared| {
+    let mut look = |prepared: Option<&Prepared<'_>>| {
         chosen.push(prepared.map(|prepared| {
             let currents = explain::currents(prepared);
             let written = configure::written(prepared, &currents);
             (currents, written)
         }));
-    });
+    };
+    let mut resolved = Texts::default();
+    let mut read = |document: Option<&Out<'_>>| resolved.add(document.map(emit::text).as_deref());
+    let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
     let outline = Outline::of(&prepared.graph, prepared.sources());
     let svg =
@@ -129,6 +143,7 @@ pub(crate) fn report(
         generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
         command: command.to_vec(),
         presets: columns(&matrix, written, configuration.as_ref()),
+        resolved,
         elements: elements(template.elements, literals),
         inputs,
         cnf: configuration.map(|configuration| configuration.clauses),
@@ -203,6 +218,8 @@ fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<I
             description: report.as_ref().and_then(|report| report.description.clone()),
             default: open.default,
             follows: open.computed.clone(),
+            coming: open.follows.clone(),
+            typed: open.typed.clone(),
             note: note.map(str::to_owned),
             cases: open.cases.iter().zip(&open.literals).map(case).collect(),
         }
@@ -210,14 +227,15 @@ fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<I
     configuration.inputs.iter().map(input).collect()
 }
 
-/// The name that the template has, or else its file.
+/// The name that the template has, or else its file; where files of that name are templates of what
+/// their directory names, the directory.
 fn title(template: &TemplateReport) -> String {
-    let file = || {
-        std::path::Path::new(&template.path)
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-    };
-    template.title.clone().or_else(file).unwrap_or_default()
+    let path = Path::new(&template.path);
+    let is_usual =
+        path.file_name().is_some_and(|name| TEMPLATE_NAMES.iter().any(|usual| name == *usual));
+    let named = if is_usual { path.parent().and_then(Path::file_name) } else { None };
+    let name = named.or_else(|| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+    template.title.clone().or(name).unwrap_or_default()
 }
 
 fn elements(all: Vec<ElementReport>, literals: &[(String, i32)]) -> Vec<PageElement> {
@@ -320,6 +338,18 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_template_has_a_name() {
+        let named = |path: &str, name: Option<&str>| {
+            let (path, name) = (path.to_owned(), name.map(str::to_owned));
+            title(&TemplateReport { title: name, description: None, path, elements: Vec::new() })
+        };
+        assert_eq!(named("a/shop.yaml", None), "shop");
+        assert_eq!(named("a/shop/variable-service-template.yaml", None), "shop");
+        assert_eq!(named("template.yaml", None), "template");
+        assert_eq!(named("a/b/template.yaml", Some("tea")), "tea");
+    }
 
     #[test]
     fn parts_are_not_templates() {

@@ -1,6 +1,7 @@
 //! What a report says of a template, whatever its inputs.
 
 use crate::explore::outline::{conditions, group_conditions};
+use crate::explore::words;
 use crate::variability::prepared::Prepared;
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ pub(super) struct ElementReport {
     pub kind: &'static str,
     /// The position of what it belongs to.
     pub container: Option<usize>,
-    /// What its author says about its presence, on one line.
+    /// What its author says about its presence, in words.
     pub conditions: Option<String>,
     /// `file:line:column`
     pub place: String,
@@ -48,7 +49,7 @@ impl TemplateReport {
                 name: element.name.to_owned(),
                 kind: element.kind.as_str(),
                 container: element.container.map(|container| container.0 as usize),
-                conditions: (!conditions.is_empty()).then(|| conditions.join(" and ")),
+                conditions: (!conditions.is_empty()).then(|| words::all(&conditions)),
                 place: sources.place(element.span),
             }
         };

@@ -168,7 +168,8 @@ impl Resolver {
     fn columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
         let answer = self.interpret(|interpreted| {
             let open = Prepared::of(interpreted, &self.choice, InputMode::Open, &mut ())?;
-            let columns = matrix::columns(interpreted, &self.choice, &open, &mut |_| {});
+            let columns =
+                matrix::columns(interpreted, &self.choice, &open, &mut |_| {}, &mut |_| {});
             Ok((columns, Diagnostics::default()))
         })?;
         let (matrix, failures) = answer.result;

@@ -100,13 +100,22 @@ fn parsed(loaded: &Loaded) -> Result<ServiceTemplate<'_>, Diagnostics> {
     Ok(template::parse(root, &mut Diagnostics::default())?)
 }
 
-/// What is present in the variant of a choice, where it can be written as well.
+/// What is present in the variant of a choice, where it can be written as well; `read` sees its
+/// document.
 ///
 /// # Errors
 /// As [`resolve`].
-pub(crate) fn presence(prepared: &Prepared<'_>, choice: &Choice) -> Result<Presence, Diagnostics> {
+pub(crate) fn presence(
+    prepared: &Prepared<'_>,
+    choice: &Choice,
+    read: &mut dyn FnMut(&Out<'_>),
+) -> Result<Presence, Diagnostics> {
     let how = How::default();
-    Ok(judged(prepared, choice, &how, &mut (), |_, presence| presence.clone())?.made)
+    let judged = judged(prepared, choice, &how, &mut (), |document, presence| {
+        read(document);
+        presence.clone()
+    })?;
+    Ok(judged.made)
 }
 
 /// The topology of the variant of a choice, with warnings.

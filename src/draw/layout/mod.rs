@@ -3,9 +3,10 @@
 //! The steps are those of Sugiyama, Tagawa and Toda: give every box a layer ([`rank`]), order the
 //! layers so that few lines cross ([`order`]), give everything coordinates ([`place`]). A line that
 //! passes a layer has a lane in it, between the boxes; where it changes lanes, between the layers,
-//! there are no boxes. So no line runs through a box. What is not connected is laid out apart and
-//! packed.
+//! there are no boxes. So no line runs through a box. Lines of one [`fork`] share their way as far
+//! as they can. What is not connected is laid out apart and packed.
 
+mod fork;
 mod order;
 mod place;
 mod rank;
@@ -34,6 +35,8 @@ pub(super) struct LayoutEdge {
     pub target: usize,
     /// Whether the target has to be below the source.
     pub hosting: bool,
+    /// Those of one source with the same number here are alternatives: one line that forks.
+    pub fork: Option<usize>,
 }
 
 /// The way of a line.
@@ -54,6 +57,9 @@ pub(super) struct Layout {
     pub centres: Vec<Point>,
     /// The ways of the edges.
     pub routes: Vec<Route>,
+    /// For each edge the point of its way at which it leaves the others of its fork; the first where
+    /// it shares nothing.
+    pub forks: Vec<usize>,
 }
 
 /// The room between parts that are not connected.
@@ -65,10 +71,17 @@ const LOOP: f64 = 16.0;
 
 /// Lays out boxes and the edges between them; the same for the same arguments.
 pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
+    let forked = fork::Forked::of(boxes, edges);
+    forked.rejoined(packed(&forked.boxes, &forked.edges), boxes.len(), edges.len())
+}
+
+/// Lays out each part, and packs them.
+fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let mut layout = Layout {
         size: Size::default(),
         centres: vec![Point::default(); boxes.len()],
         routes: vec![Route::Through(Vec::new()); edges.len()],
+        forks: vec![0; edges.len()],
     };
     let mut parts: Vec<(ConnectedComponent, Layout)> = parts(boxes.len(), edges)
         .into_iter()
@@ -143,9 +156,16 @@ fn parts(boxes: usize, edges: &[LayoutEdge]) -> Vec<ConnectedComponent> {
 }
 
 fn connected(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
-    let ranks = rank::rank(boxes.len(), edges);
+    let ranks = rank::rank(boxes, edges);
     let layered = order::Layered::new(&ranks, edges);
     place::place(boxes, edges, &layered)
+}
+
+impl Size {
+    /// Whether it is no box, but the place where a line forks.
+    fn is_joint(self) -> bool {
+        self == Self::default()
+    }
 }
 
 impl Point {

@@ -20,6 +20,8 @@ const GAP: (f64, f64) = (52.0, 132.0);
 const SLOPE: f64 = 0.13;
 /// How much straighter than other lines lanes are.
 const STIFFNESS: f64 = 8.0;
+/// How much straighter the stem of a fork is than its tines.
+const STEM: f64 = 4.0;
 /// How often lanes are put above each other: the room of one depends on where its neighbours are.
 const STRAIGHTENINGS: usize = 4;
 /// How often everything is moved to where it is pulled, where that costs little.
@@ -54,6 +56,7 @@ pub(super) fn place(boxes: &[Size], edges: &[LayoutEdge], layered: &Layered) -> 
     Layout {
         size: Size { width: columns.width, height: rows.height() },
         centres: (0..boxes.len()).map(centre).collect(),
+        forks: vec![0; edges.len()],
         routes,
     }
 }
@@ -121,6 +124,8 @@ fn through(
 struct Columns {
     /// The middle of each spot.
     x: Vec<f64>,
+    /// For each piece whether it ends where a line forks.
+    stems: Vec<bool>,
     /// For each piece how far its upper end and its lower end are from the middle of their spots.
     ends: Vec<[f64; 2]>,
     width: f64,
@@ -148,10 +153,18 @@ impl Columns {
             LayerSpot::Lane(_) => HorizontalExtent { left: 0.0, right: 0.0 },
         };
         let extents: Vec<_> = layered.spots.iter().map(extent).collect();
-        let mut columns =
-            Self { x: vec![0.0; layered.spots.len()], ends: ends(boxes, layered), width: 0.0 };
-        let layers: Vec<_> =
-            layered.layers.iter().map(|layer| offsets(layer, layered, edges, &extents)).collect();
+        let is_joint = |spot: usize| matches!(layered.spots[spot], LayerSpot::Box(index) if boxes[index].is_joint());
+        let mut columns = Self {
+            x: vec![0.0; layered.spots.len()],
+            stems: layered.pieces.iter().map(|piece| is_joint(piece.lower)).collect(),
+            ends: ends(boxes, layered),
+            width: 0.0,
+        };
+        let layers: Vec<_> = layered
+            .layers
+            .iter()
+            .map(|layer| offsets(layer, layered, boxes, edges, &extents))
+            .collect();
         for (layer, offsets) in layered.layers.iter().zip(&layers) {
             let middle = offsets.last().map_or(0.0, |last| last / 2.0);
             layer.iter().zip(offsets).for_each(|(&spot, offset)| columns.x[spot] = offset - middle);
@@ -201,6 +214,7 @@ impl Columns {
                     };
                     let strength = match (layered.spots[upper], layered.spots[lower]) {
                         (LayerSpot::Lane(_), LayerSpot::Lane(_)) => stiffness,
+                        _ if self.stems[piece] => STEM,
                         _ => 1.0,
                     };
                     (sum, weight) = (sum + strength * wish, weight + strength);
@@ -281,15 +295,18 @@ impl Columns {
 fn offsets(
     layer: &[usize],
     layered: &Layered,
+    boxes: &[Size],
     edges: &[LayoutEdge],
     extents: &[HorizontalExtent],
 ) -> Vec<f64> {
+    let is_box = |spot: usize| matches!(layered.spots[spot], LayerSpot::Box(index) if !boxes[index].is_joint());
     let mut offset = 0.0;
     let mut before: Option<usize> = None;
     let next = |&spot: &usize| {
         if let Some(before) = before.replace(spot) {
             let room = match (layered.spots[before], layered.spots[spot]) {
-                (LayerSpot::Box(_), LayerSpot::Box(_)) => BETWEEN_BOXES,
+                _ if is_box(before) && is_box(spot) => BETWEEN_BOXES,
+                _ if is_box(before) || is_box(spot) => BESIDE_BOX,
                 (LayerSpot::Lane(one), LayerSpot::Lane(other))
                     if edges[one].hosting
                         && edges[other].hosting
@@ -297,8 +314,7 @@ fn offsets(
                 {
                     BUNDLED
                 }
-                (LayerSpot::Lane(_), LayerSpot::Lane(_)) => BETWEEN_LANES,
-                _ => BESIDE_BOX,
+                _ => BETWEEN_LANES,
             };
             offset += extents[before].right + room + extents[spot].left;
         }

@@ -1,7 +1,7 @@
 //! Which layer each box is in: every edge leads at least one layer down, except where that takes a
 //! cycle.
 
-use super::LayoutEdge;
+use super::{LayoutEdge, Size};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,7 +12,8 @@ const NARROW: usize = 8;
 
 /// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what
 /// it hosts.
-pub(super) fn rank(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
+pub(super) fn rank(boxes: &[Size], edges: &[LayoutEdge]) -> Vec<usize> {
+    let count = boxes.len();
     let order = precedence(count, edges);
     let mut position = vec![0; count];
     for (at, &index) in order.iter().enumerate() {
@@ -31,7 +32,7 @@ pub(super) fn rank(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
         ranks[index] = around[index].highest(&ranks);
     }
     tighten(&order, &around, &mut ranks);
-    fold(&around, &mut ranks);
+    fold(boxes, &around, &mut ranks);
     ranks
 }
 
@@ -109,22 +110,28 @@ fn tighten(order: &[usize], around: &[Around], ranks: &mut [usize]) {
 
 /// Folds layers that are too wide into several. Nothing connects the boxes of one layer, so any of
 /// them may be above any other.
-fn fold(around: &[Around], ranks: &mut [usize]) {
+fn fold(boxes: &[Size], around: &[Around], ranks: &mut [usize]) {
     let mut layers: Vec<Vec<usize>> =
         vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
     for (index, &rank) in ranks.iter().enumerate() {
         layers[rank].push(index);
     }
-    let limit = NARROW.max((2 * ranks.len()).isqrt());
+    let is_joint = |index: &usize| boxes[*index].is_joint();
+    let own = ranks.len() - (0..ranks.len()).filter(is_joint).count();
+    let limit = NARROW.max((2 * own).isqrt());
     let mut next = 0;
-    for mut layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
-        let rows = layer.len().div_ceil(limit);
+    for layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
+        let (joints, mut layer): (Vec<_>, Vec<_>) = layer.into_iter().partition(is_joint);
+        let rows = layer.len().div_ceil(limit).max(1);
         // Of equals those in a row are as far apart as they can be, so that the lines of the rows
         // above have room between them.
         layer.sort_by_key(|&index| (around[index].pull(), index % rows));
-        for row in layer.chunks(layer.len().div_ceil(rows)) {
+        for row in layer.chunks(layer.len().div_ceil(rows).max(1)) {
             row.iter().for_each(|&index| ranks[index] = next);
             next += 1;
         }
+        // Lines fork as far down as they can.
+        next += usize::from(layer.is_empty());
+        joints.iter().for_each(|&index| ranks[index] = next - 1);
     }
 }

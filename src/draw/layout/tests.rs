@@ -10,13 +10,18 @@ fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
     (1usize..24).prop_flat_map(|count| {
         let size = (40u16..200, 20u16..60)
             .prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
-        let pair = (0..count, 0..count, any::<bool>());
+        let pair = (0..count, 0..count, any::<bool>(), prop::option::of(0usize..2));
         let shuffled = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
         (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled).prop_map(
             |(sizes, pairs, names)| {
-                let edge = |(a, b, hosting): (usize, usize, bool)| {
+                let edge = |(a, b, hosting, fork): (usize, usize, bool, Option<usize>)| {
                     let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
-                    LayoutEdge { source: names[a], target: names[b], hosting: hosting && a != b }
+                    LayoutEdge {
+                        source: names[a],
+                        target: names[b],
+                        hosting: hosting && a != b,
+                        fork,
+                    }
                 };
                 (sizes, pairs.into_iter().map(edge).collect())
             },
@@ -98,13 +103,33 @@ proptest! {
     }
 
     #[test]
+    fn alternatives_leave_as_one_line((sizes, edges) in graphs()) {
+        let layout = layout(&sizes, &edges);
+        for (index, edge) in edges.iter().enumerate() {
+            let (Some(fork), Route::Through(points)) = (edge.fork, &layout.routes[index]) else { continue };
+            let others = edges.iter().enumerate().filter(|(_, other)| (other.source, other.fork) == (edge.source, Some(fork)) && other.source != other.target);
+            let targets: Vec<_> = others.map(|(other, edge)| (other, edge.target)).collect();
+            if targets.iter().all(|(_, target)| *target == edge.target) {
+                prop_assert_eq!(layout.forks[index], 0);
+                continue;
+            }
+            prop_assert!(layout.forks[index] > 0);
+            for (other, _) in targets {
+                let Route::Through(beside) = &layout.routes[other] else { continue };
+                let shared = layout.forks[index];
+                prop_assert_eq!(&beside[..=shared], &points[..=shared]);
+            }
+        }
+    }
+
+    #[test]
     fn the_same_is_laid_out_the_same((sizes, edges) in graphs()) {
         prop_assert_eq!(layout(&sizes, &edges), layout(&sizes, &edges));
     }
 
     #[test]
     fn every_piece_leads_one_layer_down((sizes, edges) in graphs()) {
-        let ranks = rank::rank(sizes.len(), &edges);
+        let ranks = rank::rank(&sizes, &edges);
         let layered = Layered::new(&ranks, &edges);
         let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot)).unwrap();
         for piece in &layered.pieces {
@@ -118,7 +143,7 @@ proptest! {
 
     #[test]
     fn crossings_are_counted((sizes, edges) in graphs()) {
-        let layered = Layered::new(&rank::rank(sizes.len(), &edges), &edges);
+        let layered = Layered::new(&rank::rank(&sizes, &edges), &edges);
         let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot));
         let at = |spot: usize| layered.position[spot];
         let mut crossings = 0;
@@ -133,7 +158,10 @@ proptest! {
 }
 
 fn edges(pairs: &[(usize, usize)], hosting: bool) -> Vec<LayoutEdge> {
-    pairs.iter().map(|&(source, target)| LayoutEdge { source, target, hosting }).collect()
+    pairs
+        .iter()
+        .map(|&(source, target)| LayoutEdge { source, target, hosting, fork: None })
+        .collect()
 }
 
 #[test]
@@ -170,8 +198,9 @@ fn what_is_above_each_other_is_connected_by_straight_lines() {
 #[test]
 fn wide_layers_are_folded() {
     let sizes = vec![Size { width: 100.0, height: 40.0 }; 101];
-    let all: Vec<_> =
-        (1..101).map(|source| LayoutEdge { source, target: 0, hosting: true }).collect();
+    let all: Vec<_> = (1..101)
+        .map(|source| LayoutEdge { source, target: 0, hosting: true, fork: None })
+        .collect();
     let layout = layout(&sizes, &all);
     assert!(layout.size.width < 4.0 * layout.size.height, "{:?}", layout.size);
 }

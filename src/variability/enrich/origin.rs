@@ -98,6 +98,16 @@ impl Origin {
 
     /// Where the reason is to be found, and what it demands.
     pub(crate) fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
+        self.explain_naming(graph, options, &|id| graph.display(id).to_string())
+    }
+
+    /// The same, with names of elements as they are given.
+    pub(crate) fn explain_naming(
+        &self,
+        graph: &Graph<'_>,
+        options: &Options,
+        name: &dyn Fn(ElementId) -> String,
+    ) -> (Span, String) {
         let (id, place) = match *self {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
             Self::Cases(span) => return (span, "this input has one value".into()),
@@ -117,14 +127,11 @@ impl Origin {
             }
             Self::Implied(id) | Self::Constraint(_, id) => (id, graph.element(id).span),
         };
-        let element = graph.display(id);
+        let element = name(id);
         let text = match self {
             Self::Manual(..) => format!("{element} is present only if this holds"),
             Self::Group(_, group, _) => {
-                format!(
-                    "{element} is present only if this holds, as a member of {}",
-                    graph.display(*group)
-                )
+                format!("{element} is present only if this holds, as a member of {}", name(*group))
             }
             Self::VariabilityGroup(_) => {
                 format!("{element} is a variability group, which is never present")
@@ -168,9 +175,7 @@ impl Origin {
                 format!("{element} is implied: present if its container is and its conditions hold")
             }
             Self::Implies(..) => format!("{element} implies this"),
-            Self::Constraint(constraint, _) => {
-                constrained(&element.to_string(), *constraint, options)
-            }
+            Self::Constraint(constraint, _) => constrained(&element, *constraint, options),
             Self::Author(_) | Self::Cases(_) | Self::Feature(..) | Self::Failure(_) => {
                 String::new()
             }

@@ -9,6 +9,6 @@ mod evaluate;
 mod presence;
 mod validate;
 
-pub(crate) use cases::{InputCase, OpenInput, Roots, partition};
+pub(crate) use cases::{InputCase, NumberRange, OpenInput, Roots, partition};
 pub(crate) use evaluate::Evaluator;
 pub(crate) use presence::has_artifact_type;

@@ -435,21 +435,34 @@ impl<'a> Graph<'a> {
 
     /// The identifier of an element ("Element Identifier System"): `property.port@0.node.shop`.
     pub(crate) fn identifier(&self, id: ElementId) -> impl fmt::Display {
-        Path { graph: self, id, display: false }
+        Path { graph: self, id, style: PathStyle::Identifier }
     }
 
     /// How messages name an element ("Element Display System"): `Property "port@0" of Node "shop"`,
     /// the kind in lower case. In plain TOSCA, nothing has alternatives that a position would tell
     /// apart.
     pub(crate) fn display(&self, id: ElementId) -> impl fmt::Display {
-        Path { graph: self, id, display: true }
+        Path { graph: self, id, style: PathStyle::Display }
     }
+
+    /// How its author would name an element, with its kind but without a position: who says where it
+    /// is needs none.
+    pub(crate) fn called(&self, id: ElementId) -> impl fmt::Display {
+        Path { graph: self, id, style: PathStyle::Called }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum PathStyle {
+    Identifier,
+    Display,
+    Called,
 }
 
 struct Path<'g, 'a> {
     graph: &'g Graph<'a>,
     id: ElementId,
-    display: bool,
+    style: PathStyle,
 }
 
 impl fmt::Display for Path<'_, '_> {
@@ -457,15 +470,17 @@ impl fmt::Display for Path<'_, '_> {
         let mut current = Some(self.id);
         while let Some(element) = current.map(|id| self.graph.element(id)) {
             let (kind, name, index) = (element.kind, element.name, element.index);
-            if self.display {
-                let has_alternatives = !self.graph.template.is_only_plain();
-                display(f, kind, name, Some(index).filter(|_| has_alternatives))
-            } else {
-                own(f, kind, name, index)
+            let has_alternatives = || !self.graph.template.is_only_plain();
+            match self.style {
+                PathStyle::Identifier => own(f, kind, name, index),
+                PathStyle::Display => {
+                    display(f, kind, name, Some(index).filter(|_| has_alternatives()))
+                }
+                PathStyle::Called => display(f, kind, name, None),
             }?;
             current = element.container;
             if current.is_some() {
-                f.write_str(if self.display { " of " } else { "." })?;
+                f.write_str(if self.style == PathStyle::Identifier { "." } else { " of " })?;
             }
         }
         Ok(())

@@ -41,6 +41,7 @@ use crate::variability::syntax::ExpressionId;
 use crate::variability::template::TypeSpecificConditions;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
+pub(crate) use regions::End as RangeEnd;
 use rustc_hash::FxHashMap;
 
 /// An input that is not decided, and what may become of it.
@@ -74,7 +75,23 @@ pub(crate) struct InputCase {
     pub label: String,
     /// Whether that is the only one.
     pub exact: bool,
+    /// Which values it has, for whoever is to tell without asking conditions.
+    pub members: CaseMembers,
 }
+
+/// The values of a case, as far as they are listed or lie on the line of numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CaseMembers {
+    /// Its ranges of numbers.
+    pub ranges: Vec<NumberRange>,
+    /// Its values that stand for themselves only.
+    pub values: Vec<Value>,
+    /// Whether it has any others, beside ranges.
+    pub others: bool,
+}
+
+/// The lower and the upper end of a range of numbers.
+pub(crate) type NumberRange = (RangeEnd, RangeEnd);
 
 /// Where conditions start.
 pub(crate) struct Roots {

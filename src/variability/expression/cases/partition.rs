@@ -2,8 +2,8 @@
 
 use super::boundaries::{self, Boundaries};
 use super::probe::{Probe, ProbeOutcome};
-use super::regions::{self, ValueRegion};
-use super::{InputCase, OpenInput, label, pattern};
+use super::regions::{self, Axis, ValueRegion};
+use super::{CaseMembers, InputCase, OpenInput, label, pattern};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
 use crate::text::value::Value;
@@ -55,6 +55,20 @@ pub(super) fn few_values(declaration: &Declaration<'_>, most: i64) -> Option<Vec
     closed.then(|| (low..=high).map(Value::from).filter(valid).collect())
 }
 
+impl CaseMembers {
+    fn of<'r>(regions: impl Iterator<Item = &'r ValueRegion>) -> Self {
+        let mut members = Self::default();
+        for region in regions {
+            match region.places.iter().find(|place| place.axis == Axis::Numbers) {
+                Some(place) => members.ranges.push((place.low.clone(), place.high.clone())),
+                None if region.exact => members.values.push(region.value.clone()),
+                None => members.others = true,
+            }
+        }
+        members
+    }
+}
+
 /// Partitions the values of one input.
 pub(super) struct Partitioner<'c, 'e, 'a> {
     pub evaluator: &'c mut Evaluator<'e, 'a>,
@@ -95,6 +109,7 @@ impl Partitioner<'_, '_, '_> {
             value: self.example(&valid, members),
             label: if all { "any".into() } else { label },
             exact: members.len() == 1 && members.iter().all(|&member| valid[member].exact),
+            members: CaseMembers::of(members.iter().map(|&member| &valid[member])),
         };
         let cases = members.iter().zip(labels).map(case).collect();
         Ok(OpenInput {
@@ -203,7 +218,12 @@ impl Partitioner<'_, '_, '_> {
     /// An input of which no value is known: no harm where nothing asks for it.
     fn unknown(self) -> Result<OpenInput, Diagnostic> {
         if self.probes.is_empty() {
-            let cases = vec![InputCase { value: None, label: "any".into(), exact: false }];
+            let cases = vec![InputCase {
+                value: None,
+                label: "any".into(),
+                exact: false,
+                members: CaseMembers { others: true, ..CaseMembers::default() },
+            }];
             return Ok(OpenInput {
                 input: self.input,
                 span: self.declaration.span,

@@ -35,7 +35,7 @@ pub(super) struct RegionPlace {
 }
 
 /// An end of a range, as text, and whether it belongs to it; nothing where the range has no end.
-pub(super) type End = Option<(String, bool)>;
+pub(crate) type End = Option<(String, bool)>;
 
 /// An order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

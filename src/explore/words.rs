@@ -1,0 +1,169 @@
+//! Conditions in words, for people who do not know how they are written.
+
+use crate::text::value::Value;
+use crate::text::yaml::write_line;
+
+/// Operators that stand between their operands, and how these are read.
+const BETWEEN: [(&str, &str); 17] = [
+    ("and", " and "),
+    ("or", " or "),
+    ("implies", " implies "),
+    ("xor", " or else "),
+    ("equal", " = "),
+    ("greater", " > "),
+    ("greater_or_equal", " ≥ "),
+    ("less", " < "),
+    ("less_or_equal", " ≤ "),
+    ("same", " = "),
+    ("within", " within "),
+    ("before", " before "),
+    ("after", " after "),
+    ("add", " + "),
+    ("sub", " − "),
+    ("mul", " × "),
+    ("div", " ÷ "),
+];
+
+/// Presence of something that has a name of its own, or a container.
+const PRESENCE: [(&str, &str); 9] = [
+    ("node_presence", ""),
+    ("relation_presence", "relation "),
+    ("artifact_presence", "artifact "),
+    ("technology_presence", "technology "),
+    ("policy_presence", "policy "),
+    ("group_presence", "group "),
+    ("input_presence", "input "),
+    ("output_presence", "output "),
+    ("import_presence", "import "),
+];
+
+/// A condition in words: `live and not debug`, `stack = cluster`, `broker is present`. What there
+/// are no words for stays as it is written.
+pub(crate) fn words(condition: &Value) -> String {
+    let Some((operator, operand)) = single(condition) else { return plain(condition) };
+    if matches!(operator, "variability_input" | "logic_expression" | "value_expression") {
+        return plain(operand);
+    }
+    if operator == "default_alternative" {
+        return match operand {
+            Value::Bool(true) => "no other alternative is present".to_owned(),
+            _ => "nothing: no condition selects this alternative".to_owned(),
+        };
+    }
+    if operator == "not" {
+        return format!("not {}", nested(one(operand)));
+    }
+    if let Some((_, kind)) = PRESENCE.iter().find(|(known, _)| *known == operator) {
+        return present(kind, operand);
+    }
+    match (BETWEEN.iter().find(|(known, _)| *known == operator), operand) {
+        (Some((_, between)), Value::List(operands)) if operands.len() > 1 => {
+            operands.iter().map(nested).collect::<Vec<_>>().join(between)
+        }
+        (Some(_), Value::List(operands)) if operands.len() == 1 => words(&operands[0]),
+        _ => write_line(condition),
+    }
+}
+
+/// Conditions that all have to hold.
+pub(crate) fn all(conditions: &[Value]) -> String {
+    match conditions {
+        [one] => words(one),
+        several => several.iter().map(nested).collect::<Vec<_>>().join(" and "),
+    }
+}
+
+/// An operand, in parentheses where it would read otherwise.
+fn nested(operand: &Value) -> String {
+    let text = words(operand);
+    let stands_between = single(operand).is_some_and(|(operator, operand)| {
+        BETWEEN.iter().any(|(known, _)| *known == operator)
+            && matches!(operand, Value::List(operands) if operands.len() > 1)
+    });
+    if stands_between { format!("({text})") } else { text }
+}
+
+/// What an operator that takes one operand has in a list.
+fn one(operand: &Value) -> &Value {
+    match operand {
+        Value::List(operands) if operands.len() == 1 => &operands[0],
+        other => other,
+    }
+}
+
+/// The only entry of a map.
+fn single(value: &Value) -> Option<(&str, &Value)> {
+    match value {
+        Value::Map(entries) if entries.len() == 1 => {
+            entries.iter().next().map(|(key, value)| (key.as_ref(), value))
+        }
+        _ => None,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => write_line(value),
+    }
+}
+
+/// `broker is present`, `relation host of shop is present`, `import 2 is present`; positions count
+/// from one, as people do.
+fn present(kind: &str, operand: &Value) -> String {
+    let name = |part: &Value| match part {
+        Value::Number(number) => match number.as_int().and_then(|position| position.checked_add(1))
+        {
+            Some(position) => format!("number {position}"),
+            None => plain(part),
+        },
+        _ => plain(part),
+    };
+    match operand {
+        Value::List(path) if path.len() == 2 => {
+            format!("{kind}{} of {} is present", name(&path[1]), name(&path[0]))
+        }
+        other => format!("{kind}{} is present", name(one(other))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::FileId;
+    use crate::text::yaml::{Limits, parse};
+
+    fn said(condition: &str) -> String {
+        let document = parse(FileId::DETACHED, condition.into(), &Limits::default()).unwrap();
+        words(&document.root().to_value())
+    }
+
+    #[test]
+    fn conditions_read_as_sentences() {
+        for (written, read) in [
+            ("{ variability_input: live }", "live"),
+            (
+                "{ and: [{ variability_input: live }, { not: { variability_input: debug } }] }",
+                "live and not debug",
+            ),
+            (
+                "{ not: [{ or: [{ logic_expression: a }, { logic_expression: b }] }] }",
+                "not (a or b)",
+            ),
+            ("{ and: [{ or: [{ logic_expression: a }, true] }] }", "a or true"),
+            ("{ equal: [{ variability_input: stack }, cluster] }", "stack = cluster"),
+            (
+                "{ implies: [{ greater: [{ variability_input: size }, 5] }, false] }",
+                "(size > 5) implies false",
+            ),
+            ("{ node_presence: broker }", "broker is present"),
+            ("{ relation_presence: [database, backup] }", "relation backup of database is present"),
+            ("{ relation_presence: [orders, 0] }", "relation number 1 of orders is present"),
+            ("{ has_source: SELF }", "has_source: SELF"),
+            ("true", "true"),
+            ("default_alternative: true", "no other alternative is present"),
+        ] {
+            assert_eq!(said(written), read);
+        }
+    }
+}
