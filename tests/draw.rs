@@ -201,6 +201,24 @@ fn draws_svg_that_tells_variants_apart() {
 }
 
 #[test]
+fn draws_what_is_alike_in_large_svgs_as_one() {
+    let dir = workplace();
+    let nodes: String =
+        (0..80).map(|at| format!("    worker_{at}: {{ type: Worker }}\n")).collect();
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n{nodes}"
+    );
+    fs::write(dir.path().join("many.yaml"), text).unwrap();
+    let svg = output(&dir, "graph many.yaml --format svg");
+    assert!(svg.contains(">worker_* × 80</text>"), "{svg}");
+    assert_eq!(svg.matches("<g class=\"node").count(), 1);
+    let each = output(&dir, "graph many.yaml --format svg --expand");
+    assert_eq!(each.matches("<g class=\"node").count(), 80);
+    // Other formats are for other programs.
+    assert_eq!(json(&dir, "graph many.yaml --format json")["nodes"].as_array().unwrap().len(), 80);
+}
+
+#[test]
 fn writes_to_a_file() {
     let dir = workplace();
     assert_eq!(output(&dir, "graph shop.yaml --format svg -o shop.svg"), "");

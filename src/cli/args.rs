@@ -394,6 +394,9 @@ pub(crate) struct GraphArgs {
     /// Leave out what is absent; without a choice, from the variant that defaults make
     #[arg(long)]
     pub present_only: bool,
+    /// Draw each node, also in an SVG of many, where those that are alike are drawn as one otherwise
+    #[arg(long)]
+    pub expand: bool,
     /// Write the drawing to this file, all of it or nothing, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]

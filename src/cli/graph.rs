@@ -45,6 +45,9 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     let text = match args.format {
         DrawingFormat::Mermaid => drawing.to_mermaid(),
         DrawingFormat::Dot => drawing.to_dot(),
+        DrawingFormat::Svg if drawing.is_large() && !args.expand => {
+            drawing.collapsed().to_svg(&Svg::default())
+        }
         DrawingFormat::Svg => drawing.to_svg(&Svg::default()),
         // Texts and numbers always serialise.
         DrawingFormat::Json => json(&drawing),

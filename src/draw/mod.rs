@@ -3,6 +3,7 @@
 //! A [`Drawing`] is an [`Outline`] and a [`State`] for everything in it. So one variant can be
 //! drawn over the whole outline, and the difference between two.
 
+mod collapse;
 mod dot;
 mod layout;
 mod mermaid;

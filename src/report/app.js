@@ -897,7 +897,12 @@ function pinch(place) {
 
 /* Where all of a drawing can be seen but not read, its nodes are listed by what becomes of them; each leads to its place in the drawing. */
 
-const overview = { tiles: [], at: -1 };
+const overview = { tiles: [], at: -1, by: 'state', open: new Set() };
+
+/** So few that are alike are listed one by one. */
+const FEW = 4;
+/** What names have in common that differ in digits only. */
+const shape = (name) => name.replace(/\d+/g, '*');
 
 function buildOverview() {
   const nodes = groups.filter(({ isNode }) => isNode);
@@ -907,8 +912,9 @@ function buildOverview() {
     return { tile, group, element, name };
   });
   const search = make('input', { type: 'search', id: 'find-node', placeholder: 'Find a node …', 'aria-label': 'Find a node', oninput: () => findNode(0), onkeydown: (event) => event.key === 'Enter' && findNode(event.shiftKey ? -1 : 1) });
+  const by = make('select', { id: 'overview-by', 'aria-label': 'How the overview is ordered', onchange: () => (Object.assign(overview, { by: by.value }), renderOverview()) }, make('option', { value: 'state' }, 'by state'), data.elements.some(({ host }) => host != null) && make('option', { value: 'host' }, 'by host'));
   const toggle = button('', () => showOverview(byId('overview').hidden), { id: 'overview-toggle' });
-  byId('drawing-tools').append(search, toggle, make('span', { class: 'hint', id: 'find-hits' }));
+  byId('drawing-tools').append(search, toggle, by.options.length > 1 ? by : '', make('span', { class: 'hint', id: 'find-hits' }));
   showOverview(zoom.shown < LEGIBLE && nodes.length > 1);
 }
 
@@ -916,20 +922,57 @@ function showOverview(wanted) {
   byId('overview').hidden = !wanted;
   zoom.place.hidden = wanted;
   byId('zoom').hidden = wanted;
+  if (byId('overview-by')) byId('overview-by').hidden = !wanted;
   byId('overview-toggle').textContent = wanted ? 'Drawing' : 'Overview';
   if (!wanted && zoom.scale === null) fitDrawing();
 }
 
 function renderOverview() {
-  const found = new Map();
   for (const { tile, element, name } of overview.tiles) {
     const now = shown(element);
     tile.className = `tile ${now}`;
     tile.setAttribute('aria-label', `${name}, ${now}`);
-    found.set(now, [...(found.get(now) ?? []), tile]);
   }
-  const part = (now) => make('section', {}, make('h3', {}, `${now} (${found.get(now).length.toLocaleString('en')})`), make('div', { class: 'tiles' }, found.get(now)));
-  fill(byId('overview'), ['added', 'removed', 'present', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part));
+  fill(byId('overview'), overview.by === 'host' ? hostParts() : stateParts());
+}
+
+const grouped = (list, key) => list.reduce((found, one) => found.set(key(one), [...(found.get(key(one)) ?? []), one]), new Map());
+const tilesOf = (list) => make('div', { class: 'tiles' }, list.map(({ tile }) => tile));
+
+/** A part of the overview that is collapsed until somebody opens it, and stays as it was left. */
+function collapsed(id, title, content) {
+  const toggled = (event) => overview.open[event.target.open ? 'add' : 'delete'](id);
+  return make('details', { class: 'alike', open: overview.open.has(id), ontoggle: toggled }, make('summary', {}, title), content);
+}
+
+/** What is in each state; what is alike is collapsed. */
+function stateParts() {
+  const found = grouped(overview.tiles, ({ element }) => shown(element));
+  const part = (now) => {
+    const alike = [...grouped(found.get(now), ({ name }) => shape(name))];
+    const [many, few] = [alike.filter(([, list]) => list.length > FEW), alike.filter(([, list]) => list.length <= FEW)];
+    const kinds = many.map(([name, list]) => collapsed(`${now} ${name}`, [make('span', { class: `key ${now}` }, make('i', { 'aria-hidden': true }), name), ` × ${list.length.toLocaleString('en')}`], tilesOf(list)));
+    return make('section', {}, make('h3', {}, `${now} (${found.get(now).length.toLocaleString('en')})`), kinds, few.length > 0 && tilesOf(few.flatMap(([, list]) => list)));
+  };
+  return ['added', 'removed', 'present', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part);
+}
+
+/** What each node hosts or may host, collapsed; and what nothing hosts. A node stands below the first of its hosts. */
+function hostParts() {
+  const hostOf = new Map();
+  data.elements.forEach(({ host, container }, relation) => {
+    const now = host == null ? 'absent' : shown(relation);
+    if (now !== 'absent' && !hostOf.has(container)) hostOf.set(container, host);
+  });
+  const hosted = grouped(overview.tiles, ({ element }) => hostOf.get(element) ?? -1);
+  const hosts = overview.tiles.filter(({ element }) => hosted.has(element));
+  const free = (hosted.get(-1) ?? []).filter(({ element }) => !hosted.has(element));
+  const part = ({ element, name }) => collapsed(`host ${element}`, [make('span', { class: `key ${shown(element)}` }, make('i', { 'aria-hidden': true }), name), ` hosts ${hosted.get(element).length.toLocaleString('en')}`], tilesOf(hosted.get(element)));
+  const tops = hosts.filter(({ element }) => !hostOf.has(element));
+  return [
+    make('section', {}, make('h3', {}, `hosts (${hosts.length.toLocaleString('en')})`), hosts.map(part), tops.length > 0 && tilesOf(tops)),
+    free.length > 0 && make('section', {}, make('h3', {}, `neither host nor hosted (${free.length.toLocaleString('en')})`), tilesOf(free)),
+  ];
 }
 
 /** What is found stays in the overview; Enter leads from one to the next in the drawing. */
@@ -940,6 +983,12 @@ function findNode(step) {
   for (const one of overview.tiles) {
     one.group.classList.remove('found');
     one.tile.hidden = wanted !== '' && !isHit.has(one);
+  }
+  // What is found is not to be collapsed.
+  for (const part of byId('overview').querySelectorAll('details')) {
+    const has = part.querySelector('.tile:not([hidden])') !== null;
+    part.hidden = wanted !== '' && !has;
+    if (wanted !== '' && has) part.open = true;
   }
   byId('find-hits').textContent = wanted === '' ? '' : hits.length === 0 ? 'none' : count(hits.length, 'node');
   overview.at = step === 0 ? -1 : (overview.at + step + hits.length) % hits.length;

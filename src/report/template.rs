@@ -2,6 +2,7 @@
 
 use crate::explore::outline::{conditions, group_conditions};
 use crate::explore::words;
+use crate::variability::element::ElementKind;
 use crate::variability::prepared::Prepared;
 use serde::Serialize;
 
@@ -18,6 +19,9 @@ pub(super) struct ElementReport {
     pub container: Option<usize>,
     /// What its author says about its presence, in words.
     pub conditions: Option<String>,
+    /// Of a relation that hosts its node, the position of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<usize>,
     /// `file:line:column`
     pub place: String,
 }
@@ -41,6 +45,11 @@ impl TemplateReport {
         let (graph, sources) = (&prepared.graph, prepared.sources());
         let root = graph.template.root;
         let groups = group_conditions(graph);
+        let host = |slot: u32| {
+            let relation = &graph.relations[slot as usize];
+            let target = relation.target.filter(|_| relation.hosting)?;
+            Some(graph.node(target).id.0 as usize)
+        };
         let element = |id| {
             let element = graph.element(id);
             let conditions = conditions(graph, id, &groups);
@@ -50,6 +59,7 @@ impl TemplateReport {
                 kind: element.kind.as_str(),
                 container: element.container.map(|container| container.0 as usize),
                 conditions: (!conditions.is_empty()).then(|| words::all(&conditions)),
+                host: if element.kind == ElementKind::Relation { host(element.slot) } else { None },
                 place: sources.place(element.span),
             }
         };

@@ -389,7 +389,14 @@ async function findsInLargeTopologies() {
   const { opened, finish } = await open({}, largePage);
   assert.ok(await opened.locator('#overview').isVisible());
   const tiles = opened.locator('#overview .tile:visible');
+  // What is alike is collapsed until it is asked for.
+  assert.deepEqual(await tiles.allInnerTexts(), ['stage_0']);
+  const alike = opened.locator('#overview summary');
+  assert.deepEqual(await alike.allInnerTexts(), ['stage_* × 119']);
+  for (const one of await alike.all()) await one.click();
   assert.equal(await tiles.count(), await opened.locator('#drawing .node').count());
+  await press(opened, 'full', 'true');
+  assert.deepEqual(await alike.allInnerTexts(), ['stage_* × 120']);
   await opened.locator('#find-node').fill('stage_77');
   assert.equal(await tiles.count(), 1);
   await opened.keyboard.press('Enter');
@@ -409,6 +416,25 @@ async function findsInLargeTopologies() {
   assert.equal(new Set(seen).size, 3);
   await opened.locator('#find-node').fill('nowhere');
   assert.equal(await opened.locator('#find-hits').innerText(), 'none');
+  await finish();
+}
+
+/** Below a host stands what it hosts. */
+async function listsByHost() {
+  const { opened, finish } = await open();
+  await press(opened, 'stack', 'cluster');
+  await opened.locator('#overview-toggle').click();
+  await opened.locator('#overview-by').selectOption({ label: 'by host' });
+  const hosts = await opened.locator('#overview summary').allInnerTexts();
+  const graph = run('graph', template);
+  const cluster = graph.nodes.findIndex(({ identifier }) => identifier === 'node.cluster');
+  const sources = graph.relations.filter(({ hosting, target, identifier }) => hosting && target === cluster).map(({ source }) => graph.nodes[source].name);
+  await opened.locator('#overview summary', { hasText: 'cluster hosts' }).click();
+  const listed = await opened.locator('#overview details[open] .tile').allInnerTexts();
+  assert.ok(listed.length > 4 && listed.every((name) => sources.includes(name)), `${hosts} ${listed}`);
+  await opened.locator('#overview .tile:visible', { hasText: 'worker' }).click();
+  assert.ok(await opened.locator('#drawing').isVisible());
+  assert.equal(await opened.locator('#drawing .found').getAttribute('data-id'), 'node.worker');
   await finish();
 }
 
@@ -517,7 +543,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }

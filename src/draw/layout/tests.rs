@@ -29,6 +29,8 @@ fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
     })
 }
 
+const BOX: Size = Size { width: 80.0, height: 40.0 };
+
 /// How far a point is inside of a box; negative outside.
 fn depth(point: Point, centre: Point, size: Size) -> f64 {
     (size.width / 2.0 - (point.x - centre.x).abs())
@@ -168,16 +170,16 @@ fn edges(pairs: &[(usize, usize)], hosting: bool) -> Vec<LayoutEdge> {
 fn cycles_are_broken_where_nothing_is_hosted() {
     let mut all = edges(&[(2, 1), (1, 0)], true);
     all.extend(edges(&[(0, 2), (0, 1)], false));
-    assert_eq!(rank::rank(3, &all), [2, 1, 0]);
+    assert_eq!(rank::rank(&[BOX; 3], &all), [2, 1, 0]);
     // Hosting in a circle is nonsense, but no reason to fail.
-    let ranks = rank::rank(3, &edges(&[(0, 1), (1, 2), (2, 0)], true));
+    let ranks = rank::rank(&[BOX; 3], &edges(&[(0, 1), (1, 2), (2, 0)], true));
     assert_eq!(ranks.iter().max(), Some(&2));
 }
 
 #[test]
 fn boxes_are_near_what_they_belong_to() {
     // 3 is used by 2 only, 4 uses 2 only: neither is at the top or at the bottom for that.
-    let ranks = rank::rank(5, &edges(&[(0, 1), (1, 2), (2, 3), (4, 2)], false));
+    let ranks = rank::rank(&[BOX; 5], &edges(&[(0, 1), (1, 2), (2, 3), (4, 2)], false));
     assert_eq!(ranks, [0, 1, 2, 3, 1]);
 }
 
@@ -185,7 +187,7 @@ fn boxes_are_near_what_they_belong_to() {
 fn what_can_be_drawn_without_crossings_is() {
     // A tree whose branches are written in the wrong order.
     let all = edges(&[(0, 1), (0, 2), (1, 6), (2, 3), (2, 4), (1, 5)], false);
-    assert_eq!(Layered::new(&rank::rank(7, &all), &all).crossings(), 0);
+    assert_eq!(Layered::new(&rank::rank(&[BOX; 7], &all), &all).crossings(), 0);
 }
 
 #[test]
