@@ -170,5 +170,6 @@ fn it_works_in_a_browser() {
         &small_page,
         &fixed_page,
         &large_page,
+        &page("prod.html", &[SHOP, "--preset", "prod"]),
     ]);
 }

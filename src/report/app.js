@@ -705,7 +705,10 @@ function samePreset() {
     const one = cases[complete.get(input)];
     return one.value === one.label ? one.value : null;
   };
-  const isSame = ({ error, inputs }) => error == null && data.inputs.every(({ name }, input) => value(input) != null && value(input) === inputs[name]);
+  // What the command fixes a preset may have otherwise.
+  const open = new Set(data.inputs.map(({ name }) => name));
+  const isFixed = ([name, text]) => open.has(name) || text === presets[0].inputs[name];
+  const isSame = ({ error, inputs }) => error == null && Object.entries(inputs).every(isFixed) && data.inputs.every(({ name }, input) => value(input) != null && value(input) === inputs[name]);
   return presets.findIndex(isSame);
 }
 

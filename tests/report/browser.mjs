@@ -1,6 +1,6 @@
-// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE. Everything that the page says is held against what
-// the command line says. FIXED-PAGE is of a template without open inputs,
-// LARGE-PAGE of one whose drawing cannot be read as a whole.
+// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE PROD-PAGE. Everything that the page says is held
+// against what the command line says. FIXED-PAGE is of a template without open inputs, LARGE-PAGE of one whose drawing cannot be read as a
+// whole, PROD-PAGE of the shop with its preset `prod`.
 //
 // Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
 
@@ -9,7 +9,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const [cuvee, template, page, small, smallPage, fixedPage, largePage] = process.argv.slice(2);
+const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage] = process.argv.slice(2);
 const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -193,9 +193,9 @@ async function loadsAndCompletes() {
   await finish();
 }
 
-/** Every preset and every choice, one after the other, in both templates. */
+/** Every choice, one after the other, in each template. */
 async function everyChoiceResolves() {
-  for (const [of, file] of [[template, page], [small, smallPage]]) {
+  for (const file of [page, smallPage, prodPage]) {
     const { opened, finish } = await open({}, file);
     await resolvesWhatIsShown(opened);
     for (const { name, cases: all } of await cases(opened)) {
@@ -208,6 +208,18 @@ async function everyChoiceResolves() {
     }
     await finish();
   }
+}
+
+/** What the command fixes stays as it is, whatever the presets of the page have for it. */
+async function keepsWhatTheCommandFixes() {
+  const { opened, finish } = await open({}, prodPage);
+  const presets = await opened.locator('#load option:not([disabled])').allInnerTexts();
+  assert.ok(presets.includes('sale'), presets.join());
+  for (const preset of presets.slice(1)) {
+    await opened.locator('#load').selectOption({ label: preset });
+    await resolvesWhatIsShown(opened);
+  }
+  await finish();
 }
 
 /** With the mouse as people have it: what is in the way of it is in the way here. */
@@ -543,7 +555,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }
