@@ -395,7 +395,7 @@ function buildConfigurator() {
     return;
   }
   const load = make('select', { id: 'load', 'aria-label': 'Preset to start from' });
-  load.append(make('option', { value: '' }, 'Load a preset …'));
+  load.append(make('option', { value: '' }, 'Preset …'));
   presets.forEach((preset, index) => {
     const possible = decisionsOf(index) !== null;
     load.append(make('option', { value: index, disabled: !possible }, possible ? preset.name : `${preset.name} (${preset.error ? 'rejected' : 'not in the formula'})`));
@@ -1096,6 +1096,8 @@ function renderDrawing() {
   const found = new Map();
   for (const { group, element, isNode } of groups) {
     const now = shown(element);
+    // Of a line that forks what is absent lies below what is there.
+    if (!isNode && now === 'absent' && !group.classList.contains('absent')) group.parentNode.prepend(group);
     group.classList.remove(...STATES);
     group.classList.add(now);
     if (!isNode) continue;
