@@ -225,6 +225,8 @@ Options:
                                        are rewritten to be right there
       --output-dir <DIR>               Write the result into this directory, with the files that it
                                        names and those that they name
+      --all-files                      Pack hidden files and the tests beside the template into an
+                                       archive, too
       --format <FORMAT>                Format of the result; in an archive it is always yaml
                                        [default: yaml] [possible values: yaml, json]
       --edmm                           Let nodes keep their types and say `technology`, instead of
@@ -284,6 +286,7 @@ Options:
       --non-normative       With the non-normative types of chapter 9 of TOSCA Simple Profile
       --only-tosca          Pass over files that have no `tosca_definitions_version`, such as other
                             YAML
+      --portable            Note also what is valid and refused by orchestrators all the same
       --strict              Take warnings for errors
       --format <FORMAT>     Format of what is found; all but human goes to standard output, json as
                             one object a line [default: human] [possible values: human, json, sarif]

@@ -42,6 +42,12 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::MissingProperty, "src/tosca/value/tests.rs"),
     (Code::MissingRequirement, "tests/diagnostics/requirement-missing.yaml"),
     (Code::OpenInput, "tests/inputs_cases.rs"),
+    (Code::PortableArtifact, "tests/diagnostics/portable-artifact.yaml"),
+    (Code::PortableMetadata, "tests/diagnostics/portable-metadata.yaml"),
+    (Code::PortableNode, "tests/diagnostics/portable-node.yaml"),
+    (Code::PortableRelationship, "tests/diagnostics/portable-relationship.yaml"),
+    (Code::PortableRequired, "tests/diagnostics/portable-required.yaml"),
+    (Code::PortableSchema, "tests/diagnostics/portable-schema.yaml"),
     (Code::TooManyRelations, "tests/diagnostics/requirement-surplus.yaml"),
     (Code::TypeClash, "tests/diagnostics/type-clash.yaml"),
     (Code::Undecidable, "src/tosca/value/tests.rs"),
@@ -64,7 +70,7 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
             "a case expects {code}, so it belongs to resolving"
         );
         let text = std::fs::read_to_string(root.join(test))?;
-        let reported = ["error", "warning"].map(|severity| format!("# {severity}[{code}]"));
+        let reported = ["error", "warning", "note"].map(|severity| format!("# {severity}[{code}]"));
         let expects = text.contains(&format!("Code::{code:?}"))
             || reported.iter().any(|reported| text.contains(reported));
         assert!(expects, "{test} does not expect {code}");

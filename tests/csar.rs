@@ -640,6 +640,40 @@ mod writes {
     }
 
     #[test]
+    fn tests_and_what_is_hidden_where_they_are_asked_for() {
+        let extras = [
+            (".git/config", ""),
+            (".hidden", ""),
+            ("definitions/tests/prod/inputs.yaml", "{}"),
+            ("tests/prod/inputs.yaml", "{}"),
+        ];
+        let others = [("old.csar", ""), ("scripts/tests/brew.sh", "")];
+        let all = || FILES.into_iter().chain(extras).chain(others);
+        let in_directory = all().map(|(name, text)| (format!("shop/{name}"), text));
+        let directory =
+            Resolver::new("shop").files(MemoryFiles::from_iter(in_directory)).resolve().unwrap();
+        let in_archive = resolver(zip(all())).resolve().unwrap();
+
+        let sorted = |names: Vec<&'static str>| -> Vec<_> {
+            let mut names: Vec<_> = names.into_iter().filter(|name| *name != FILES[0].0).collect();
+            names.sort_unstable();
+            [&[FILES[0].0], &*names].concat()
+        };
+        let kept: Vec<_> =
+            FILES.iter().map(|(name, _)| *name).chain(["scripts/tests/brew.sh"]).collect();
+        let with = |more: &[&'static str]| sorted([&*kept, more].concat());
+        let names_of = |bytes: Result<Vec<u8>, Failure>| -> Vec<String> {
+            names(&unzip(bytes.unwrap())).into_iter().map(Into::into).collect()
+        };
+        assert_eq!(names_of(directory.to_csar()), with(&[]));
+        let extra_names = extras.map(|(name, _)| name);
+        assert_eq!(names_of(directory.to_csar_with_all_files()), with(&extra_names));
+        assert_eq!(names_of(in_archive.to_csar()), with(&[".git/config", ".hidden", "old.csar"]));
+        let everything = [&extra_names[..], &["old.csar"]].concat();
+        assert_eq!(names_of(in_archive.to_csar_with_all_files()), with(&everything));
+    }
+
+    #[test]
     fn what_it_can_read_itself() {
         // Deflated, they would look like bombs.
         let (zeros, edge) = ("\0".repeat(3 << 20), "tea\0".repeat(1 << 18) + "x");
@@ -699,6 +733,19 @@ mod as_typed {
             fs::write(path, text).unwrap();
         }
         dir
+    }
+
+    #[test]
+    fn tests_are_packed_where_all_files_are_asked_for() {
+        let dir = workplace();
+        fs::create_dir(dir.path().join("shop/tests")).unwrap();
+        fs::write(dir.path().join("shop/tests/notes.txt"), "tea").unwrap();
+        for (flag, is_packed) in [("", false), (" --all-files", true)] {
+            cuvee(&dir, &format!("resolve shop -o a.csar{flag}")).assert().success();
+            let files = unzip(fs::read(dir.path().join("a.csar")).unwrap());
+            assert_eq!(names(&files).contains(&"tests/notes.txt"), is_packed);
+        }
+        cuvee(&dir, "resolve shop --all-files").assert().code(2);
     }
 
     #[test]

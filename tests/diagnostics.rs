@@ -1,9 +1,14 @@
 //! One fixture a rule: what is wrong, and beside it what is right.
 //!
 //! What is to be reported stands as a comment in the line of its cause: `# error[code]: message
-//! (section)`, or `warning`, or `note`. Exactly that is reported, in exactly those lines.
+//! (section)`, or `warning`, or `note`. Exactly that is reported, in exactly those lines. Below its
+//! first line a fixture may say with which flag it is validated: `# with --portable`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its fixtures has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot read its fixtures has failed"
+)]
 
 use cuvee::Resolver;
 use cuvee::diagnostic::Diagnostic;
@@ -56,6 +61,17 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
         reported.entry((name(at.path), at.line)).or_default().push(text);
     }
     reported
+}
+
+/// How a fixture is validated.
+fn resolver(fixture: &Path) -> Resolver {
+    let text = fs::read_to_string(fixture).unwrap();
+    let resolver = Resolver::new(fixture);
+    match text.lines().find_map(|line| line.strip_prefix("# with ")) {
+        None => resolver,
+        Some("--portable") => resolver.portable(),
+        Some(flag) => panic!("{}: nobody knows `{flag}` here", fixture.display()),
+    }
 }
 
 fn fixtures() -> Vec<PathBuf> {
@@ -134,7 +150,7 @@ fn fixtures_are_reported_as_they_say() {
     let mut wrong = String::new();
     for fixture in fixtures() {
         let name = name(&fixture);
-        let Validation { diagnostics, sources, .. } = Resolver::new(&fixture).validate();
+        let Validation { diagnostics, sources, .. } = resolver(&fixture).validate();
         let (expected, reported) = (expected(&sources), reported(&diagnostics, &sources));
         let missing = expected.iter().filter(|(place, texts)| reported.get(place) != Some(texts));
         let surplus = reported.iter().filter(|(place, texts)| expected.get(place) != Some(texts));

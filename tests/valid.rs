@@ -59,6 +59,15 @@ fn templates_of_chapter_2_are_valid() {
 }
 
 #[test]
+fn examples_are_refused_by_nobody() {
+    for path in examples() {
+        let Validation { diagnostics, sources, .. } = Resolver::new(&path).portable().validate();
+        let notes: Vec<_> = diagnostics.iter().map(|note| note.one_line(&sources)).collect();
+        assert!(!notes.iter().any(|note| note.contains("[portable-")), "{notes:#?}");
+    }
+}
+
+#[test]
 fn templates_of_chapter_2_are_resolved_already() {
     for path in templates_of_chapter_2() {
         let resolution = Resolver::new(&path).resolve().unwrap();

@@ -161,6 +161,9 @@ pub(crate) struct ResolveArgs {
     /// Write the result into this directory, with the files that it names and those that they name
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub output_dir: Option<PathBuf>,
+    /// Pack hidden files and the tests beside the template into an archive, too
+    #[arg(long, requires = "output")]
+    pub all_files: bool,
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
@@ -615,6 +618,9 @@ pub(crate) struct ValidateArgs {
     /// Pass over files that have no `tosca_definitions_version`, such as other YAML
     #[arg(long)]
     pub only_tosca: bool,
+    /// Note also what is valid and refused by orchestrators all the same
+    #[arg(long)]
+    pub portable: bool,
     /// Take warnings for errors
     #[arg(long)]
     pub strict: bool,

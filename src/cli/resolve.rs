@@ -71,6 +71,9 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
         output::to_directory(directory, &files, &read).map_err(rejected)?;
     } else {
         let content = match args.format {
+            _ if target.is_some_and(is_archive) && args.all_files => {
+                resolution.to_csar_with_all_files()?.into()
+            }
             _ if target.is_some_and(is_archive) => resolution.to_csar()?.into(),
             ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml().as_bytes()),
             ResultFormat::Json => resolution.to_json().into_bytes().into(),

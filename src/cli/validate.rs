@@ -65,11 +65,16 @@ fn may_be_tosca(path: &Path) -> bool {
 
 /// What is wrong with one template; that it cannot be read is one of these things.
 fn validate(template: &Path, args: &ValidateArgs) -> Validation {
-    let resolver = match select::chosen(template, &args.choose) {
-        Ok(resolver) if args.non_normative => resolver.non_normative_types(),
+    let mut resolver = match select::chosen(template, &args.choose) {
         Ok(resolver) => resolver,
         Err(failure) => return failure.into(),
     };
+    if args.non_normative {
+        resolver = resolver.non_normative_types();
+    }
+    if args.portable {
+        resolver = resolver.portable();
+    }
     let validation = resolver.validate();
     if args.strict { validation.strict() } else { validation }
 }

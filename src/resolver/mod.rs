@@ -214,6 +214,23 @@ impl Resolver {
         self
     }
 
+    /// Adds notes on what is valid and refused by orchestrators all the same, where a template is
+    /// validated.
+    ///
+    /// ```
+    /// let text = "
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// metadata: {template_version: 1.10}
+    /// ";
+    /// let validation = cuvee::Resolver::from_text("tea.yaml", text).portable().validate();
+    /// assert!(validation.is_valid(true));
+    /// assert_eq!(validation.diagnostics[0].code.as_str(), "portable-metadata");
+    /// ```
+    pub fn portable(mut self) -> Self {
+        self.choice.is_portable = true;
+        self
+    }
+
     /// Replaces the functions of TOSCA whose values need no run time by their values: those that
     /// take from topology inputs and properties.
     ///

@@ -21,6 +21,7 @@ mod interface;
 mod node;
 mod parameter;
 mod policy;
+mod portability;
 mod property;
 mod relation;
 mod service;
@@ -139,6 +140,9 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
     }
     let checker = Checker::new(prepared, &types, presence.as_ref(), &documents);
     checker.all();
+    if choice.is_portable {
+        checker.portability();
+    }
     let findings = checker.findings.into_inner();
     match &presence {
         Some(_) => diagnostics.0.extend(findings.into_iter().map(|finding| finding.diagnostic)),

@@ -39,6 +39,8 @@ pub(crate) struct Choice {
     pub solver: SolverKind,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
+    /// Whether validating tells what is valid and refused by others.
+    pub is_portable: bool,
     /// Whether phases go on after mistakes, as far as they can.
     pub tolerant: bool,
     /// Whether nodes keep their types and say their technologies.

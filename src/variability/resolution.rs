@@ -9,7 +9,7 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits};
-use crate::tosca::csar::{self, Extension, Package};
+use crate::tosca::csar::{self, Extension, Extras, Package};
 use crate::variability::element::ElementKind;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,9 @@ impl Resolution {
     /// The resolved template in an archive, with the files of the archive or directory that it came
     /// from.
     ///
-    /// Other variable templates are left out, and from a directory what is hidden and archives
-    /// (`.csar`); all else stays. The same files give the same bytes.
+    /// Left out are other variable templates and `tests` at the root or beside the template, and from
+    /// a directory what is hidden and archives (`.csar`); all else stays. The same files give the same
+    /// bytes.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -133,8 +134,20 @@ impl Resolution {
     /// A [`Failure`] where the template was a file of its own, where the archive would lack a file
     /// that the result needs, or where a file cannot be read.
     pub fn to_csar(&self) -> Result<Vec<u8>, Failure> {
+        self.packed(Extras::Left)
+    }
+
+    /// As [`Resolution::to_csar`], with what is hidden and with tests.
+    ///
+    /// # Errors
+    /// As [`Resolution::to_csar`].
+    pub fn to_csar_with_all_files(&self) -> Result<Vec<u8>, Failure> {
+        self.packed(Extras::Packed)
+    }
+
+    fn packed(&self, extras: Extras) -> Result<Vec<u8>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
-        csar::pack(&self.package, &self.yaml, &EXTENSION).map_err(failure)
+        csar::pack(&self.package, &self.yaml, &EXTENSION, extras).map_err(failure)
     }
 
     /// Makes the relative names of files in the resolved template right for a file in this

@@ -21,7 +21,7 @@ mod package;
 
 pub use archive::{Archive, Limits};
 pub(crate) use names::{gather, renamed};
-pub(crate) use pack::{Extension, pack};
+pub(crate) use pack::{Extension, Extras, pack};
 pub(crate) use package::{Package, TEMPLATE_NAMES};
 
 use std::path::Path;

@@ -9,8 +9,10 @@
 //! | another service template with variability, or of a variability version with a topology | left out |
 //! | types of a variability version | with the version of plain TOSCA |
 //! | `TOSCA.meta` | of version 1.1, without blocks about files that are not as they were |
-//! | in a directory: what is hidden (`.git`), and archives (`.csar`) | left out |
-//! | all others: types, artifacts, inputs, rules, tests | as they are |
+//! | in a directory: archives (`.csar`) | left out |
+//! | in a directory: what is hidden (`.git`) | left out, unless all files are asked for |
+//! | `tests` at the root or beside the template: other variants, and what they resolve to | so are these |
+//! | all others: types, artifacts, inputs, rules | as they are |
 
 use super::archive::Limits;
 use super::meta::{META, Meta};
@@ -37,12 +39,24 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 const LEVEL: u32 = 6;
 const PERMISSIONS: u32 = 0o644;
 
+/// Where tests lie, at the root or beside the template.
+const TESTS: &str = "tests";
+
 /// An extension of TOSCA, of which no archive holds a template: what was made of one is plain.
 pub(crate) struct Extension {
     /// Whether templates of this definitions version can be made plain.
     pub is_version: fn(&str) -> bool,
     /// The key in the topology by which a template says that it has to be.
     pub key: &'static str,
+}
+
+/// Which files of a package an archive holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extras {
+    /// Those that a deployment may need.
+    Left,
+    /// What is hidden and tests, too.
+    Packed,
 }
 
 /// Packs a resolved template with the files of its package.
@@ -54,6 +68,7 @@ pub(crate) fn pack(
     package: &Package,
     resolved: &str,
     extension: &Extension,
+    extras: Extras,
 ) -> Result<Vec<u8>, Diagnostic> {
     let Some(root) = &package.root else {
         let message = format!(
@@ -67,7 +82,9 @@ pub(crate) fn pack(
     let files = &*package.files;
     let entry =
         package.template.strip_prefix(&root.path).ok().and_then(in_archive).unwrap_or_default();
-    let mut contents = contents(files, root, extension)?;
+    let is_left_out = |path: &Path| is_left_out(package, root, extras, path);
+    let paths = listed(files, &root.path, "an archive", &is_left_out)?;
+    let mut contents = contents(files, root, paths, extension)?;
     contents.insert(entry.clone(), Content::Resolved(imports(resolved)));
     let meta = meta(root, &entry, resolved);
     let wanted = std::iter::once((META, entry.clone()))
@@ -162,16 +179,11 @@ fn in_archive(path: &Path) -> Option<String> {
 fn contents(
     files: &dyn FileSystem,
     root: &Root,
+    paths: Vec<PathBuf>,
     extension: &Extension,
 ) -> Result<BTreeMap<String, Content>, Diagnostic> {
     let mut contents = BTreeMap::new();
-    // Of a directory, neither what is hidden nor archives made of it.
-    let is_left_out = |path: &Path| {
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        root.archive.is_none()
-            && (hidden || path.extension().is_some_and(|extension| extension == "csar"))
-    };
-    for path in listed(files, &root.path, "an archive", &is_left_out)? {
+    for path in paths {
         let relative = path.strip_prefix(&root.path).unwrap_or(&path);
         let name = in_archive(relative)
             .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))?;
@@ -186,6 +198,18 @@ fn contents(
         contents.extend(content.map(|content| (name, content)));
     }
     Ok(contents)
+}
+
+/// Whether a file or a directory does not go into the archive: what was made of a directory never
+/// does, what serves only those who write the template when they ask for it.
+fn is_left_out(package: &Package, root: &Root, extras: Extras, path: &Path) -> bool {
+    let is_directory = root.archive.is_none();
+    let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let of_template = [Some(&*root.path), package.template.parent()];
+    let are_tests =
+        path.file_name().is_some_and(|name| name == TESTS) && of_template.contains(&path.parent());
+    is_directory && path.extension().is_some_and(|extension| extension == "csar")
+        || extras == Extras::Left && (is_directory && is_hidden || are_tests)
 }
 
 /// Every file below a directory, for something made of them, but for what is left out.
@@ -269,7 +293,7 @@ fn all_there<'c>(
             if is_yaml(Path::new(&name)) {
                 let message = format!("the archive would not hold `{name}`, which `{by}` needs");
                 return Err(error(message).help(
-                    "what is imported lies below the root, and is no variable template itself",
+                    "what is imported lies below the root, is no variable template itself, and, unless all files are asked for, neither hidden nor a test",
                 ));
             }
             continue;

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+mkdir "$GUESTBOOK_DIR/book"
+echo "book create" >>"$GUESTBOOK_DIR/happened"

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+rm -r "$GUESTBOOK_DIR/book"
+echo "book delete" >>"$GUESTBOOK_DIR/happened"

@@ -1,0 +1,4 @@
+#!/bin/sh
+# What happened stays.
+set -eu
+echo "house delete" >>"$GUESTBOOK_DIR/happened"

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+rmdir "$GUESTBOOK_DIR/index"
+echo "index delete" >>"$GUESTBOOK_DIR/happened"

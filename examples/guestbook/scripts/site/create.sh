@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+mkdir "$GUESTBOOK_DIR/site"
+echo "site create" >>"$GUESTBOOK_DIR/happened"

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+rm -r "$GUESTBOOK_DIR/site"
+echo "site delete" >>"$GUESTBOOK_DIR/happened"
