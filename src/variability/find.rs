@@ -10,7 +10,7 @@ use crate::variability::element::ElementKind;
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::objectives::{ObjectiveMeasure, WeightedSum, before_technologies};
+use crate::variability::objectives::{ObjectiveMeasure, WeightedSum, after_topology, before_technologies};
 use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
 
@@ -179,8 +179,9 @@ pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Uni
     if options.flag(Flag::OptimizationTopologyUnique) {
         let atoms = graph.nodes.iter().map(|node| node.id.into()).collect();
         let admits_more = !options.flag(Flag::OptimizationTopologyUniqueBackward);
-        let unique = Unique { atoms, admits_more, objectives: usize::MAX };
-        found.push((Code::AmbiguousTopology, unique));
+        let is_first = options.flag(Flag::OptimizationTopologyUniqueFirst);
+        let objectives = if is_first { after_topology(options) } else { usize::MAX };
+        found.push((Code::AmbiguousTopology, Unique { atoms, admits_more, objectives }));
     }
     let technologies = || graph.technologies.iter().map(|technology| technology.id.into());
     if options.flag(Flag::OptimizationScenarios) && options.flag(Flag::OptimizationScenariosUnique)

@@ -84,10 +84,14 @@ pub(crate) fn objectives(
     Ok(objectives)
 }
 
+/// How many of the objectives are about the topology.
+pub(crate) fn after_topology(options: &Options) -> usize {
+    usize::from(options.topology() != Optimization::Off)
+}
+
 /// How many of the objectives come before technologies are compared.
 pub(crate) fn before_technologies(options: &Options) -> usize {
-    let topology = options.topology() != Optimization::Off;
-    usize::from(topology) + usize::from(options.flag(Flag::OptimizationScenarios))
+    after_topology(options) + usize::from(options.flag(Flag::OptimizationScenarios))
 }
 
 /// How many steps the types of nodes derive from the components of their technologies' rules.

@@ -267,6 +267,7 @@ fn option() -> impl Strategy<Value = (String, String)> {
                 "property_enhanced_implication_mode",
                 "node_implication_mode",
                 "optimization_topology_unique_backward",
+                "optimization_topology_unique_first",
                 "optimization_technologies_first",
             ],
             vec!["true", "false"]

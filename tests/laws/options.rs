@@ -57,6 +57,7 @@ const JULY: &[(&str, &str)] = &[
     ("property_enhanced_implication_mode", "true"),
     ("node_implication_mode", "true"),
     ("optimization_topology_unique_backward", "false"),
+    ("optimization_topology_unique_first", "true"),
     ("optimization_technologies_first", "true"),
 ];
 

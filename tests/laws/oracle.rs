@@ -50,22 +50,14 @@ impl<'t> Oracle<'t> {
         let mut best = models.iter().filter(|model| self.costs(model) == least);
         // Models come in the order of preference.
         let first = best.next()?;
-        let differs = |kind: Kind, other: &[bool]| {
-            self.template.of_kind(kind).iter().any(|&id| first[id] != other[id])
-        };
-        let lacks = |other: &[bool]| {
-            self.template.of_kind(Kind::Node).iter().any(|&id| first[id] && !other[id])
-        };
-        let backward = self.options.flag("optimization_topology_unique_backward", true);
         if self.options.flag("optimization_topology_unique", true)
-            && best
-                .clone()
-                .any(|other| if backward { differs(Kind::Node, other) } else { lacks(other) })
+            && self.has_ambiguous_topology(&models, &least)
         {
             return rejected(&["ambiguous-topology"]);
         }
+        let technologies = self.template.of_kind(Kind::Technology);
         if self.options.flag("optimization_technologies_unique", false)
-            && best.any(|other| differs(Kind::Technology, other))
+            && best.any(|other| technologies.iter().any(|&id| first[id] != other[id]))
         {
             return rejected(&["ambiguous-technologies"]);
         }
@@ -75,6 +67,19 @@ impl<'t> Oracle<'t> {
         } else {
             Some(Outcome::Rejected(illformed))
         }
+    }
+
+    /// Whether two of the best models, or of those with the best topology, differ in nodes.
+    fn has_ambiguous_topology(&self, models: &Models, least: &[i64]) -> bool {
+        let first = self.options.flag("optimization_topology_unique_first", false);
+        let judged = if first { 1 } else { least.len() };
+        let mut best = models.iter().filter(|model| self.costs(model)[..judged] == least[..judged]);
+        let Some(taken) = best.next() else { return false };
+        let backward = self.options.flag("optimization_topology_unique_backward", true);
+        let nodes = self.template.of_kind(Kind::Node);
+        best.any(|other| {
+            nodes.iter().any(|&id| taken[id] != other[id] && (backward || taken[id]))
+        })
     }
 
     /// Elements in the order in which they are rather absent: nodes before all others.

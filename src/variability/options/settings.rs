@@ -3,7 +3,7 @@
 use super::OptionOrigin;
 use super::names::{Aspect, parse_mode};
 use super::presets::{self, ModeTable};
-use super::table::{OptionKey, SwitchFamily, TABLE, Takes, Unset};
+use super::table::{OptionDeclaration, OptionKey, SwitchFamily, TABLE, Takes, Unset};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::yaml::{Limits, Node, NodeKind, Scalar, parse};
@@ -152,20 +152,20 @@ impl OptionSettings {
         }
         let mut places: FxHashMap<OptionKey, Node<'_>> = FxHashMap::default();
         for (name, value) in map.entries() {
-            let Some(key) = diagnostics
+            let Some((key, option)) = diagnostics
                 .ok(find(name.text().unwrap_or_default()).map_err(|error| error.at(name.span())))
             else {
                 continue;
             };
-            let read = read_value(key, value, modes).map_err(|error| error.at(value.span()));
-            if let Some(first) = places.insert(key, name)
-                && !(first.text() != name.text() && settings.says(key, read.as_ref().ok()))
+            let read = read_value(option, value, modes).map_err(|error| error.at(value.span()));
+            if let Some(first) = places.insert(*key, name)
+                && !(first.text() != name.text() && settings.says(*key, read.as_ref().ok()))
             {
-                let error = twice(key).at(name.span()).label(first.span(), "here already");
+                let error = twice(option).at(name.span()).label(first.span(), "here already");
                 diagnostics.push(error);
             }
             if let Some(text) = diagnostics.ok(read) {
-                settings.set.insert(key, Setting { text, origin: origin(value.span()) });
+                settings.set.insert(*key, Setting { text, origin: origin(value.span()) });
             }
         }
         settings
@@ -179,7 +179,7 @@ impl OptionSettings {
     ) -> Self {
         let mut settings = Self::default();
         for (name, text) in overrides {
-            let read = find(name).and_then(|key| {
+            let read = find(name).and_then(|(key, option)| {
                 let document = parse(FileId::DETACHED, text.as_str().into(), &Limits::default())
                     .map_err(|error| {
                         Diagnostic::error(
@@ -187,7 +187,7 @@ impl OptionSettings {
                             format!("value of option `{name}`: {}", error.message),
                         )
                     })?;
-                Ok((key, read_value(key, document.root(), modes)?))
+                Ok((*key, read_value(option, document.root(), modes)?))
             });
             if let Some((key, text)) = diagnostics.ok(read) {
                 settings.set.insert(key, Setting { text, origin: OptionOrigin::CommandLine });
@@ -201,7 +201,7 @@ fn on_off(on: bool) -> &'static str {
     if on { "true" } else { "false" }
 }
 
-fn find(name: &str) -> Result<OptionKey, Diagnostic> {
+fn find(name: &str) -> Result<&'static (OptionKey, OptionDeclaration), Diagnostic> {
     TABLE.find(name).ok_or_else(|| {
         let error =
             Diagnostic::error(Code::InvalidOption, format!("unknown variability option `{name}`"));
@@ -209,8 +209,7 @@ fn find(name: &str) -> Result<OptionKey, Diagnostic> {
     })
 }
 
-fn twice(key: OptionKey) -> Diagnostic {
-    let option = key.declaration();
+fn twice(option: &OptionDeclaration) -> Diagnostic {
     let message = format!("option `{}` is given twice", option.name);
     let aka = option
         .alias
@@ -220,11 +219,10 @@ fn twice(key: OptionKey) -> Diagnostic {
 
 /// The value as [`Setting`] writes it.
 fn read_value(
-    key: OptionKey,
+    option: &OptionDeclaration,
     node: Node<'_>,
     modes: &ModeTable,
 ) -> Result<Cow<'static, str>, Diagnostic> {
-    let option = key.declaration();
     let error = || {
         let text = node.text().map(|text| format!(" `{text}`")).unwrap_or_default();
         Diagnostic::error(

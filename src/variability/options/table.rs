@@ -214,6 +214,7 @@ options! {
         AutomaticDefaultAlternatives "automatic_default_alternatives" (DefaultConditions, SWITCH, Is("false")) "Of several alternatives, the only one without conditions is the default alternative.";
         OptimizationTopologyUnique "optimization_topology_unique" (Solver, SWITCH, Is("true")) "Rejects a template of which two equally good variants differ in their nodes.";
         OptimizationTopologyUniqueBackward "optimization_topology_unique_backward" (Solver, SWITCH, Is("true")) "Two variants differ in their nodes also where the other one has more of them.";
+        OptimizationTopologyUniqueFirst "optimization_topology_unique_first" (Solver, SWITCH, Is("false")) "Whether two variants differ in their nodes is asked of those whose topology is equally good, before scenarios and technologies decide between them.";
         OptimizationScenarios "optimization_scenarios" (Solver, SWITCH, Is("false")) "Before technologies, looks for those whose rules are for the most special components.";
         OptimizationScenariosUnique "optimization_scenarios_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two variants whose technology rules are equally special differ in their technologies.";
         OptimizationTechnologiesUnique "optimization_technologies_unique" (Solver, SWITCH, Is("false")) "Rejects a template of which two equally good variants differ in their technologies.";
@@ -244,7 +245,7 @@ impl Ignored {
 }
 
 impl OptionKey {
-    pub(super) fn declaration(self) -> OptionDeclaration {
+    fn declaration(self) -> OptionDeclaration {
         match self {
             Self::Switch(family, kind, aspect) => family.declaration(kind, aspect),
             Self::ConditionMode(kind) => condition_mode(kind),
@@ -391,7 +392,8 @@ impl Takes {
 /// All declarations, in the order of the specification's list.
 pub(super) struct Table {
     pub(super) options: Vec<(OptionKey, OptionDeclaration)>,
-    by_name: FxHashMap<Cow<'static, str>, OptionKey>,
+    /// Where an option stands by its name or alias.
+    by_name: FxHashMap<Cow<'static, str>, usize>,
 }
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
@@ -401,17 +403,17 @@ impl Table {
         let mut options: Vec<_> =
             OptionKey::all().into_iter().map(|key| (key, key.declaration())).collect();
         options.sort_by_key(|(_, option)| option.section);
-        let names = options.iter().flat_map(|(key, option)| {
+        let names = options.iter().enumerate().flat_map(|(index, (_, option))| {
             let alias = option.alias.map(Cow::Borrowed);
-            std::iter::once(option.name.clone()).chain(alias).map(|name| (name, *key))
+            std::iter::once(option.name.clone()).chain(alias).map(move |name| (name, index))
         });
         let by_name = names.collect();
         Self { options, by_name }
     }
 
     /// The option of this name or alias.
-    pub(super) fn find(&self, name: &str) -> Option<OptionKey> {
-        self.by_name.get(name).copied()
+    pub(super) fn find(&self, name: &str) -> Option<&(OptionKey, OptionDeclaration)> {
+        self.options.get(*self.by_name.get(name)?)
     }
 
     /// Every name, without aliases.

@@ -117,6 +117,7 @@ const BEYOND: &str = "
     optimization_scenarios optimization_scenarios_unique optimization_technologies_first
     enrich_technologies_scenarios enrich_technologies_best_only enrich_technologies_specific_only
     automatic_default_alternatives unassigned_input_check optimization_topology_unique_backward
+    optimization_topology_unique_first
     fallback_property_default_alternative technology_required unique_scenario_constraint";
 
 #[test]
