@@ -64,6 +64,7 @@
 pub mod draw;
 pub mod exchange;
 pub mod explore;
+mod orchestrate;
 pub mod report;
 mod resolver;
 mod sat;
@@ -75,6 +76,7 @@ pub mod validate;
 mod variability;
 
 pub use explore::{matrix, outline};
+pub use orchestrate::plan;
 pub use resolver::Resolver;
 pub use sat::progress;
 pub use sat::solve::SolverKind;

@@ -5,7 +5,7 @@ mod cli;
 use cli::args::{Command, CommandLine};
 use cli::{
     analyze, assign, diff, explain, explain_code, export, graph, import, init, inputs, matrix,
-    options, packaging, quality, report, reporter::Reporter, resolve, test, types, validate,
+    options, packaging, plan, quality, report, reporter::Reporter, resolve, test, types, validate,
     variants,
 };
 use std::process::ExitCode;
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Inputs(args) => inputs::run(args, &reporter),
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
+        Command::Plan(args) => plan::run(args, &reporter),
         Command::Matrix(args) => matrix::run(args),
         Command::Report(args) => report::run(args),
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),

@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
 
 /// The wings with those that each knows beside itself.
-const WINGS: [(&str, &[&str]); 13] = [
+const WINGS: [(&str, &[&str]); 14] = [
     ("text", &[]),
     ("sat", &[]),
     ("tosca", &["text"]),
@@ -20,9 +20,13 @@ const WINGS: [(&str, &[&str]); 13] = [
     ("variability", &["text", "sat", "tosca", "topology"]),
     ("explore", &["text", "sat", "tosca", "topology", "variability"]),
     ("validate", &["text", "sat", "tosca", "topology", "variability", "explore"]),
-    ("draw", &["text", "tosca", "topology", "variability", "explore"]),
+    ("orchestrate", &["text", "tosca", "topology"]),
+    ("draw", &["text", "tosca", "topology", "variability", "explore", "orchestrate"]),
     ("exchange", &["text", "sat", "tosca", "topology", "variability", "explore"]),
-    ("report", &["text", "sat", "tosca", "topology", "variability", "explore", "draw"]),
+    (
+        "report",
+        &["text", "sat", "tosca", "topology", "variability", "explore", "orchestrate", "draw"],
+    ),
     ("resolver", BELOW_THE_WAY_IN),
     ("testing", &["text", "tosca", "topology", "variability", "resolver"]),
     ("cli", &[]),
@@ -36,6 +40,7 @@ const BELOW_THE_WAY_IN: &[&str] = &[
     "variability",
     "explore",
     "validate",
+    "orchestrate",
     "draw",
     "exchange",
     "report",

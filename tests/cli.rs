@@ -157,6 +157,8 @@ Commands:
   graph         Draw the topology, a variant in it, or the difference between two
   matrix        Show which elements are present with which preset
   report        Write a page with presets, topology, differences and a configurator
+  plan          Plan what happens when a variant is deployed, undeployed, or runs one of its
+                workflows
   diff          Compare two variants of a template, or two plain templates
   completions   Print the script that completes command lines in a shell
   man           Print the manual, or its page of one command

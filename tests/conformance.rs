@@ -28,8 +28,10 @@ fn every_example_has_tests_that_pass() {
 /// Codes that resolving never gives, for it knows all inputs and checks no types; each with what
 /// expects it.
 const ELSEWHERE: &[(Code, &str)] = &[
+    (Code::CyclicDeployment, "tests/plan/cycle/session.console"),
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
     (Code::DeadElement, "tests/inputs_cases.rs"),
+    (Code::DelegatedLifecycle, "tests/plan/10-delegation/session.console"),
     (Code::Deprecated, "tests/diagnostics/trigger-definition.yaml"),
     (Code::InVain, "tests/explore.rs"),
     (Code::IncompatibleRequirement, "tests/diagnostics/requirement-node.yaml"),
@@ -72,6 +74,7 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
         let text = std::fs::read_to_string(root.join(test))?;
         let reported = ["error", "warning", "note"].map(|severity| format!("# {severity}[{code}]"));
         let expects = text.contains(&format!("Code::{code:?}"))
+            || text.contains(&format!("\nerror[{code}]"))
             || reported.iter().any(|reported| text.contains(reported));
         assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());

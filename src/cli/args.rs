@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Matrix(MatrixArgs),
     /// Write a page with presets, topology, differences and a configurator
     Report(ReportArgs),
+    /// Plan what happens when a variant is deployed, undeployed, or runs one of its workflows
+    Plan(PlanArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
@@ -418,6 +420,97 @@ pub(crate) enum DrawingFormat {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual
+    /// name, or `-` for standard input
+    #[arg(required_unless_present_all = ["from", "to"])]
+    pub template: Option<PathBuf>,
+    // What is chosen here is chosen for both sides.
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+    /// The workflow: `deploy`, `undeploy`, or one of the template
+    #[arg(value_name = "WORKFLOW", default_value = "deploy")]
+    pub workflow: String,
+    /// Plan what leads from this variant to another: presets, or files of inputs where no preset
+    /// has that name, separated by commas; by default what the other flags choose. Without a
+    /// template, a file that holds a plain one
+    #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
+    pub from: Option<String>,
+    /// Plan what leads to this variant: as for --from
+    #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
+    pub to: Option<String>,
+    #[command(flatten)]
+    pub adapt: AdaptArgs,
+    /// Plan the generated `deploy` or `undeploy` also where the template has its own
+    #[arg(long)]
+    pub generated: bool,
+    #[command(flatten)]
+    pub order: OrderArgs,
+    /// Show all steps, those that run nothing, too
+    #[arg(long)]
+    pub all_steps: bool,
+    /// Show what is sensitive, too
+    #[arg(long)]
+    pub reveal: bool,
+    /// Write the plan to this file, all of it or nothing, instead of to standard output, which is
+    /// also `-`
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the plan
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: PlanFormat,
+}
+
+/// How one variant becomes another one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "From one variant to another")]
+pub(crate) struct AdaptArgs {
+    /// A node that has another name now keeps running; may be repeated
+    #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
+    pub moved: Vec<(String, String)>,
+    /// Let this node come anew whatever differs; may be repeated
+    #[arg(long, value_name = "NODE")]
+    pub recreate: Vec<String>,
+    /// Let nothing come before all has gone that goes
+    #[arg(long)]
+    pub removals_first: bool,
+    /// Exit with 1 when there is something to do
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// What leaves the order of the specification.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Order")]
+pub(crate) struct OrderArgs {
+    /// Which relations order what: all of them everything, or with `parallel` connections only
+    /// what is started
+    #[arg(long, value_name = "ORDER", default_value = "strict")]
+    pub order: OrderFormat,
+    /// Let operations on one host run side by side
+    #[arg(long)]
+    pub parallel_hosts: bool,
+    /// Let this relation order nothing; may be repeated
+    #[arg(long, value_name = "RELATION")]
+    pub ignore: Vec<String>,
+    /// Deploy this node step by step although the orchestrator could bring it; may be repeated
+    #[arg(long, value_name = "NODE")]
+    pub managed: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderFormat {
+    Strict,
+    Parallel,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    Human,
+    Json,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
@@ -688,6 +781,13 @@ fn color(words: &[OsString]) -> ColorChoice {
         }
     }
     wish.and_then(|text| ColorChoice::from_str(text, false).ok()).unwrap_or_default()
+}
+
+fn renaming(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
+        _ => Err("write `OLD=NEW`, such as `shop=store`".into()),
+    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

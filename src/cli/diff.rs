@@ -89,7 +89,7 @@ fn variants(
 }
 
 /// Lays presets and files over what both sides share; a file is what exists under no preset's name.
-fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
+pub(super) fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
     for name in names.into_iter().flat_map(|names| names.split(',')) {
         let path = Path::new(name);
         let file = path.exists()

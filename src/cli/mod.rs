@@ -16,6 +16,7 @@ pub(crate) mod matrix;
 pub(crate) mod options;
 mod output;
 pub(crate) mod packaging;
+pub(crate) mod plan;
 mod progress;
 pub(crate) mod quality;
 mod read;

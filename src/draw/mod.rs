@@ -7,6 +7,7 @@ mod collapse;
 mod dot;
 mod layout;
 mod mermaid;
+pub mod plan;
 mod svg;
 #[cfg(test)]
 mod tests;

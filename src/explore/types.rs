@@ -5,6 +5,7 @@ use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
+use crate::variability::inputs::InputMode;
 use crate::variability::prepared::documents;
 
 /// Asks something about all types of a template, and says what is wrong with them.
@@ -16,8 +17,21 @@ pub(crate) fn ask<T>(
     choice: &Choice,
     ask: impl FnOnce(&Types<'_>) -> Result<T, Diagnostics>,
 ) -> Result<(T, Diagnostics), Diagnostics> {
-    let (documents, links) = documents(loaded, choice)?;
+    let mode = if choice.is_of_one_variant() { InputMode::Closed } else { InputMode::Open };
+    known(loaded, choice, mode, |types| Ok((ask(types)?, types.validate())))
+}
+
+/// Asks something about all types of a template, however they are.
+///
+/// # Errors
+/// As [`ask`].
+pub(crate) fn known<T>(
+    loaded: &Loaded,
+    choice: &Choice,
+    mode: InputMode,
+    ask: impl FnOnce(&Types<'_>) -> Result<T, Diagnostics>,
+) -> Result<T, Diagnostics> {
+    let (documents, links) = documents(loaded, choice, mode)?;
     let all = choice.beside_profiles(&documents, loaded.sources());
-    let types = Types::linked(all, &links, &VARIABILITY_GROUPS);
-    Ok((ask(&types)?, types.validate()))
+    ask(&Types::linked(all, &links, &VARIABILITY_GROUPS))
 }

@@ -9,6 +9,7 @@ use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Projection, Query,
     Space, analyze, explain, types, variants,
 };
+use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
 use crate::report;
 use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
@@ -126,6 +127,78 @@ impl Resolver {
     pub fn topology(&self) -> Result<Answer<Topology>, Failure> {
         let how = self.how();
         self.interpret(|interpreted| resolve::topology(interpreted, &self.choice, &how))
+    }
+
+    /// What has to happen so that the variant is there, is gone, or does what one of its workflows
+    /// says.
+    ///
+    /// ```
+    /// use cuvee::plan::PlanQuery;
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("dev");
+    /// let undeploy = PlanQuery { workflow: "undeploy".into(), ..PlanQuery::default() };
+    /// assert_eq!(shop.plan(&undeploy)?.result.workflow, "undeploy");
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`], and `cyclic-deployment`, `delegated-lifecycle`, `unknown-element`.
+    pub fn plan(&self, query: &PlanQuery) -> Result<Answer<Plan>, Failure> {
+        let how = self.how();
+        self.answer(Extent::Whole, |loaded| {
+            let interpreted = Interpreted::of(loaded, &self.choice)?;
+            let (topology, warnings) = resolve::topology(&interpreted, &self.choice, &how)?;
+            let (plan, more) = types::known(loaded, &self.choice, InputMode::Closed, |types| {
+                plan::plan(&topology, types, query)
+            })?;
+            Ok((plan, warnings.before(more)))
+        })
+    }
+
+    /// What has to happen so that the variant becomes that of another resolver: of the same template
+    /// with another choice, or of another template.
+    ///
+    /// ```
+    /// use cuvee::plan::{Adaptation, ChangeClass, OrderOptions};
+    /// let shop = cuvee::Resolver::new("examples/shop").load()?;
+    /// let (dev, prod) = (shop.clone().preset("dev"), shop.preset("prod"));
+    /// let plan = dev.adapt(&prod, &Adaptation::default(), &OrderOptions::default())?.result;
+    /// let shop = plan.changes.iter().find(|change| change.element == "node.shop").unwrap();
+    /// assert_eq!(shop.class, ChangeClass::Recreate);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Resolver::plan`]. Places are those of the other resolver's files.
+    pub fn adapt(
+        &self,
+        to: &Self,
+        adaptation: &Adaptation,
+        order: &OrderOptions,
+    ) -> Result<Answer<Plan>, Failure> {
+        let loaded = self.loaded(Extent::Whole)?;
+        let failed =
+            |Diagnostics(diagnostics)| Failure { diagnostics, sources: loaded.sources().clone() };
+        let variant = |resolver: &Self, loaded: &Loaded| {
+            let interpreted = Interpreted::of(loaded, &resolver.choice)?;
+            resolve::topology_and_value(&interpreted, &resolver.choice, &resolver.how())
+        };
+        let ((old, old_document), _) = variant(self, &loaded).map_err(failed)?;
+        to.answer(Extent::Whole, |new_files| {
+            let is_foreign = !std::ptr::eq(&*loaded, new_files);
+            let ((new, new_document), warnings) = variant(to, new_files)?;
+            let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
+                types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
+                    let (topology, document) = (&old, &old_document);
+                    let from = VariantOfPlan { topology, types: old_types, document, is_foreign };
+                    let (topology, document) = (&new, &new_document);
+                    let to =
+                        VariantOfPlan { topology, types: new_types, document, is_foreign: false };
+                    plan::adapt(from, to, adaptation, order)
+                })
+            });
+            let (plan, more) = planned?;
+            Ok((plan, warnings.before(more)))
+        })
     }
 
     /// Resolves once as chosen, and once with each preset of the template laid over that.

@@ -99,11 +99,13 @@ codes! {
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
     AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
     Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
+    CyclicDeployment "cyclic-deployment" "Nodes wait for each other in a circle, so none of them can be deployed first. Break the circle, or leave one of its relations out of the order with `--ignore`.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     CyclicWorkflow "cyclic-workflow" "Steps of a workflow follow one another in a circle, or a workflow inlines itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
     DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
+    DelegatedLifecycle "delegated-lifecycle" "A relation has to do something while a node is configured that the orchestrator brings as a whole. Use `add_target` or `add_source`, or take the node from the orchestrator with `--managed`.";
     Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";

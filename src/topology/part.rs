@@ -17,7 +17,7 @@ macro_rules! ids {
         pub struct $name(u32);
 
         impl $name {
-            pub(super) fn new(index: usize) -> Self {
+            pub(crate) fn new(index: usize) -> Self {
                 Self(index as u32)
             }
 

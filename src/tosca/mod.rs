@@ -27,6 +27,7 @@ pub(crate) mod filter;
 pub(crate) mod function;
 pub(crate) mod grammar;
 pub(crate) mod import;
+mod lifecycle;
 pub(crate) mod load;
 pub(crate) mod reference;
 pub(crate) mod shape;
@@ -37,6 +38,7 @@ pub(crate) mod workflow;
 
 pub use family::Family;
 pub use grammar::Named;
+pub use lifecycle::{LifecycleOperation, NodeState};
 pub use types::profile;
 pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport,

@@ -10,7 +10,9 @@ use crate::variability::element::ElementKind;
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::objectives::{ObjectiveMeasure, WeightedSum, after_topology, before_technologies};
+use crate::variability::objectives::{
+    ObjectiveMeasure, WeightedSum, after_topology, before_technologies,
+};
 use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
 

@@ -325,10 +325,10 @@ impl<'p> Prepared<'p> {
 pub(crate) fn documents<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
+    mode: InputMode,
 ) -> Result<(Vec<&'l Document>, Links), Diagnostics> {
     let root = loaded.whole(loaded.template())?.root();
     let template = template::parse(root, &mut Diagnostics::default())?;
-    let mode = if choice.is_of_one_variant() { InputMode::Closed } else { InputMode::Open };
     let inputs = assigned(loaded, &template, choice, mode, &mut Diagnostics::default());
     let (wanted, _) = decided_by_inputs(&template, &inputs, choice.clock.as_ref());
     let mut diagnostics = Diagnostics::default();

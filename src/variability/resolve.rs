@@ -21,7 +21,8 @@ use crate::sat::progress::Progress;
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
-use crate::text::yaml::Out;
+use crate::text::value::Value;
+use crate::text::yaml::{Out, OutNode};
 use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
@@ -127,14 +128,38 @@ pub(crate) fn topology(
     choice: &Choice,
     how: &How,
 ) -> Result<(Topology, Diagnostics), Diagnostics> {
+    read_off(interpreted, choice, how, |_, topology| topology)
+}
+
+/// The topology of the variant of a choice and what is written of it, with warnings.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn topology_and_value(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+) -> Result<((Topology, Value), Diagnostics), Diagnostics> {
+    read_off(interpreted, choice, how, |document, topology| {
+        (topology, OutNode::root(document).to_value())
+    })
+}
+
+fn read_off<T>(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+    make: impl FnOnce(&Out<'_>, Topology) -> T,
+) -> Result<(T, Diagnostics), Diagnostics> {
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
     let graph = &prepared.graph;
     let read = judged(&prepared, choice, how, &mut (), |document, _| {
-        Topology::read(document, &|relation| {
+        let topology = Topology::read(document, &|relation| {
             let source = graph.node_named(relation.source);
             let id = source.and_then(|node| node.relations.get(relation.position as usize));
             id.is_some_and(|&id| graph.relation(id).hosting)
-        })
+        });
+        make(document, topology)
     });
     let version = interpreted.template.version;
     let read = read.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;

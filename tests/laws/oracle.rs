@@ -70,16 +70,14 @@ impl<'t> Oracle<'t> {
     }
 
     /// Whether two of the best models, or of those with the best topology, differ in nodes.
-    fn has_ambiguous_topology(&self, models: &Models, least: &[i64]) -> bool {
+    fn has_ambiguous_topology(&self, models: &[Vec<bool>], least: &[i64]) -> bool {
         let first = self.options.flag("optimization_topology_unique_first", false);
         let judged = if first { 1 } else { least.len() };
         let mut best = models.iter().filter(|model| self.costs(model)[..judged] == least[..judged]);
         let Some(taken) = best.next() else { return false };
         let backward = self.options.flag("optimization_topology_unique_backward", true);
         let nodes = self.template.of_kind(Kind::Node);
-        best.any(|other| {
-            nodes.iter().any(|&id| taken[id] != other[id] && (backward || taken[id]))
-        })
+        best.any(|other| nodes.iter().any(|&id| taken[id] != other[id] && (backward || taken[id])))
     }
 
     /// Elements in the order in which they are rather absent: nodes before all others.

@@ -1,0 +1,184 @@
+//! A plan for people: a line a step, in the order of the rounds.
+
+use super::words::{counted, element, host, implementation, operation, state_after};
+use crate::orchestrate::plan::{ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+
+/// What stands between a step and the state that it leads to.
+const GAP: &str = "        ";
+
+/// A line of the list.
+struct PlanRow {
+    wave: String,
+    element: String,
+    operation: String,
+    middle: Middle,
+    state: String,
+}
+
+/// What is run where, or what there is to say instead.
+enum Middle {
+    Run { implementation: String, host: String },
+    Said(&'static str),
+}
+
+/// A plan, with all steps or with those that run something.
+///
+/// ```
+/// use cuvee::plan::PlanQuery;
+/// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+/// assert!(cuvee::draw::plan::human(&plan, false).starts_with("deploy: "));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+pub fn human(plan: &Plan, all_steps: bool) -> String {
+    let mut text = head(plan);
+    text.push('\n');
+    reasons(plan, &mut text);
+    let mut steps: Vec<_> =
+        plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
+    steps.sort_by_key(|&id| (plan.step(id).wave.max(1), id));
+    let rows: Vec<_> = steps.into_iter().map(|id| row(plan, id)).collect();
+    write(&rows, &mut text);
+    text
+}
+
+/// What it comes to: changes, operations, rounds.
+fn head(plan: &Plan) -> String {
+    let count = |is: &dyn Fn(PlanStepIndex) -> bool| plan.step_ids().filter(|&id| is(id)).count();
+    let operations = count(&|id| plan.step(id).call.is_some());
+    let delegations = count(&|id| plan.step(id).work.is_delegated());
+    let mut parts = Vec::new();
+    if operations > 0 || delegations == 0 {
+        parts.push(counted(operations, "operation"));
+    }
+    if delegations > 0 {
+        parts.push(counted(delegations, "delegation"));
+    }
+    let done = parts.join(" and ");
+    let waves = counted(plan.waves() as usize, "wave");
+    match changes(plan) {
+        Some(changes) => format!("{}: {changes}; {done}", plan.workflow),
+        None if plan.steps.is_empty() => format!("{}: nothing to do", plan.workflow),
+        None => format!("{}: {done} in {waves}", plan.workflow),
+    }
+}
+
+/// How many elements change in which way, where two variants are compared.
+fn changes(plan: &Plan) -> Option<String> {
+    let counts = ChangeClass::ALL.into_iter().filter_map(|class| {
+        let nodes = plan.changes.iter().filter(|change| change.element.starts_with("node."));
+        let of_class: Vec<_> = nodes.filter(|change| change.class == class).collect();
+        let following = of_class.iter().filter(|change| {
+            let because = change.reasons.iter().map(|one| one.because.as_deref());
+            let is_host = |said: Option<&str>| said.is_some_and(|said| said.starts_with("node."));
+            !change.reasons.is_empty() && because.into_iter().all(is_host)
+        });
+        let following = following.count();
+        let because = match (class, following) {
+            (ChangeClass::Recreate, 1) => " (1 because of its host)".to_owned(),
+            (ChangeClass::Recreate, 2..) => format!(" ({following} because of their hosts)"),
+            _ => String::new(),
+        };
+        (!of_class.is_empty())
+            .then(|| format!("{} {}{because}", of_class.len(), class.participle()))
+    });
+    let counts: Vec<_> = counts.collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
+}
+
+/// Why each element changes that does.
+fn reasons(plan: &Plan, text: &mut String) {
+    let changes = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
+    let changes: Vec<_> = changes.collect();
+    let widest = changes.iter().map(|change| width(&change.element)).max().unwrap_or(0);
+    for change in &changes {
+        let class = change.class.participle();
+        let mut because: Vec<_> = change.reasons.iter().map(reason).collect();
+        because.dedup();
+        let because = because.join("; ");
+        let separator = if because.is_empty() { "" } else { ": " };
+        let line = format!("{:<widest$}  {class}{separator}{because}", change.element);
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if !changes.is_empty() && plan.steps.iter().any(|step| step.is_shown) {
+        text.push('\n');
+    }
+}
+
+/// `property.replicas 4 -> 24`, `because of node.cluster`
+fn reason(reason: &ChangeReason) -> String {
+    let value = |value: &Option<Value>| value.as_ref().map(write_flow).unwrap_or_default();
+    let edit = match (&reason.from, &reason.to) {
+        (None, None) => String::new(),
+        (Some(_), None) => format!(" without {}", value(&reason.from)),
+        (None, Some(_)) => format!(" with {}", value(&reason.to)),
+        (Some(_), Some(_)) => format!(" {} -> {}", value(&reason.from), value(&reason.to)),
+    };
+    let said = format!("{}{edit}", reason.path);
+    let because = reason.because.as_ref().map(|element| format!("because of {element}"));
+    match (said.is_empty(), because) {
+        (true, because) => because.unwrap_or_default(),
+        (false, None) => said,
+        (false, Some(because)) => format!("{said} {because}"),
+    }
+}
+
+fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow {
+    let step = plan.step(id);
+    let name = step.element.map(|id| element(plan, id));
+    let middle = if step.work.is_delegated() {
+        Middle::Said("by the orchestrator")
+    } else if step.call.is_some() {
+        let host = host(plan, step.host).map(|host| format!("on {host}"));
+        let implementation = implementation(plan, id).to_owned();
+        Middle::Run { implementation, host: host.unwrap_or_default() }
+    } else if step.is_shown && step.activity.is_none() && step.work != StepWork::External {
+        Middle::Said("nothing to run")
+    } else {
+        Middle::Said("")
+    };
+    let is_said =
+        step.call.is_none() && step.work.state().is_some() || step.work == StepWork::Deleted;
+    let operation = if is_said { "" } else { operation(plan, id) };
+    PlanRow {
+        wave: step.wave.max(1).to_string(),
+        element: name.unwrap_or_default(),
+        operation: operation.to_owned(),
+        middle,
+        state: state_after(plan, id).unwrap_or_default().to_owned(),
+    }
+}
+
+/// How wide a text is, in characters.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn write(rows: &[PlanRow], text: &mut String) {
+    let widest = |of: &dyn Fn(&PlanRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
+    let wave = widest(&|row| width(&row.wave)).max(2);
+    let element = widest(&|row| width(&row.element));
+    let operation = widest(&|row| width(&row.operation));
+    let implementation = widest(&|row| match &row.middle {
+        Middle::Run { implementation, .. } => width(implementation),
+        Middle::Said(_) => 0,
+    });
+    let middle = |row: &PlanRow| match &row.middle {
+        Middle::Run { implementation: run, host } => {
+            format!("{run:<implementation$}  {host}")
+        }
+        Middle::Said(said) => (*said).to_owned(),
+    };
+    let middles: Vec<_> = rows.iter().map(middle).collect();
+    let widest_middle = middles.iter().map(|middle| width(middle)).max().unwrap_or(0);
+    for (row, middle) in rows.iter().zip(&middles) {
+        let PlanRow { wave: in_wave, element: name, operation: does, state, .. } = row;
+        let line = format!(
+            "{in_wave:>wave$}  {name:<element$}  {does:<operation$}  {middle:<widest_middle$}{GAP}{state}"
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}

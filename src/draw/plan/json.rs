@@ -1,0 +1,329 @@
+//! A plan for programs: one form for all plans, with all steps.
+
+use super::words::{host, operation, shown};
+use crate::orchestrate::plan::{
+    ChangeClass, ElementChange, Plan, PlanPartIndex, PlanStepIndex, StepHost, StepWork,
+};
+use crate::text::source::{SourceMap, Span};
+use crate::text::value::Value;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// A plan as JSON shows it; `version` stands above.
+#[derive(Clone, Copy)]
+pub struct PlanDocument<'p> {
+    plan: &'p Plan,
+    sources: &'p SourceMap,
+    reveal: bool,
+}
+
+impl<'p> PlanDocument<'p> {
+    /// The document of a plan whose places are in these files; what is sensitive is shown only to
+    /// who asks for it.
+    ///
+    /// ```
+    /// use cuvee::draw::plan::PlanDocument;
+    /// use cuvee::plan::PlanQuery;
+    /// let answer = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?;
+    /// let document = PlanDocument::of(&answer.result, &answer.sources, false);
+    /// assert!(serde_json::to_string(&document).unwrap().starts_with(r#"{"plan":"sha256:"#));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn of(plan: &'p Plan, sources: &'p SourceMap, reveal: bool) -> Self {
+        Self { plan, sources, reveal }
+    }
+
+    /// What names the plan: the digest of all the rest.
+    pub fn digest(&self) -> String {
+        let text = serde_json::to_vec(&Rest(*self)).unwrap_or_default();
+        let mut name = String::from("sha256:");
+        for byte in Sha256::digest(&text) {
+            name.push_str(&format!("{byte:02x}"));
+        }
+        name
+    }
+
+    fn place(&self, span: Span) -> Option<String> {
+        (!span.is_detached()).then(|| self.sources.place(span))
+    }
+}
+
+impl Serialize for PlanDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Whole<'p> {
+            plan: String,
+            #[serde(flatten)]
+            rest: Rest<'p>,
+        }
+        Whole { plan: self.digest(), rest: Rest(*self) }.serialize(serializer)
+    }
+}
+
+/// All but the digest.
+struct Rest<'p>(PlanDocument<'p>);
+
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    classes: ClassCounts,
+    operations: usize,
+    delegations: usize,
+    waves: u32,
+}
+
+/// How many nodes change in which way.
+struct ClassCounts([usize; ChangeClass::ALL.len()]);
+
+impl Serialize for ClassCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = ChangeClass::ALL.iter().map(|class| class.as_str());
+        serializer.collect_map(named.zip(&self.0))
+    }
+}
+
+#[derive(Serialize)]
+struct PartDocument<'p> {
+    id: String,
+    class: &'p str,
+    after: Vec<String>,
+    states: Vec<&'p str>,
+}
+
+#[derive(Serialize)]
+struct StepDocument<'p> {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    wave: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'p str>,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interface: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implementation: Option<ImplementationDocument<'p>>,
+    #[serde(skip_serializing_if = "InputDocuments::is_empty")]
+    inputs: InputDocuments<'p>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<Cow<'p, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'p str>,
+    after: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guard: Vec<GuardDocument<'p>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ImplementationDocument<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    primary: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact: Option<&'p str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    dependencies: &'p [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<&'p Value>,
+}
+
+/// InputDocuments by name.
+struct InputDocuments<'p>(Vec<(&'p str, InputDocument<'p>)>);
+
+#[derive(Serialize)]
+struct InputDocument<'p> {
+    value: Value,
+    from: &'p str,
+}
+
+impl InputDocuments<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for InputDocuments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, input)| (name, input)))
+    }
+}
+
+#[derive(Serialize)]
+struct GuardDocument<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'p str>,
+    condition: &'p Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ChangeDocument<'p> {
+    element: &'p str,
+    class: &'p str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<ReasonDocument<'p>>,
+}
+
+#[derive(Serialize)]
+struct ReasonDocument<'p> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    path: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'p Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'p Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'p str>,
+}
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plan = self.0.plan;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("workflow", &plan.workflow)?;
+        map.serialize_entry("generated", &plan.is_generated)?;
+        map.serialize_entry("summary", &self.summary())?;
+        if !plan.changes.is_empty() {
+            let changes: Vec<_> = plan.changes.iter().map(|change| self.change(change)).collect();
+            map.serialize_entry("changes", &changes)?;
+        }
+        let parts: Vec<_> =
+            (0..plan.parts.len()).map(|index| self.part(PlanPartIndex::new(index))).collect();
+        map.serialize_entry("parts", &parts)?;
+        let steps: Vec<_> = plan.step_ids().map(|id| self.step(id)).collect();
+        map.serialize_entry("steps", &steps)?;
+        let is_sensitive =
+            plan.calls.iter().flat_map(|call| &call.inputs).any(|it| it.is_sensitive);
+        map.serialize_entry("redacted", &(is_sensitive && !self.0.reveal))?;
+        map.end()
+    }
+}
+
+impl<'p> Rest<'p> {
+    fn summary(&self) -> Summary {
+        let plan = self.0.plan;
+        let count = |class| match plan.changes.is_empty() {
+            true => {
+                let nodes = plan.parts.iter().filter(|part| part.class == class);
+                nodes.filter(|part| part.element.is_some()).count()
+            }
+            false => {
+                let nodes = plan.changes.iter().filter(|one| one.element.starts_with("node."));
+                nodes.filter(|change| change.class == class).count()
+            }
+        };
+        Summary {
+            classes: ClassCounts(ChangeClass::ALL.map(count)),
+            operations: plan.steps.iter().filter(|step| step.call.is_some()).count(),
+            delegations: plan.steps.iter().filter(|step| step.work.is_delegated()).count(),
+            waves: plan.waves(),
+        }
+    }
+
+    fn change(&self, change: &'p ElementChange) -> ChangeDocument<'p> {
+        let reason = |reason: &'p crate::orchestrate::plan::ChangeReason| ReasonDocument {
+            path: &reason.path,
+            from: reason.from.as_ref(),
+            to: reason.to.as_ref(),
+            place: reason.span.and_then(|span| self.0.place(span)),
+            because: reason.because.as_deref(),
+        };
+        ChangeDocument {
+            element: &change.element,
+            class: change.class.as_str(),
+            reasons: change.reasons.iter().map(reason).collect(),
+        }
+    }
+
+    fn part(&self, id: PlanPartIndex) -> PartDocument<'p> {
+        let plan = self.0.plan;
+        let part = plan.part(id);
+        let first = part.first.index();
+        let steps = &plan.steps[first..first + part.steps as usize];
+        PartDocument {
+            id: plan.part_identifier(id),
+            class: part.class.as_str(),
+            after: part.after.iter().map(|&before| plan.part_identifier(before)).collect(),
+            states: steps
+                .iter()
+                .filter_map(|step| super::words::reached(plan, step.work))
+                .collect(),
+        }
+    }
+
+    fn step(&self, id: PlanStepIndex) -> StepDocument<'p> {
+        let plan = self.0.plan;
+        let step = plan.step(id);
+        let call = plan.call_of(id);
+        let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
+        let (kind, is_operation) = match step.work {
+            StepWork::Operation(_) | StepWork::Call => ("call", true),
+            work if work.is_delegated() => ("delegate", false),
+            StepWork::External => ("external", false),
+            StepWork::Turn | StepWork::Nothing => ("wait", false),
+            _ => ("set_state", false),
+        };
+        let interface = match step.work {
+            StepWork::Operation(operation) => Some(operation.interface()),
+            _ => None,
+        };
+        let span = call.map(|call| call.span).or(written.map(|written| written.span));
+        let span = span.or_else(|| Some(plan.element(step.element?).span));
+        let inputs = call.into_iter().flat_map(|call| &call.inputs);
+        let input = |input| InputDocument { value: shown(input, self.0.reveal), from: &input.from };
+        StepDocument {
+            id: plan.identifier(id),
+            part: step.part.map(|part| plan.part_identifier(part)),
+            wave: step.wave,
+            target: step.element.map(|element| &*plan.element(element).identifier),
+            kind,
+            interface: call.map(|call| &*call.interface).or(interface).filter(|_| is_operation),
+            operation: is_operation.then(|| operation(plan, id)),
+            workflow: step.work.is_delegated().then(|| plan.label(step.work)),
+            implementation: call.map(|call| ImplementationDocument {
+                primary: call.primary.as_deref(),
+                artifact: call.artifact.as_deref(),
+                dependencies: &call.dependencies,
+                timeout: call.timeout.as_ref(),
+            }),
+            inputs: InputDocuments(inputs.map(|one| (&*one.name, input(one))).collect()),
+            host: self.host(step.host),
+            state: super::words::reached(plan, step.work),
+            after: plan.after(id).iter().map(|&before| plan.identifier(before)).collect(),
+            guard: written.map(|written| self.guards(written)).unwrap_or_default(),
+            place: span.and_then(|span| self.0.place(span)),
+        }
+    }
+
+    fn host(&self, at: StepHost) -> Option<Cow<'p, str>> {
+        let plan = self.0.plan;
+        match at {
+            StepHost::Element(element) => Some((&*plan.element(element).identifier).into()),
+            StepHost::Orchestrator => Some("ORCHESTRATOR".into()),
+            StepHost::None => host(plan, at).map(Cow::Borrowed),
+        }
+    }
+
+    fn guards(
+        &self,
+        written: &'p crate::orchestrate::plan::WorkflowStep,
+    ) -> Vec<GuardDocument<'p>> {
+        let plan = self.0.plan;
+        let guard = |guard: &'p crate::orchestrate::plan::Guard| GuardDocument {
+            target: guard.element.map(|element| &*plan.element(element).identifier),
+            condition: &guard.condition,
+            place: self.0.place(guard.span),
+        };
+        written.guards.iter().map(guard).collect()
+    }
+}

@@ -1,0 +1,661 @@
+//! What nodes and relations do: which operations have something to run (statements D7 and D8 of
+//! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
+
+use super::model::{CallInput, PlanCall};
+use super::sensitive::is_sensitive_name;
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::topology::{
+    AssignedValue, NodeIndex, RelationIndex, Topology, TopologyImplementation, TopologyInterface,
+    TopologyNode, TopologyOperation, TopologyRelation,
+};
+use crate::tosca::types::InterfaceDefinition;
+use crate::tosca::{
+    EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
+    TypeId, Types,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Types whose nodes an orchestrator brings by itself, with all that derive from them, where
+/// nothing is implemented.
+const PROVIDED: [&str; 8] = [
+    "tosca.nodes.Abstract.Compute",
+    "tosca.nodes.Compute",
+    "tosca.nodes.Abstract.Storage",
+    "tosca.nodes.Storage.ObjectStorage",
+    "tosca.nodes.Storage.BlockStorage",
+    "tosca.nodes.network.Network",
+    "tosca.nodes.network.Port",
+    "tosca.nodes.LoadBalancer",
+];
+
+/// Why the orchestrator brings a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delegation {
+    /// It stands for something that has to be found.
+    Abstract,
+    /// It is of a type that orchestrators know, and nothing is implemented.
+    Provided,
+}
+
+/// What a type says of an operation.
+struct TypeOperation<'a> {
+    interface: &'a str,
+    /// The type that said it last.
+    owner: &'a str,
+    implementation: Option<Node<'a>>,
+    /// Inputs with a value, and which type says so.
+    inputs: Vec<(&'a str, Node<'a>, &'a str)>,
+    outputs: Vec<(&'a str, Node<'a>)>,
+    /// Names of inputs that are said to be sensitive, or not to be.
+    sensitive: Vec<(&'a str, bool)>,
+}
+
+/// What is the same for all nodes, or relations, of a type.
+#[derive(Default)]
+struct TypeBehavior<'a> {
+    operations: FxHashMap<LifecycleOperation, Rc<TypeOperation<'a>>>,
+    /// The deployment artifact.
+    artifact: Option<(String, Span)>,
+    is_provided: bool,
+    is_compute: bool,
+}
+
+/// What the nodes and relations of a topology do.
+pub(super) struct Behaviors<'t, 'a> {
+    pub(super) topology: &'t Topology,
+    types: &'t Types<'a>,
+    node_types: RefCell<FxHashMap<TypeId, Rc<TypeBehavior<'a>>>>,
+    relationship_types: RefCell<FxHashMap<TypeId, Rc<TypeBehavior<'a>>>>,
+    /// The ends of hosting chains.
+    hosts: Vec<Option<NodeIndex>>,
+    /// Nodes that the orchestrator does not bring although it could.
+    managed: FxHashSet<NodeIndex>,
+    /// Whether places mean nothing, because they are in files of another template.
+    is_foreign: bool,
+}
+
+impl<'t, 'a> Behaviors<'t, 'a> {
+    pub(super) fn of(
+        topology: &'t Topology,
+        types: &'t Types<'a>,
+        managed: FxHashSet<NodeIndex>,
+    ) -> Self {
+        Self {
+            topology,
+            types,
+            node_types: RefCell::default(),
+            relationship_types: RefCell::default(),
+            hosts: topology.hosts(),
+            managed,
+            is_foreign: false,
+        }
+    }
+
+    /// Likewise, without places.
+    pub(super) fn foreign(self) -> Self {
+        Self { is_foreign: true, ..self }
+    }
+
+    /// A place, where it means something.
+    pub(super) fn place(&self, span: Span) -> Span {
+        if self.is_foreign { Span::DETACHED } else { span }
+    }
+
+    /// The end of the chain of hosts of a node.
+    pub(super) fn host(&self, node: NodeIndex) -> Option<NodeIndex> {
+        self.hosts.get(node.index()).copied().flatten()
+    }
+
+    /// Whether a node was found and taken from somewhere: it is there already, and is not touched.
+    pub(super) fn is_selected(&self, node: NodeIndex) -> bool {
+        let mut metadata = self.topology.node(node).described.metadata.iter();
+        metadata.any(|entry| entry.name == "instance")
+    }
+
+    /// Whether the orchestrator brings a node, and why.
+    pub(super) fn delegation(&self, node: NodeIndex) -> Option<Delegation> {
+        const ABSTRACT: [&str; 4] = ["substitute", "select", "substitutable", "selectable"];
+        if self.managed.contains(&node) {
+            return None;
+        }
+        let template = self.topology.node(node);
+        let is_abstract = |directive: &&str| ABSTRACT.contains(directive);
+        if template
+            .directives
+            .iter()
+            .map(|directive| &*directive.value)
+            .any(|one| is_abstract(&one))
+        {
+            return Some(Delegation::Abstract);
+        }
+        let is_provided = self.node_type(template).is_some_and(|behavior| behavior.is_provided);
+        let implements = |&operation: &LifecycleOperation| self.standard(node, operation).is_some();
+        (is_provided && !LifecycleOperation::STANDARD.iter().any(implements))
+            .then_some(Delegation::Provided)
+    }
+
+    /// Whether a property of a node cannot be changed in its place: its definition says so.
+    pub(super) fn recreates(&self, node: NodeIndex, property: &str) -> bool {
+        let template = self.topology.node(node);
+        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
+        let part = id.and_then(|id| self.types.effective(id).properties.get(property));
+        let metadata = part.and_then(|part| part.named.value.get("metadata"));
+        metadata.and_then(|said| said.get("recreate")?.text()) == Some("true")
+    }
+
+    /// Whether an artifact of a node is what the node is made of.
+    pub(super) fn is_deployment_artifact(&self, node: NodeIndex, name: &str) -> bool {
+        let mut artifacts = self.topology.node(node).artifacts.iter();
+        let own = artifacts.find(|artifact| artifact.name == name);
+        let id = own.and_then(|own| self.type_of(Family::Artifact, own.type_name.as_ref()));
+        id.is_some_and(|id| self.is_deployment(id))
+    }
+
+    /// Whether operations of relations can run on a node itself.
+    pub(super) fn is_compute(&self, node: NodeIndex) -> bool {
+        self.node_type(self.topology.node(node)).is_some_and(|behavior| behavior.is_compute)
+    }
+
+    /// Whether a relation says what comes first: all do whose types are of the specification's
+    /// hierarchy, and nothing is known against.
+    pub(super) fn is_ordering(&self, relation: RelationIndex) -> bool {
+        let relation = self.topology.relation(relation);
+        let Some(id) = self.relationship_type(relation) else { return true };
+        let root = self.types.find(Family::Relationship, "tosca.relationships.Root");
+        root.is_none_or(|root| self.types.chain(id).any(|ancestor| ancestor == root))
+    }
+
+    /// Whether a relation is one of these types, or derives from it.
+    pub(super) fn is_relation_of(&self, relation: RelationIndex, name: &str) -> bool {
+        let id = self.relationship_type(self.topology.relation(relation));
+        let wanted = self.types.find(Family::Relationship, name);
+        id.zip(wanted).is_some_and(|(id, wanted)| self.types.chain(id).any(|one| one == wanted))
+    }
+
+    /// What an operation of a node runs; nothing where it has nothing to run.
+    pub(super) fn standard(
+        &self,
+        node: NodeIndex,
+        operation: LifecycleOperation,
+    ) -> Option<PlanCall> {
+        let template = self.topology.node(node);
+        let of_type = self.node_type(template);
+        let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
+        let own = self.written(&template.described.interfaces, operation);
+        let from = format!("node.{}", template.name);
+        if let Some(call) = merged(operation.as_str(), own, &from, inherited.map(|said| &**said)) {
+            return Some(self.with_file(call, template));
+        }
+        let artifact = (operation == LifecycleOperation::Create)
+            .then(|| self.deployment_artifact(template, of_type.as_deref()))??;
+        Some(PlanCall {
+            interface: operation.interface().to_owned(),
+            operation: operation.as_str().to_owned(),
+            artifact: Some(artifact.0),
+            ..blank(artifact.1)
+        })
+    }
+
+    /// Whether any operation of a relation may have something to run.
+    pub(super) fn has_operations(&self, relation: RelationIndex) -> bool {
+        let relation = self.topology.relation(relation);
+        let own = relation.relationship.map(|id| self.topology.relationship(id));
+        own.is_some_and(|template| !template.described.interfaces.is_empty())
+            || self.requirement_interfaces(relation).is_some_and(|found| !found.is_empty())
+            || self.relationship_type(relation).is_some_and(|id| {
+                let behavior = self.relationship_behavior(id);
+                behavior.operations.values().any(|said| said.implementation.is_some())
+            })
+    }
+
+    fn requirement_interfaces(
+        &self,
+        relation: &TopologyRelation,
+    ) -> Option<&'t [InterfaceDefinition<'a>]> {
+        let node = self.topology.node(relation.source);
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
+        let part = self.types.effective(id).requirements.get(&*relation.name)?;
+        Some(&part.definition.interfaces)
+    }
+
+    /// What an operation of a relation runs.
+    pub(super) fn relation(
+        &self,
+        relation: RelationIndex,
+        operation: LifecycleOperation,
+    ) -> Option<PlanCall> {
+        let relation = self.topology.relation(relation);
+        let of_type = self.relationship_type(relation).map(|id| self.relationship_behavior(id));
+        let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
+        let of_requirement = self.requirement_operation(relation, operation);
+        let inherited = match &of_requirement {
+            Some(said) if said.implementation.is_some() => Some(said),
+            _ => inherited.map(|found| &**found),
+        };
+        let own = relation.relationship.map(|id| self.topology.relationship(id));
+        let written =
+            own.and_then(|template| self.written(&template.described.interfaces, operation));
+        let from = match own.and_then(|template| template.name.as_deref()) {
+            Some(name) => format!("relationship.{name}"),
+            None => format!("node.{}", self.topology.node(relation.source).name),
+        };
+        merged(operation.as_str(), written, &from, inherited)
+    }
+
+    /// The operation that a workflow calls on a node: `interface.operation`, by the name of the
+    /// interface or its type, or the operation alone.
+    pub(super) fn called(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
+        let template = self.topology.node(node);
+        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
+        let interfaces = id.map(|id| &self.types.effective(id).interfaces);
+        let (interface, operation) = split_operation(name);
+        let own = template.described.interfaces.iter().find_map(|one| {
+            let said = one.operations.iter().find(|said| said.name == operation)?;
+            let is_meant = interface.is_none_or(|name| {
+                one.name == name || one.type_name.as_ref().is_some_and(|kind| kind.value == name)
+            });
+            is_meant.then_some((one, said))
+        });
+        let inherited = interfaces.and_then(|interfaces| {
+            interfaces.values().find_map(|part| {
+                let said = part.definition.operations.get(operation)?;
+                let is_meant = interface.is_none_or(|name| {
+                    part.named.name == name || self.is_interface(part.definition.kind, name)
+                });
+                is_meant.then(|| {
+                    self.type_operation(
+                        part.named.name,
+                        &part.definition,
+                        said.owner,
+                        &said.definition,
+                    )
+                })
+            })
+        });
+        if own.is_none() && inherited.is_none() {
+            return None;
+        }
+        let from = format!("node.{}", template.name);
+        if let Some(call) = merged(operation, own, &from, inherited.as_ref()) {
+            return Some(self.with_file(call, template));
+        }
+        let interface = own.map(|(interface, _)| &*interface.name);
+        let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
+        Some(PlanCall {
+            interface: interface.unwrap_or_default().to_owned(),
+            operation: operation.to_owned(),
+            ..blank(own.map_or(template.span, |(_, said)| said.span))
+        })
+    }
+
+    fn written(
+        &self,
+        interfaces: &'t [TopologyInterface],
+        operation: LifecycleOperation,
+    ) -> Option<(&'t TopologyInterface, &'t TopologyOperation)> {
+        let is_meant = |interface: &&TopologyInterface| {
+            let by_type = interface.type_name.as_ref();
+            by_type.map_or_else(
+                || is_interface_name(&interface.name, operation),
+                |kind| is_interface_name(&kind.value, operation),
+            ) || interface.name == operation.interface()
+        };
+        interfaces.iter().filter(is_meant).find_map(|interface| {
+            let name = operation.as_str();
+            let said = interface.operations.iter().find(|said| said.name == name)?;
+            Some((interface, said))
+        })
+    }
+
+    fn type_of(
+        &self,
+        family: Family,
+        name: Option<&crate::topology::Spanned<String>>,
+    ) -> Option<TypeId> {
+        let name = name?;
+        let file = (!name.span.is_detached()).then_some(name.span.file);
+        self.types
+            .find_in(file, family, &name.value)
+            .or_else(|| self.types.find(family, &name.value))
+    }
+
+    fn node_type(&self, node: &TopologyNode) -> Option<Rc<TypeBehavior<'a>>> {
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
+        if let Some(known) = self.node_types.borrow().get(&id) {
+            return Some(Rc::clone(known));
+        }
+        let behavior = Rc::new(self.behavior(id, true));
+        self.node_types.borrow_mut().insert(id, Rc::clone(&behavior));
+        Some(behavior)
+    }
+
+    /// The type of a relation: the one that is written, else that of the requirement's definition.
+    fn relationship_type(&self, relation: &TopologyRelation) -> Option<TypeId> {
+        if let Some(name) = &relation.relationship_type {
+            return self.type_of(Family::Relationship, Some(name));
+        }
+        let node = self.topology.node(relation.source);
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
+        let definition = &self.types.effective(id).requirements.get(&*relation.name)?.definition;
+        let name = definition.relationship?;
+        self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
+    }
+
+    fn relationship_behavior(&self, id: TypeId) -> Rc<TypeBehavior<'a>> {
+        if let Some(known) = self.relationship_types.borrow().get(&id) {
+            return Rc::clone(known);
+        }
+        let behavior = Rc::new(self.behavior(id, false));
+        self.relationship_types.borrow_mut().insert(id, Rc::clone(&behavior));
+        behavior
+    }
+
+    fn behavior(&self, id: TypeId, is_node: bool) -> TypeBehavior<'a> {
+        let effective = self.types.effective(id);
+        let mut behavior = TypeBehavior::default();
+        for part in effective.interfaces.values() {
+            for (name, said) in part.definition.operations.iter() {
+                let Some(operation) = lifecycle_operation(name, is_node) else { continue };
+                if self.is_interface(part.definition.kind, operation.interface_type())
+                    || is_interface_name(part.named.name, operation)
+                {
+                    let said = self.type_operation(
+                        part.named.name,
+                        &part.definition,
+                        said.owner,
+                        &said.definition,
+                    );
+                    behavior.operations.insert(operation, Rc::new(said));
+                }
+            }
+        }
+        if is_node {
+            let derives = |name: &str| {
+                let wanted = self.types.find(Family::Node, name);
+                wanted.is_some_and(|wanted| self.types.chain(id).any(|one| one == wanted))
+            };
+            behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
+            behavior.is_compute = derives("tosca.nodes.Compute");
+            behavior.artifact = effective.artifacts.values().find_map(|part| {
+                let definition = &part.definition;
+                let kind = definition.kind?;
+                let id =
+                    self.types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?)?;
+                let file = definition.file?;
+                self.is_deployment(id).then(|| Some((file.text()?.to_owned(), file.span())))?
+            });
+        }
+        behavior
+    }
+
+    fn is_deployment(&self, id: TypeId) -> bool {
+        let wanted = self.types.find(Family::Artifact, "tosca.artifacts.Deployment");
+        wanted.is_some_and(|wanted| self.types.chain(id).any(|one| one == wanted))
+    }
+
+    /// Whether an interface of a type is of this one.
+    fn is_interface(&self, kind: Option<Node<'_>>, name: &str) -> bool {
+        let Some(kind) = kind else { return false };
+        let find = |file, name: &str| self.types.find_in(file, Family::Interface, name);
+        let own = kind.text().and_then(|text| find(Some(kind.span().file), text));
+        let wanted = find(None, name);
+        own.zip(wanted).is_some_and(|(own, wanted)| self.types.chain(own).any(|one| one == wanted))
+    }
+
+    fn type_operation(
+        &self,
+        interface: &'a str,
+        of: &EffectiveInterface<'a>,
+        owner: TypeId,
+        said: &OperationDefinition<'a>,
+    ) -> TypeOperation<'a> {
+        let owner = self.types.definition(owner).name;
+        let inputs = of
+            .inputs
+            .values()
+            .map(|part| (&part.definition, self.types.definition(part.owner).name));
+        let inputs: Vec<_> = inputs.chain(said.inputs.iter().map(|input| (input, owner))).collect();
+        TypeOperation {
+            interface,
+            owner,
+            implementation: said.implementation.filter(|node| !node.is_null()),
+            inputs: inputs
+                .iter()
+                .filter_map(|(input, owner)| Some((input.named.name, input_value(input)?, *owner)))
+                .collect(),
+            outputs: said.outputs.iter().map(|output| (output.name, output.value)).collect(),
+            sensitive: inputs.iter().filter_map(|(input, _)| self.sensitivity(input)).collect(),
+        }
+    }
+
+    fn sensitivity(&self, input: &PropertyDefinition<'a>) -> Option<(&'a str, bool)> {
+        let said = super::sensitive::of_definition(input, self.types)?;
+        Some((input.named.name, said))
+    }
+
+    /// What the definition of a requirement says of an operation of its relationship.
+    fn requirement_operation(
+        &self,
+        relation: &TopologyRelation,
+        operation: LifecycleOperation,
+    ) -> Option<TypeOperation<'a>> {
+        let node = self.topology.node(relation.source);
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
+        let part = self.types.effective(id).requirements.get(&*relation.name)?;
+        let is_meant = |interface: &&InterfaceDefinition<'a>| {
+            is_interface_name(interface.named.name, operation)
+                || self.is_interface(interface.kind, operation.interface_type())
+        };
+        let interfaces = part.definition.interfaces.iter().filter(is_meant);
+        interfaces
+            .flat_map(|interface| {
+                let said =
+                    interface.operations.iter().find(|one| one.named.name == operation.as_str());
+                said.map(|said| {
+                    let owner = self.types.definition(part.owner).name;
+                    let inputs = interface.inputs.iter().chain(&said.inputs);
+                    TypeOperation {
+                        interface: interface.named.name,
+                        owner,
+                        implementation: said.implementation.filter(|node| !node.is_null()),
+                        inputs: inputs
+                            .clone()
+                            .filter_map(|input| {
+                                Some((input.named.name, input_value(input)?, owner))
+                            })
+                            .collect(),
+                        outputs: said.outputs.iter().map(|one| (one.name, one.value)).collect(),
+                        sensitive: inputs.filter_map(|input| self.sensitivity(input)).collect(),
+                    }
+                })
+            })
+            .next()
+    }
+
+    fn deployment_artifact(
+        &self,
+        node: &TopologyNode,
+        of_type: Option<&TypeBehavior<'a>>,
+    ) -> Option<(String, Span)> {
+        let own = node.artifacts.iter().find_map(|artifact| {
+            let id = self.type_of(Family::Artifact, artifact.type_name.as_ref())?;
+            let file = artifact.file.as_ref()?;
+            self.is_deployment(id).then(|| (file.value.clone(), file.span))
+        });
+        own.or_else(|| of_type?.artifact.clone())
+    }
+
+    /// Where an implementation is the name of an artifact of the node, it is that one's file.
+    fn with_file(&self, mut call: PlanCall, node: &TopologyNode) -> PlanCall {
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref());
+        let file = |name: &str| {
+            let own = node.artifacts.iter().find(|artifact| artifact.name == name);
+            let own = own.and_then(|artifact| Some(artifact.file.as_ref()?.value.clone()));
+            own.or_else(|| {
+                let part = self.types.effective(id?).artifacts.get(name)?;
+                Some(part.definition.file?.text()?.to_owned())
+            })
+        };
+        let named = call.primary.iter_mut().chain(&mut call.dependencies);
+        named.for_each(|name| {
+            if let Some(file) = file(name) {
+                *name = file;
+            }
+        });
+        call
+    }
+}
+
+/// `Standard.create` or `create`; interfaces may have dots in their names.
+pub(super) fn split_operation(name: &str) -> (Option<&str>, &str) {
+    match name.rsplit_once('.') {
+        Some((interface, operation)) => (Some(interface), operation),
+        None => (None, name),
+    }
+}
+
+fn lifecycle_operation(name: &str, is_node: bool) -> Option<LifecycleOperation> {
+    use LifecycleOperation as Operation;
+    const OF_RELATIONS: [LifecycleOperation; 9] = [
+        Operation::PreConfigureSource,
+        Operation::PreConfigureTarget,
+        Operation::PostConfigureSource,
+        Operation::PostConfigureTarget,
+        Operation::AddTarget,
+        Operation::AddSource,
+        Operation::TargetChanged,
+        Operation::RemoveTarget,
+        Operation::RemoveSource,
+    ];
+    match is_node {
+        true => Operation::standard(name),
+        false => OF_RELATIONS.into_iter().find(|operation| operation.as_str() == name),
+    }
+}
+
+/// Whether an interface is called as the one that has this operation usually is.
+fn is_interface_name(name: &str, operation: LifecycleOperation) -> bool {
+    let short = operation.interface();
+    name == short
+        || name == operation.interface_type()
+        || name.strip_prefix("tosca:") == Some(short)
+        || name.strip_prefix("tosca.interfaces.node.lifecycle.") == Some(short)
+}
+
+fn input_value<'a>(input: &PropertyDefinition<'a>) -> Option<Node<'a>> {
+    input.value.or(input.default)
+}
+
+/// An operation as a template says it, over what its type says; nothing where nothing implements
+/// it.
+fn merged(
+    operation: &str,
+    own: Option<(&TopologyInterface, &TopologyOperation)>,
+    from: &str,
+    inherited: Option<&TypeOperation<'_>>,
+) -> Option<PlanCall> {
+    let implementation = own.and_then(|(_, said)| said.implementation.as_ref());
+    let implementation = implementation.filter(|found| found.primary.is_some());
+    let mut call = match (implementation, inherited.and_then(|said| said.implementation)) {
+        (Some(own), _) => of_template(own),
+        (None, Some(node)) => of_type(node),
+        (None, None) => return None,
+    }?;
+    call.operation = operation.to_owned();
+    let interface = own.map(|(interface, _)| &*interface.name);
+    call.interface =
+        interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
+    if let Some(said) = inherited {
+        for &(name, node, owner) in &said.inputs {
+            assign(&mut call.inputs, name, node.to_value(), owner, node.span());
+        }
+        let outputs = said.outputs.iter();
+        call.outputs = outputs.map(|(name, node)| ((*name).to_owned(), node.to_value())).collect();
+    }
+    if let Some((interface, said)) = own {
+        for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
+            assign(&mut call.inputs, name, assigned(&value.value), from, value.span);
+        }
+        if !said.outputs.is_empty() {
+            let outputs = said.outputs.iter();
+            call.outputs =
+                outputs.map(|output| (output.name.clone(), output.value.value.clone())).collect();
+        }
+    }
+    for input in &mut call.inputs {
+        let said = inherited.and_then(|said| {
+            said.sensitive.iter().find(|(name, _)| *name == input.name).map(|(_, said)| *said)
+        });
+        input.is_sensitive = said.unwrap_or_else(|| is_sensitive_name(&input.name));
+    }
+    Some(call)
+}
+
+/// In a template an input may be defined as well as assigned.
+fn assigned(value: &Value) -> Value {
+    let Value::Map(map) = value else { return value.clone() };
+    let of = |name: &str| map.iter().find(|(key, _)| &**key == name).map(|(_, value)| value);
+    const DEFINES: [&str; 5] = ["type", "value", "default", "description", "required"];
+    let is_definition =
+        of("type").is_some() && map.iter().all(|(key, _)| DEFINES.contains(&&**key));
+    let said = of("value").or_else(|| of("default")).filter(|_| is_definition);
+    said.unwrap_or(value).clone()
+}
+
+fn assign(inputs: &mut Vec<CallInput>, name: &str, value: Value, from: &str, span: Span) {
+    let from = from.to_owned();
+    let input = CallInput { name: name.to_owned(), value, from, span, is_sensitive: false };
+    match inputs.iter_mut().find(|known| known.name == name) {
+        Some(known) => *known = input,
+        None => inputs.push(input),
+    }
+}
+
+fn blank(span: Span) -> PlanCall {
+    PlanCall {
+        interface: String::new(),
+        operation: String::new(),
+        primary: None,
+        artifact: None,
+        dependencies: Vec::new(),
+        timeout: None,
+        host: None,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        span,
+    }
+}
+
+fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
+    let primary = file_of(&said.primary.as_ref()?.value)?;
+    let dependencies = said.dependencies.iter().filter_map(|one| file_of(&one.value)).collect();
+    let timeout = said.timeout.as_ref().map(|timeout| timeout.value.clone());
+    let host = said.operation_host.as_ref().map(|host| host.value.clone());
+    Some(PlanCall { primary: Some(primary), dependencies, timeout, host, ..blank(said.span) })
+}
+
+/// An implementation as a type has it: a name, or a map.
+fn of_type(node: Node<'_>) -> Option<PlanCall> {
+    let primary = node.get("primary").unwrap_or(node);
+    let dependencies = node.get("dependencies").into_iter().flat_map(Node::items);
+    Some(PlanCall {
+        primary: Some(file_of(&primary.to_value())?),
+        dependencies: dependencies.filter_map(|one| file_of(&one.to_value())).collect(),
+        timeout: node.get("timeout").map(Node::to_value),
+        host: node.get("operation_host").and_then(|host| Some(host.text()?.to_owned())),
+        ..blank(node.span())
+    })
+}
+
+/// The name of a file or an artifact, or the file of one that is defined in place.
+fn file_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(name) => Some(name.to_string()),
+        Value::Map(map) => file_of(&map.iter().find(|(key, _)| &**key == "file")?.1),
+        _ => None,
+    }
+}

@@ -1,0 +1,84 @@
+//! The workflows that follow from a topology alone: `deploy` and `undeploy` (chapter 7.3).
+
+use super::behavior::Behaviors;
+use super::build::PlanBuilder;
+use super::elements;
+use super::model::{ChangeClass, PlanElementIndex, PlanStepIndex};
+use super::weave::{Down, Scene, SceneSide, Up, weave};
+use super::{OrderOptions, Relaxation};
+use crate::text::diagnostic::Diagnostics;
+use crate::topology::RelationIndex;
+
+/// The workflows that are there without that anybody writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Declarative {
+    Deploy,
+    Undeploy,
+}
+
+impl Declarative {
+    /// Statement D1: each has two names.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "deploy" | "install" => Some(Self::Deploy),
+            "undeploy" | "uninstall" => Some(Self::Undeploy),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deploy => "deploy",
+            Self::Undeploy => "undeploy",
+        }
+    }
+}
+
+/// Adds all steps of a declarative workflow, behind these.
+///
+/// # Errors
+/// As [`weave`].
+pub(super) fn declarative(
+    which: Declarative,
+    behaviors: &Behaviors<'_, '_>,
+    order: &OrderOptions,
+    builder: &mut PlanBuilder,
+    behind: &[PlanStepIndex],
+) -> Result<(), Diagnostics> {
+    let is_relaxed = order.relaxation == Relaxation::Connections;
+    let (mut down, mut up) = (None, None);
+    match which {
+        Declarative::Deploy => {
+            up = Some(whole(behaviors, order, builder, Up::Whole, ChangeClass::Add));
+        }
+        Declarative::Undeploy => {
+            down = Some(whole(behaviors, order, builder, Down::Whole, ChangeClass::Remove));
+        }
+    }
+    weave(&Scene { down, up, is_relaxed, removals_first: false }, builder, behind)
+}
+
+/// A side on which every node goes the whole way.
+fn whole<'s, 't, 'a, E: Copy>(
+    behaviors: &'s Behaviors<'t, 'a>,
+    order: &OrderOptions,
+    builder: &mut PlanBuilder,
+    extent: E,
+    class: ChangeClass,
+) -> SceneSide<'s, 't, 'a, E> {
+    let topology = behaviors.topology;
+    let nodes: Vec<(PlanElementIndex, ChangeClass)> =
+        topology.node_ids().map(|id| (elements::node(builder, topology, id), class)).collect();
+    let moves = |id| (!behaviors.is_selected(id)).then_some(extent);
+    let is_ignored: Vec<_> = order.ignored(topology);
+    let ignored = topology.relation_ids().filter(|id: &RelationIndex| is_ignored[id.index()]);
+    SceneSide {
+        behaviors,
+        extents: topology.node_ids().map(moves).collect(),
+        nodes,
+        is_told: vec![true; topology.relations.len()],
+        wires: ignored.collect(),
+        is_ignored,
+        changed: Vec::new(),
+    }
+}

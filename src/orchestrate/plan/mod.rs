@@ -1,0 +1,236 @@
+//! Plans: which operations are called, in which order, and where, so that a topology is there, is
+//! gone, or becomes another one (chapter 7 of the specification).
+//!
+//! Not promised: may change with any version.
+//!
+//! ```
+//! use cuvee::plan::PlanQuery;
+//! let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+//! assert_eq!(plan.workflow, "deploy");
+//! let steps: Vec<_> = plan.step_ids().map(|step| plan.identifier(step)).collect();
+//! assert!(steps.contains(&"node.shop/create".to_owned()));
+//! # Ok::<(), cuvee::Failure>(())
+//! ```
+
+mod behavior;
+mod build;
+mod declarative;
+mod elements;
+mod model;
+mod order;
+mod reach;
+mod sensitive;
+mod update;
+mod weave;
+
+pub use model::{
+    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, PartKind, Plan,
+    PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart, PlanPartIndex,
+    PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowStep,
+};
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::value::Value;
+use crate::topology::{NodeIndex, Topology};
+use crate::tosca::Types;
+use behavior::Behaviors;
+use build::PlanBuilder;
+use declarative::{Declarative, declarative};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Which plan.
+#[derive(Clone, Debug)]
+pub struct PlanQuery {
+    /// The name of the workflow.
+    pub workflow: String,
+    /// Whether the workflow that follows from the topology is meant where the template has one of
+    /// that name.
+    pub generated: bool,
+    /// What changes the order.
+    pub order: OrderOptions,
+}
+
+impl Default for PlanQuery {
+    /// What deploys.
+    fn default() -> Self {
+        let workflow = Declarative::Deploy.as_str().to_owned();
+        Self { workflow, generated: false, order: OrderOptions::default() }
+    }
+}
+
+/// What leaves the order of the specification knowingly.
+#[derive(Clone, Debug, Default)]
+pub struct OrderOptions {
+    /// Whether calls on one host may run side by side.
+    pub parallel_hosts: bool,
+    /// Which relations order less.
+    pub relaxation: Relaxation,
+    /// Relations that order nothing, by their identifiers.
+    pub ignore: Vec<String>,
+    /// Nodes that the orchestrator could bring, and does not, by their identifiers or names.
+    pub managed: Vec<String>,
+}
+
+/// Which relations order less than the specification says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Relaxation {
+    /// None.
+    #[default]
+    Strict,
+    /// Connections: a node may be created and configured before what it connects to is started.
+    Connections,
+}
+
+impl OrderOptions {
+    fn ignored(&self, topology: &Topology) -> Vec<bool> {
+        if self.ignore.is_empty() {
+            return vec![false; topology.relations.len()];
+        }
+        let names: FxHashSet<_> = self.ignore.iter().map(String::as_str).collect();
+        let is_named = |id| names.contains(&*topology.relation_identifier(id));
+        topology.relation_ids().map(is_named).collect()
+    }
+
+    /// The nodes that the orchestrator does not bring.
+    ///
+    /// # Errors
+    /// `unknown-element` for names that nothing has.
+    fn resolved(&self, topology: &Topology) -> Result<FxHashSet<NodeIndex>, Diagnostics> {
+        let mut unknown = Diagnostics::default();
+        let relations: FxHashSet<_> = match self.ignore.is_empty() {
+            true => FxHashSet::default(),
+            false => topology.relation_ids().map(|id| topology.relation_identifier(id)).collect(),
+        };
+        for name in self.ignore.iter().filter(|name| !relations.contains(*name)) {
+            let message = format!("`--ignore {name}`: there is no such relation in this variant");
+            let error = Diagnostic::error(Code::UnknownElement, message);
+            unknown.push(error.help_opt(did_you_mean(name, relations.iter().map(|name| &**name))));
+        }
+        let mut managed = FxHashSet::default();
+        for said in &self.managed {
+            let name = said.strip_prefix("node.").unwrap_or(said);
+            match topology.node_named(name) {
+                Some(node) => drop(managed.insert(node)),
+                None => {
+                    let message =
+                        format!("`--managed {said}`: there is no such node in this variant");
+                    let names = topology.nodes.iter().map(|node| &*node.name);
+                    let error = Diagnostic::error(Code::UnknownElement, message);
+                    unknown.push(error.help_opt(did_you_mean(name, names)));
+                }
+            }
+        }
+        if unknown.has_errors() { Err(unknown) } else { Ok(managed) }
+    }
+}
+
+/// How one variant becomes another one.
+#[derive(Clone, Debug, Default)]
+pub struct Adaptation {
+    /// Nodes that have another name now: the old one and the new one.
+    pub moved: Vec<(String, String)>,
+    /// Nodes that come anew whatever differs.
+    pub recreate: Vec<String>,
+    /// Whether nothing comes before all has gone that goes.
+    pub removals_first: bool,
+}
+
+impl Adaptation {
+    /// What a node of the old variant is called in the new one.
+    fn renamed(&self, name: &str) -> String {
+        let bare = |name: &str| name.strip_prefix("node.").unwrap_or(name).to_owned();
+        let moved = self.moved.iter().find(|(old, _)| bare(old) == name);
+        moved.map_or_else(|| name.to_owned(), |(_, new)| bare(new))
+    }
+
+    /// The old document with the new names: those of node templates, and wherever they are named.
+    fn renamed_document(&self, document: &Value) -> Value {
+        if self.moved.is_empty() { document.clone() } else { self.rename(document) }
+    }
+
+    fn rename(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.renamed(text).into()),
+            Value::List(items) => Value::List(items.iter().map(|item| self.rename(item)).collect()),
+            Value::Map(entries) => {
+                let renamed = |(key, value): &(Arc<str>, Value)| {
+                    let is_named = &**key == "node_templates";
+                    (Arc::clone(key), if is_named { self.keys(value) } else { self.rename(value) })
+                };
+                Value::Map(entries.iter().map(renamed).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn keys(&self, templates: &Value) -> Value {
+        let Value::Map(entries) = templates else { return templates.clone() };
+        let renamed =
+            |(key, value): &(Arc<str>, Value)| (self.renamed(key).into(), self.rename(value));
+        Value::Map(entries.iter().map(renamed).collect())
+    }
+}
+
+/// One of two variants: its topology, its types, and what is written of it.
+#[derive(Clone, Copy)]
+pub(crate) struct VariantOfPlan<'v, 'a> {
+    pub(crate) topology: &'v Topology,
+    pub(crate) types: &'v Types<'a>,
+    pub(crate) document: &'v Value,
+    /// Whether its places are in files of another template than those of the plan.
+    pub(crate) is_foreign: bool,
+}
+
+/// Plans what turns one variant into another.
+///
+/// # Errors
+/// `cyclic-deployment`, `delegated-lifecycle`, `unknown-element`
+pub(crate) fn adapt(
+    from: VariantOfPlan<'_, '_>,
+    to: VariantOfPlan<'_, '_>,
+    adaptation: &Adaptation,
+    order: &OrderOptions,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    // What is named may be in one of the variants only.
+    let (old, new) = (order.resolved(from.topology), order.resolved(to.topology));
+    let (old, new) = match (old, new) {
+        (Err(_), Err(errors)) => return Err(errors),
+        (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
+    };
+    let mut old = Behaviors::of(from.topology, from.types, old);
+    if from.is_foreign {
+        old = old.foreign();
+    }
+    let new = Behaviors::of(to.topology, to.types, new);
+    let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
+    let from = update::PlannedVariant { behaviors: &old, document: from.document };
+    let to = update::PlannedVariant { behaviors: &new, document: to.document };
+    update::update(&from, &to, adaptation, order, &mut builder)?;
+    Ok((builder.plan, Diagnostics::default()))
+}
+
+/// Plans a workflow of a topology.
+///
+/// # Errors
+/// `cyclic-deployment`, `delegated-lifecycle`, `unknown-element`
+pub(crate) fn plan(
+    topology: &Topology,
+    types: &Types<'_>,
+    query: &PlanQuery,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let managed = query.order.resolved(topology)?;
+    let behaviors = Behaviors::of(topology, types, managed);
+    let Some(which) = Declarative::named(&query.workflow) else {
+        return Err(unknown_workflow(&query.workflow).into());
+    };
+    let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
+    declarative(which, &behaviors, &query.order, &mut builder, &[])?;
+    Ok((builder.plan, Diagnostics::default()))
+}
+
+fn unknown_workflow(name: &str) -> Diagnostic {
+    let known = [Declarative::Deploy, Declarative::Undeploy].map(Declarative::as_str);
+    Diagnostic::error(Code::UnknownElement, format!("there is no workflow `{name}`"))
+        .help_opt(did_you_mean(name, known))
+}

@@ -1,0 +1,685 @@
+//! What leads from one variant to another: each node gets a class by what differs, and what follows
+//! from that (statements U1 to U6).
+
+use super::behavior::Behaviors;
+use super::build::PlanBuilder;
+use super::elements;
+use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
+use super::reach::Reach;
+use super::weave::{Down, Scene, SceneSide, Up, weave};
+use super::{Adaptation, OrderOptions, Relaxation};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::value::Value;
+use crate::topology::diff::{Change, Edit, diff};
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// One of the two variants.
+pub(super) struct PlannedVariant<'s, 't, 'a> {
+    pub(super) behaviors: &'s Behaviors<'t, 'a>,
+    /// What is written of it.
+    pub(super) document: &'s Value,
+}
+
+impl<'t> PlannedVariant<'_, 't, '_> {
+    fn topology(&self) -> &'t Topology {
+        self.behaviors.topology
+    }
+}
+
+/// Plans what turns the one variant into the other.
+///
+/// # Errors
+/// `unknown-element` for nodes that nobody has, and as [`weave`].
+pub(super) fn update(
+    from: &PlannedVariant<'_, '_, '_>,
+    to: &PlannedVariant<'_, '_, '_>,
+    adaptation: &Adaptation,
+    order: &OrderOptions,
+    builder: &mut PlanBuilder,
+) -> Result<(), Diagnostics> {
+    let pairs = Correspondence::of(from.topology(), to.topology(), adaptation)?;
+    let classes = NodeClasses::of(from, to, &pairs, adaptation);
+    let elements = classes.elements(builder);
+    let scene = scene(&classes, &elements, order, adaptation);
+    weave(&scene, builder, &[])?;
+    builder.plan.changes = classes.changes();
+    Ok(())
+}
+
+/// Which nodes and relations of both sides are the same.
+struct Correspondence {
+    /// Of each node of the new side, which of the old side it was.
+    nodes: Vec<Option<NodeIndex>>,
+    gone: Vec<NodeIndex>,
+    /// Of each relation of the new side, which of the old side it was.
+    relations: Vec<Option<RelationIndex>>,
+    /// Of the relations of the old side, whether they are on the new side.
+    stays: Vec<bool>,
+}
+
+impl Correspondence {
+    fn of(from: &Topology, to: &Topology, adaptation: &Adaptation) -> Result<Self, Diagnostics> {
+        let mut unknown = Diagnostics::default();
+        for (old, new) in &adaptation.moved {
+            check_name(from, old, "moved", &mut unknown);
+            check_name(to, new, "moved", &mut unknown);
+        }
+        for name in &adaptation.recreate {
+            check_name(to, name, "recreate", &mut unknown);
+        }
+        if unknown.has_errors() {
+            return Err(unknown);
+        }
+        let renamed = |name: &str| adaptation.renamed(name);
+        let old: FxHashMap<_, _> =
+            from.node_ids().map(|id| (renamed(&from.node(id).name).to_owned(), id)).collect();
+        let nodes: Vec<_> = to.nodes.iter().map(|node| old.get(&node.name).copied()).collect();
+        let kept: FxHashSet<_> = nodes.iter().flatten().copied().collect();
+        let gone = from.node_ids().filter(|id| !kept.contains(id)).collect();
+        let mut known: FxHashMap<_, Vec<RelationIndex>> = FxHashMap::default();
+        for id in from.relation_ids() {
+            known.entry(relation_key(from, id, &renamed)).or_default().push(id);
+        }
+        known.values_mut().for_each(|ids| ids.reverse());
+        let same = |name: &str| name.to_owned();
+        let relations: Vec<_> = to
+            .relation_ids()
+            .map(|id| known.get_mut(&relation_key(to, id, &same)).and_then(Vec::pop))
+            .collect();
+        let mut stays = vec![false; from.relations.len()];
+        relations.iter().flatten().for_each(|id: &RelationIndex| stays[id.index()] = true);
+        Ok(Self { nodes, gone, relations, stays })
+    }
+}
+
+fn check_name(topology: &Topology, said: &str, flag: &str, unknown: &mut Diagnostics) {
+    let name = said.strip_prefix("node.").unwrap_or(said);
+    if topology.node_named(name).is_none() {
+        let message = format!("`--{flag} {said}`: there is no node `{name}` in that variant");
+        let names = topology.nodes.iter().map(|node| &*node.name);
+        let error = Diagnostic::error(Code::UnknownElement, message);
+        unknown.push(error.help_opt(did_you_mean(name, names)));
+    }
+}
+
+type RelationKey = (String, String, Option<String>);
+
+/// Relations meet by their name and target.
+fn relation_key(
+    topology: &Topology,
+    id: RelationIndex,
+    renamed: &dyn Fn(&str) -> String,
+) -> RelationKey {
+    let relation = topology.relation(id);
+    let name = |node: NodeIndex| renamed(&topology.node(node).name);
+    let target = relation.target.map(name);
+    let written = relation.node.as_ref().map(|node| node.value.clone());
+    (name(relation.source), relation.name.clone(), target.or(written))
+}
+
+/// What becomes of the nodes, and why.
+struct NodeClasses<'c, 's, 't, 'a, 'b> {
+    from: &'c PlannedVariant<'s, 't, 'a>,
+    to: &'c PlannedVariant<'s, 't, 'b>,
+    pairs: &'c Correspondence,
+    /// Of the nodes of the new side.
+    classes: Vec<ChangeClass>,
+    reasons: Vec<Vec<ChangeReason>>,
+    /// Of everything that is no node.
+    others: Vec<ElementChange>,
+}
+
+impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
+    fn of(
+        from: &'c PlannedVariant<'s, 't, 'a>,
+        to: &'c PlannedVariant<'s, 't, 'b>,
+        pairs: &'c Correspondence,
+        adaptation: &Adaptation,
+    ) -> Self {
+        let count = to.topology().nodes.len();
+        let mut classes = Self {
+            from,
+            to,
+            pairs,
+            classes: vec![ChangeClass::Keep; count],
+            reasons: vec![Vec::new(); count],
+            others: Vec::new(),
+        };
+        classes.written(adaptation);
+        classes.asked(adaptation);
+        classes.delegations();
+        classes.hosts();
+        classes.reached();
+        classes.relations();
+        classes.restarts();
+        classes
+    }
+
+    /// Lets a node change in this way, where nothing that comes first is known.
+    fn raise(&mut self, node: NodeIndex, class: ChangeClass, reason: ChangeReason) {
+        let known = &mut self.classes[node.index()];
+        if rank(class) < rank(*known) {
+            *known = class;
+        }
+        self.reasons[node.index()].push(reason);
+    }
+
+    /// What is written otherwise.
+    fn written(&mut self, adaptation: &Adaptation) {
+        let from = adaptation.renamed_document(self.from.document);
+        let found = diff(&from, self.to.document);
+        let names: FxHashMap<_, _> = self
+            .to
+            .topology()
+            .node_ids()
+            .map(|id| (&*self.to.topology().node(id).name, id))
+            .collect();
+        let mut templates: FxHashSet<String> = FxHashSet::default();
+        for change in &found.changes {
+            let node = change.element.strip_prefix("node.");
+            if let Some(node) = node {
+                let Some(&id) = names.get(node) else { continue };
+                match (self.pairs.nodes[id.index()], self.class_of(id, change)) {
+                    (None, _) => self.classes[id.index()] = ChangeClass::Add,
+                    (Some(_), Some(class)) => {
+                        let reason = self.reason(id, change);
+                        self.raise(id, class, reason);
+                    }
+                    _ => {}
+                }
+            } else {
+                if let Some(name) = change.element.strip_prefix("relationship.") {
+                    templates.insert(name.to_owned());
+                }
+                self.other(change);
+            }
+        }
+        self.relationship_templates(&templates);
+    }
+
+    /// A change of an element that is no node.
+    fn other(&mut self, change: &Change) {
+        if !["group.", "policy.", "relationship.", "input.", "output."]
+            .iter()
+            .any(|kind| change.element.starts_with(kind))
+        {
+            return;
+        }
+        let class = match (&change.edit, change.path.is_empty()) {
+            (Edit::Added { .. }, true) => ChangeClass::Add,
+            (Edit::Removed { .. }, true) => ChangeClass::Remove,
+            _ => ChangeClass::Reconfigure,
+        };
+        let reason = edited(change);
+        match self.others.last_mut().filter(|last| last.element == change.element) {
+            Some(last) => last.reasons.push(reason),
+            None => {
+                let reasons = if change.path.is_empty() { Vec::new() } else { Vec::from([reason]) };
+                self.others.push(ElementChange { element: change.element.clone(), class, reasons });
+            }
+        }
+    }
+
+    /// Statement U1: a relationship template that differs reconfigures its source.
+    fn relationship_templates(&mut self, changed: &FxHashSet<String>) {
+        let topology = self.to.topology();
+        for id in topology.relation_ids() {
+            let relation = topology.relation(id);
+            let used = relation.relationship.map(|used| topology.relationship(used));
+            let name = used.and_then(|used| used.name.as_ref());
+            if let Some(name) = name.filter(|name| changed.contains(*name))
+                && self.pairs.relations[id.index()].is_some()
+            {
+                let because = Some(format!("relationship.{name}"));
+                let path = format!("requirement.{}.relationship", relation.name);
+                let reason =
+                    ChangeReason { path, because, span: Some(relation.span), ..Default::default() };
+                self.raise(relation.source, ChangeClass::Reconfigure, reason);
+            }
+        }
+    }
+
+    /// What a difference at a node means for it.
+    fn class_of(&self, node: NodeIndex, change: &Change) -> Option<ChangeClass> {
+        let path = &*change.path;
+        let part = path.split(['.', '[']).next().unwrap_or_default();
+        if path.ends_with(".description") || path.contains(".metadata") {
+            return None;
+        }
+        match part {
+            "type" => Some(ChangeClass::Recreate),
+            "property" => {
+                let name = path.strip_prefix("property.").unwrap_or_default();
+                let name = name.split(['.', '[']).next().unwrap_or_default();
+                match self.to.behaviors.recreates(node, name) {
+                    true => Some(ChangeClass::Recreate),
+                    false => Some(ChangeClass::Reconfigure),
+                }
+            }
+            "artifact" => {
+                let name = path.strip_prefix("artifact.").unwrap_or_default();
+                let name = name.split('.').next().unwrap_or_default();
+                let old = self.pairs.nodes[node.index()];
+                let was =
+                    old.is_some_and(|old| self.from.behaviors.is_deployment_artifact(old, name));
+                match was || self.to.behaviors.is_deployment_artifact(node, name) {
+                    true => Some(ChangeClass::Recreate),
+                    false => Some(ChangeClass::Reconfigure),
+                }
+            }
+            "interfaces" if is_create_implementation(path) => Some(ChangeClass::Recreate),
+            "interfaces" | "capability" | "instance_count" | "occurrences" | "copy" => {
+                Some(ChangeClass::Reconfigure)
+            }
+            // Which relations come and go is seen at the topologies.
+            "requirement" if path.contains(".relationship.") => Some(ChangeClass::Reconfigure),
+            _ => None,
+        }
+    }
+
+    /// A difference with its place, which is that of the part in the new variant.
+    fn reason(&self, node: NodeIndex, change: &Change) -> ChangeReason {
+        let template = self.to.topology().node(node);
+        let name = |prefix: &str| {
+            let rest = change.path.strip_prefix(prefix)?;
+            Some(rest.split(['.', '[']).next().unwrap_or_default())
+        };
+        let property = name("property.").and_then(|name| {
+            let found = template.described.properties.iter().find(|one| one.name == name);
+            found.map(|found| found.value.span)
+        });
+        let kind =
+            (change.path == "type").then(|| Some(template.described.type_name.as_ref()?.span));
+        let span = property.or(kind.flatten()).unwrap_or(template.span);
+        ChangeReason { span: Some(span), ..edited(change) }
+    }
+
+    /// `--recreate`
+    fn asked(&mut self, adaptation: &Adaptation) {
+        for said in &adaptation.recreate {
+            let name = said.strip_prefix("node.").unwrap_or(said);
+            if let Some(node) = self.to.topology().node_named(name) {
+                let reason =
+                    ChangeReason { because: Some("--recreate".into()), ..Default::default() };
+                self.raise(node, ChangeClass::Recreate, reason);
+            }
+        }
+    }
+
+    /// Who is brought by the orchestrator in one of the variants only is another one.
+    fn delegations(&mut self) {
+        for node in self.to.topology().node_ids() {
+            let Some(old) = self.pairs.nodes[node.index()] else { continue };
+            let was = self.from.behaviors.delegation(old).is_some();
+            let is = self.to.behaviors.delegation(node).is_some();
+            if was != is {
+                let path = "directives".to_owned();
+                let span = Some(self.to.topology().node(node).span);
+                let (from, to) = (Some(was.into()), Some(is.into()));
+                let reason = ChangeReason { path, from, to, span, because: None };
+                self.raise(node, ChangeClass::Recreate, reason);
+            }
+        }
+    }
+
+    /// A node on another host, or on one that comes anew, comes anew.
+    fn hosts(&mut self) {
+        let (from, to) = (self.from.topology(), self.to.topology());
+        for node in to.node_ids() {
+            let Some(old) = self.pairs.nodes[node.index()] else { continue };
+            let (was, is) = (from.hosted_on(old), to.hosted_on(node));
+            let kept = is.and_then(|host| self.pairs.nodes[host.index()]);
+            if was.is_some() != is.is_some() || was != kept {
+                let hosting = to.node(node).relations.iter().copied();
+                let relation = hosting.map(|id| to.relation(id)).find(|relation| relation.hosting);
+                let name = relation.map_or("host", |relation| &relation.name);
+                let named = |topology: &Topology, host: Option<NodeIndex>| {
+                    host.map(|host| Value::String(topology.node(host).name.as_str().into()))
+                };
+                let reason = ChangeReason {
+                    path: format!("requirement.{name}.node"),
+                    from: named(from, was),
+                    to: named(to, is),
+                    span: Some(relation.map_or(to.node(node).span, |relation| relation.span)),
+                    because: None,
+                };
+                self.raise(node, ChangeClass::Recreate, reason);
+            }
+        }
+        // What stands on a node comes after it; chains of hosts are walked from their ends.
+        let mut open: Vec<_> = self.of_class(ChangeClass::Recreate);
+        while let Some(host) = open.pop() {
+            for guest in self.guests(host) {
+                let was_recreated = self.classes[guest.index()] == ChangeClass::Recreate;
+                if self.pairs.nodes[guest.index()].is_some() && !was_recreated {
+                    let because = Some(to.node_identifier(host));
+                    let reason = ChangeReason { because, ..Default::default() };
+                    self.raise(guest, ChangeClass::Recreate, reason);
+                    open.push(guest);
+                }
+            }
+        }
+    }
+
+    fn of_class(&self, class: ChangeClass) -> Vec<NodeIndex> {
+        let nodes = self.to.topology().node_ids();
+        nodes.filter(|node| self.classes[node.index()] == class).collect()
+    }
+
+    /// The nodes that stand directly on a node.
+    fn guests(&self, host: NodeIndex) -> Vec<NodeIndex> {
+        let to = self.to.topology();
+        let incoming = to.node(host).incoming.iter().map(|&id| to.relation(id));
+        let hosted = incoming.filter(|relation| relation.hosting).map(|relation| relation.source);
+        hosted.filter(|&guest| to.hosted_on(guest) == Some(host)).collect()
+    }
+
+    /// What changes because an operation is told something else: a property that changes, an input
+    /// that changes, an attribute of a node that comes anew.
+    fn reached(&mut self) {
+        let mut reach = Reach::of(self.to.behaviors);
+        for change in &self.others {
+            if let Some(name) = change.element.strip_prefix("input.") {
+                reach.input(name);
+            }
+        }
+        for node in self.to.topology().node_ids() {
+            let class = self.classes[node.index()];
+            if matches!(class, ChangeClass::Add | ChangeClass::Recreate) {
+                reach.anew(node);
+            }
+            for reason in &self.reasons[node.index()] {
+                if let Some(name) = reason.path.strip_prefix("property.") {
+                    reach.property(node, name.split(['.', '[']).next().unwrap_or_default());
+                }
+            }
+        }
+        for (node, reason) in reach.reached() {
+            let is_kept = self.pairs.nodes[node.index()].is_some();
+            if is_kept && rank(self.classes[node.index()]) > rank(ChangeClass::Reconfigure) {
+                self.raise(node, ChangeClass::Reconfigure, reason);
+            }
+        }
+    }
+
+    /// Relations that come and go at nodes that stay.
+    fn relations(&mut self) {
+        let (from, to) = (self.from.topology(), self.to.topology());
+        for id in to.relation_ids() {
+            let relation = to.relation(id);
+            if self.pairs.relations[id.index()].is_none()
+                && self.pairs.nodes[relation.source.index()].is_some()
+                && !relation.hosting
+            {
+                let to = relation.node.as_ref().map(|node| node.value.as_str().into());
+                let reason = ChangeReason {
+                    path: format!("requirement.{}", relation.name),
+                    to: to.map(Value::String),
+                    span: Some(relation.span),
+                    ..Default::default()
+                };
+                self.raise(relation.source, ChangeClass::Rewire, reason);
+            }
+        }
+        let now: FxHashMap<_, _> =
+            to.node_ids().filter_map(|id| Some((self.pairs.nodes[id.index()]?, id))).collect();
+        for id in from.relation_ids() {
+            let relation = from.relation(id);
+            if let (false, Some(&source), false) =
+                (self.pairs.stays[id.index()], now.get(&relation.source), relation.hosting)
+            {
+                let was = relation.node.as_ref().map(|node| node.value.as_str().into());
+                let reason = ChangeReason {
+                    path: format!("requirement.{}", relation.name),
+                    from: was.map(Value::String),
+                    ..Default::default()
+                };
+                self.raise(source, ChangeClass::Rewire, reason);
+            }
+        }
+    }
+
+    /// What has to stand still because something else does: what stands on a node that stops, and
+    /// the sources of what comes anew.
+    fn restarts(&mut self) {
+        let to = self.to.topology();
+        for id in to.relation_ids() {
+            let relation = to.relation(id);
+            let Some(target) = relation.target.filter(|_| !relation.hosting) else { continue };
+            if self.pairs.relations[id.index()].is_some()
+                && self.classes[target.index()] == ChangeClass::Recreate
+            {
+                self.restart(relation.source, target);
+            }
+        }
+        let stops = |class| matches!(class, ChangeClass::Reconfigure | ChangeClass::Restart);
+        let mut open: Vec<_> =
+            to.node_ids().filter(|node| stops(self.classes[node.index()])).collect();
+        while let Some(host) = open.pop() {
+            if self.to.behaviors.delegation(host).is_some() {
+                continue;
+            }
+            for guest in self.guests(host) {
+                let before = self.classes[guest.index()];
+                self.restart(guest, host);
+                if before != self.classes[guest.index()] {
+                    open.push(guest);
+                }
+            }
+        }
+    }
+
+    fn restart(&mut self, node: NodeIndex, because: NodeIndex) {
+        if self.pairs.nodes[node.index()].is_some()
+            && rank(self.classes[node.index()]) > rank(ChangeClass::Restart)
+        {
+            let because = Some(self.to.topology().node_identifier(because));
+            self.raise(node, ChangeClass::Restart, ChangeReason { because, ..Default::default() });
+        }
+    }
+
+    /// All changes: nodes in the order of the new variant, those that go, and all else.
+    fn changes(&self) -> Vec<ElementChange> {
+        let (from, to) = (self.from.topology(), self.to.topology());
+        let there = to.node_ids().map(|node| ElementChange {
+            element: to.node_identifier(node),
+            class: self.classes[node.index()],
+            reasons: self.reasons[node.index()].clone(),
+        });
+        let gone = self.pairs.gone.iter().map(|&node| ElementChange {
+            element: from.node_identifier(node),
+            class: ChangeClass::Remove,
+            reasons: Vec::new(),
+        });
+        there.chain(gone).chain(self.others.iter().cloned()).collect()
+    }
+
+    /// The nodes of both sides as elements of the plan: those of the new side first.
+    fn elements(&self, builder: &mut PlanBuilder) -> [Vec<(PlanElementIndex, ChangeClass)>; 2] {
+        let (from, to) = (self.from.topology(), self.to.topology());
+        let new: Vec<_> = to
+            .node_ids()
+            .map(|id| (elements::node(builder, to, id), self.classes[id.index()]))
+            .collect();
+        let mut old = vec![None; from.nodes.len()];
+        for (index, was) in self.pairs.nodes.iter().enumerate() {
+            if let Some(was) = was {
+                old[was.index()] = Some(new[index]);
+            }
+        }
+        let old = from.node_ids().zip(old).map(|(id, known)| {
+            known.unwrap_or_else(|| {
+                let element = elements::node(builder, from, id);
+                let span = &mut builder.plan.elements[element.index()].span;
+                *span = self.from.behaviors.place(*span);
+                (element, ChangeClass::Remove)
+            })
+        });
+        [old.collect(), new]
+    }
+}
+
+/// The first class that applies counts.
+fn rank(class: ChangeClass) -> usize {
+    const ORDER: [ChangeClass; 7] = [
+        ChangeClass::Add,
+        ChangeClass::Remove,
+        ChangeClass::Recreate,
+        ChangeClass::Reconfigure,
+        ChangeClass::Restart,
+        ChangeClass::Rewire,
+        ChangeClass::Keep,
+    ];
+    ORDER.iter().position(|known| *known == class).unwrap_or(ORDER.len())
+}
+
+fn is_create_implementation(path: &str) -> bool {
+    let mut steps = path.split('.').skip(2).filter(|step| *step != "operations");
+    let is_create = steps.next() == Some("create");
+    is_create && steps.next().is_none_or(|next| next.starts_with("implementation"))
+}
+
+fn edited(change: &Change) -> ChangeReason {
+    let (from, to) = match &change.edit {
+        Edit::Added { to } => (None, Some(to.clone())),
+        Edit::Removed { from } => (Some(from.clone()), None),
+        Edit::Changed { from, to } => (Some(from.clone()), Some(to.clone())),
+    };
+    ChangeReason { path: change.path.clone(), from, to, ..Default::default() }
+}
+
+fn scene<'s, 't, 'a, 'b>(
+    classes: &NodeClasses<'_, 's, 't, 'a, 'b>,
+    [old, new]: &[Vec<(PlanElementIndex, ChangeClass)>; 2],
+    order: &OrderOptions,
+    adaptation: &Adaptation,
+) -> Scene<'s, 't, 'a, 'b> {
+    let up: Vec<_> = (classes.to.topology().node_ids()).map(|node| coming(classes, node)).collect();
+    let mut down = vec![None; old.len()];
+    for (index, was) in classes.pairs.nodes.iter().enumerate() {
+        if let Some(was) = was {
+            down[was.index()] = going(up[index]);
+        }
+    }
+    for &node in &classes.pairs.gone {
+        let is_selected = classes.from.behaviors.is_selected(node);
+        down[node.index()] = (!is_selected).then_some(Down::Whole);
+    }
+    let sides = SideMaker { classes, order };
+    Scene {
+        down: Some(sides.down(down, old.clone(), &up)),
+        up: Some(sides.up(up, new.clone())),
+        is_relaxed: order.relaxation == Relaxation::Connections,
+        removals_first: adaptation.removals_first,
+    }
+}
+
+/// From where a node of the new side comes up.
+fn coming(classes: &NodeClasses<'_, '_, '_, '_, '_>, node: NodeIndex) -> Option<Up> {
+    let behaviors = classes.to.behaviors;
+    if behaviors.is_selected(node) {
+        return None;
+    }
+    let is_delegated = behaviors.delegation(node).is_some();
+    match classes.classes[node.index()] {
+        ChangeClass::Add | ChangeClass::Recreate => Some(Up::Whole),
+        ChangeClass::Reconfigure | ChangeClass::Restart if is_delegated => Some(Up::Update),
+        ChangeClass::Reconfigure => Some(Up::Configure),
+        ChangeClass::Restart => Some(Up::Start),
+        _ => None,
+    }
+}
+
+/// How far a node goes down that comes up like this, if it was there.
+fn going(up: Option<Up>) -> Option<Down> {
+    match up? {
+        Up::Whole => Some(Down::Whole),
+        Up::Configure | Up::Start => Some(Down::Stop),
+        Up::Update => None,
+    }
+}
+
+/// Makes both sides of a scene.
+struct SideMaker<'m, 'c, 's, 't, 'a, 'b> {
+    classes: &'m NodeClasses<'c, 's, 't, 'a, 'b>,
+    order: &'m OrderOptions,
+}
+
+impl<'s, 't, 'a, 'b> SideMaker<'_, '_, 's, 't, 'a, 'b> {
+    fn up(
+        &self,
+        extents: Vec<Option<Up>>,
+        nodes: Vec<(PlanElementIndex, ChangeClass)>,
+    ) -> SceneSide<'s, 't, 'b, Up> {
+        let behaviors = self.classes.to.behaviors;
+        let topology = behaviors.topology;
+        let is_ignored = self.order.ignored(topology);
+        let extent = |node: NodeIndex| extents[node.index()];
+        let keeps = |node| matches!(extent(node), None | Some(Up::Update));
+        let is_new = |id: RelationIndex| self.classes.pairs.relations[id.index()].is_none();
+        let is_anew = |id: RelationIndex| {
+            let relation = topology.relation(id);
+            let target = relation.target.and_then(extent);
+            is_new(id) || extent(relation.source) == Some(Up::Whole) || target == Some(Up::Whole)
+        };
+        let ids = || topology.relation_ids();
+        let is_wire = |id: &RelationIndex| {
+            is_anew(*id) && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
+        };
+        let is_changed = |id: &RelationIndex| {
+            let relation = topology.relation(*id);
+            let target = relation.target.and_then(extent);
+            let changes = matches!(target, Some(Up::Configure | Up::Start | Up::Update));
+            changes && !is_new(*id) && keeps(relation.source)
+        };
+        SceneSide {
+            behaviors,
+            nodes,
+            is_told: ids().map(|id| is_anew(id) && !keeps(topology.relation(id).source)).collect(),
+            wires: ids().filter(is_wire).collect(),
+            changed: ids().filter(is_changed).collect(),
+            is_ignored,
+            extents,
+        }
+    }
+
+    fn down(
+        &self,
+        extents: Vec<Option<Down>>,
+        nodes: Vec<(PlanElementIndex, ChangeClass)>,
+        up: &[Option<Up>],
+    ) -> SceneSide<'s, 't, 'a, Down> {
+        let behaviors = self.classes.from.behaviors;
+        let topology = behaviors.topology;
+        let is_ignored = self.order.ignored(topology);
+        let mut updates = vec![false; extents.len()];
+        for (was, up) in self.classes.pairs.nodes.iter().zip(up) {
+            if let Some(was) = was {
+                updates[was.index()] = *up == Some(Up::Update);
+            }
+        }
+        let extent = |node: NodeIndex| extents[node.index()];
+        let keeps = |node: NodeIndex| extent(node).is_none() || updates[node.index()];
+        let goes = |id: RelationIndex| {
+            let relation = topology.relation(id);
+            let target = relation.target.and_then(extent);
+            !self.classes.pairs.stays[id.index()]
+                || extent(relation.source) == Some(Down::Whole)
+                || target == Some(Down::Whole)
+        };
+        let ids = || topology.relation_ids();
+        let is_wire = |id: &RelationIndex| {
+            goes(*id) && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
+        };
+        SceneSide {
+            behaviors,
+            nodes,
+            is_told: ids().map(|id| goes(id) && !keeps(topology.relation(id).source)).collect(),
+            wires: ids().filter(is_wire).collect(),
+            changed: Vec::new(),
+            is_ignored,
+            extents,
+        }
+    }
+}

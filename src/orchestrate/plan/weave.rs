@@ -1,0 +1,538 @@
+//! Weaves what single nodes and relations do into one plan: the declarative workflows of chapter
+//! 7.3, and what leads from one variant to another, which is the same with two topologies.
+//!
+//! Each node goes down in the one topology and comes up in the other, in pieces that are put in
+//! order first ([`order`](super::order)); then each piece becomes steps.
+
+use super::behavior::{Behaviors, Delegation};
+use super::build::PlanBuilder;
+use super::model::{
+    ChangeClass, PartKind, PlanCall, PlanElementIndex, PlanPartIndex, PlanStepIndex, StepHost,
+    StepWork,
+};
+use super::order::{Piece, ScenePieces};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::topology::{NodeIndex, RelationIndex};
+use crate::tosca::LifecycleOperation as Operation;
+use crate::tosca::NodeState as State;
+
+/// How far a node goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Down {
+    /// Until it is gone.
+    Whole,
+    /// Until it stands still.
+    Stop,
+}
+
+/// From where a node comes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Up {
+    /// From nothing.
+    Whole,
+    /// From standing still, to be configured.
+    Configure,
+    /// From standing still, only to be started.
+    Start,
+    /// It is changed by the orchestrator without standing still.
+    Update,
+}
+
+/// What happens to the nodes and relations of a topology.
+pub(super) struct SceneSide<'s, 't, 'a, E> {
+    pub(super) behaviors: &'s Behaviors<'t, 'a>,
+    /// How far each node goes, if it does at all.
+    pub(super) extents: Vec<Option<E>>,
+    /// What each node is in the plan, and what becomes of it.
+    pub(super) nodes: Vec<(PlanElementIndex, ChangeClass)>,
+    /// Of each relation whether it comes or goes, so that its ends are told.
+    pub(super) is_told: Vec<bool>,
+    /// Relations that order nothing.
+    pub(super) is_ignored: Vec<bool>,
+    /// Relations of sources that keep running that come, or go.
+    pub(super) wires: Vec<RelationIndex>,
+    /// Relations of sources that keep running whose targets have changed.
+    pub(super) changed: Vec<RelationIndex>,
+}
+
+/// What goes down, and what comes up.
+pub(super) struct Scene<'s, 't, 'a, 'b> {
+    pub(super) down: Option<SceneSide<'s, 't, 'a, Down>>,
+    pub(super) up: Option<SceneSide<'s, 't, 'b, Up>>,
+    /// Connections order only what is started.
+    pub(super) is_relaxed: bool,
+    /// Whether nothing comes before all has gone that goes.
+    pub(super) removals_first: bool,
+}
+
+/// Weaves a scene; the steps are added to the builder, behind these ones. Gives back the steps that
+/// nothing of it waits for.
+///
+/// # Errors
+/// `cyclic-deployment`, `delegated-lifecycle`
+pub(super) fn weave(
+    scene: &Scene<'_, '_, '_, '_>,
+    builder: &mut PlanBuilder,
+    behind: &[PlanStepIndex],
+) -> Result<(), Diagnostics> {
+    let pieces = ScenePieces::of(scene)?;
+    let mut weaver = Weaver {
+        scene,
+        pieces: &pieces,
+        builder,
+        behind,
+        ends: vec![(0, 0); pieces.all.len()],
+        ends_of_all: Vec::new(),
+        current: CurrentPiece::default(),
+        diagnostics: Diagnostics::default(),
+    };
+    for &piece in &pieces.order {
+        weaver.piece(piece);
+    }
+    match weaver.diagnostics.has_errors() {
+        true => Err(weaver.diagnostics),
+        false => Ok(()),
+    }
+}
+
+/// The piece whose steps are made.
+#[derive(Default)]
+struct CurrentPiece {
+    part: Option<PlanPartIndex>,
+    element: Option<PlanElementIndex>,
+    first: usize,
+    /// Where the steps begin that may run side by side with the next one.
+    stage: usize,
+    /// What the piece waits for as a whole, as far as it has come.
+    waits: Vec<PlanStepIndex>,
+    /// The steps that the next one waits for.
+    last: Vec<PlanStepIndex>,
+}
+
+struct Weaver<'w, 's, 't, 'a, 'b> {
+    scene: &'w Scene<'s, 't, 'a, 'b>,
+    pieces: &'w ScenePieces,
+    builder: &'w mut PlanBuilder,
+    behind: &'w [PlanStepIndex],
+    /// Where the last steps of each piece stand in `ends_of_all`.
+    ends: Vec<(u32, u32)>,
+    ends_of_all: Vec<PlanStepIndex>,
+    current: CurrentPiece,
+    diagnostics: Diagnostics,
+}
+
+/// The operations at the ends of a relation: at its source, and at its target.
+type Both = [Operation; 2];
+
+const BEFORE: Both = [Operation::PreConfigureSource, Operation::PreConfigureTarget];
+const BEHIND: Both = [Operation::PostConfigureSource, Operation::PostConfigureTarget];
+const ADD: Both = [Operation::AddTarget, Operation::AddSource];
+const REMOVE: Both = [Operation::RemoveTarget, Operation::RemoveSource];
+
+impl Weaver<'_, '_, '_, '_, '_> {
+    fn piece(&mut self, index: usize) {
+        let piece = self.pieces.all[index];
+        self.current = CurrentPiece {
+            first: self.builder.next().index(),
+            stage: self.builder.next().index(),
+            waits: self.waits(index, false),
+            ..CurrentPiece::default()
+        };
+        self.current.last = self.current.waits.clone();
+        let ends = match piece {
+            Piece::Down(node) => self.down(node),
+            Piece::Up(node) => self.up(node, index),
+            Piece::Unwire(relation) => self.wiring(relation, PartKind::Unwire),
+            Piece::Wire(relation) => self.wiring(relation, PartKind::Wire),
+            Piece::Changed(relation) => self.wiring(relation, PartKind::Changed),
+            Piece::Turn => self.turn(),
+        };
+        if let Some(part) = self.current.part {
+            self.builder.close_part(part);
+        }
+        let start = self.ends_of_all.len() as u32;
+        self.ends_of_all.extend(ends);
+        self.ends[index] = (start, self.ends_of_all.len() as u32);
+    }
+
+    /// The last steps of all pieces that one comes after, only in part or as a whole.
+    fn waits(&self, index: usize, late: bool) -> Vec<PlanStepIndex> {
+        let mut waits: Vec<_> = if late { Vec::new() } else { self.behind.to_vec() };
+        for before in self.pieces.before(index, late) {
+            let (start, end) = self.ends[before];
+            waits.extend(&self.ends_of_all[start as usize..end as usize]);
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        waits
+    }
+
+    fn open(&mut self, element: Option<PlanElementIndex>, kind: PartKind, class: ChangeClass) {
+        self.current.element = element;
+        self.current.part = Some(self.builder.open_part(element, kind, class));
+    }
+
+    fn up(&mut self, node: NodeIndex, index: usize) -> Vec<PlanStepIndex> {
+        let Some((side, extent)) =
+            self.scene.up.as_ref().and_then(|side| Some((side, side.extents[node.index()]?)))
+        else {
+            return Vec::new();
+        };
+        let (element, class) = side.nodes[node.index()];
+        self.open(Some(element), PartKind::Up, class);
+        let started = match side.behaviors.delegation(node) {
+            Some(delegation) => self.delegated(side, node, extent, delegation),
+            None => self.managed(side, node, extent, index),
+        };
+        self.tell(side, node, ADD);
+        self.show_if_nothing_runs(started);
+        vec![started]
+    }
+
+    /// Statement G2: the orchestrator brings the node, or changes it.
+    fn delegated(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, Up>,
+        node: NodeIndex,
+        extent: Up,
+        delegation: Delegation,
+    ) -> PlanStepIndex {
+        for operations in [BEFORE, BEHIND] {
+            for (_, _, call) in side.ends(node, operations) {
+                self.diagnostics.push(delegated_lifecycle(side, node, &call, delegation));
+            }
+        }
+        let is_update = matches!(extent, Up::Update | Up::Configure | Up::Start);
+        self.then(if is_update { StepWork::Update } else { StepWork::Deploy });
+        self.then(StepWork::State(State::Started))
+    }
+
+    /// Statements D2 and D3.
+    fn managed(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, Up>,
+        node: NodeIndex,
+        extent: Up,
+        index: usize,
+    ) -> PlanStepIndex {
+        if extent == Up::Whole {
+            self.then(StepWork::State(State::Creating));
+            self.standard(side, node, Operation::Create);
+            self.then(StepWork::State(State::Created));
+        }
+        if extent != Up::Start {
+            self.then(StepWork::State(State::Configuring));
+            self.at_ends(side, node, BEFORE);
+            self.standard(side, node, Operation::Configure);
+            self.at_ends(side, node, BEHIND);
+            self.then(StepWork::State(State::Configured));
+        }
+        let late = self.waits(index, true);
+        self.current.last.extend(&late);
+        self.current.waits.extend(late);
+        self.then(StepWork::State(State::Starting));
+        self.standard(side, node, Operation::Start);
+        self.then(StepWork::State(State::Started))
+    }
+
+    /// Statement D5.
+    fn down(&mut self, node: NodeIndex) -> Vec<PlanStepIndex> {
+        let Some((side, extent)) =
+            self.scene.down.as_ref().and_then(|side| Some((side, side.extents[node.index()]?)))
+        else {
+            return Vec::new();
+        };
+        let (element, class) = side.nodes[node.index()];
+        self.open(Some(element), PartKind::Down, class);
+        let is_delegated = side.behaviors.delegation(node).is_some();
+        if !is_delegated {
+            self.then(StepWork::State(State::Stopping));
+        }
+        self.tell(side, node, REMOVE);
+        let last = if is_delegated {
+            self.then(StepWork::Undeploy);
+            self.then(StepWork::Deleted)
+        } else {
+            self.standard(side, node, Operation::Stop);
+            let stopped = self.then(StepWork::Stopped);
+            match extent {
+                Down::Stop => stopped,
+                Down::Whole => {
+                    self.then(StepWork::State(State::Deleting));
+                    self.standard(side, node, Operation::Delete);
+                    self.then(StepWork::Deleted)
+                }
+            }
+        };
+        self.show_if_nothing_runs(last);
+        vec![last]
+    }
+
+    /// A relation of a source that keeps running, or one that orders nothing.
+    fn wiring(&mut self, relation: RelationIndex, kind: PartKind) -> Vec<PlanStepIndex> {
+        match (kind, &self.scene.down, &self.scene.up) {
+            (PartKind::Unwire, Some(side), _) => self.wire(side, relation, kind, &REMOVE),
+            (PartKind::Changed, _, Some(side)) => {
+                self.wire(side, relation, kind, &[Operation::TargetChanged])
+            }
+            (_, _, Some(side)) if side.is_ignored[relation.index()] => {
+                let all = [BEFORE, BEHIND, ADD].concat();
+                self.wire(side, relation, kind, &all)
+            }
+            (_, _, Some(side)) => self.wire(side, relation, kind, &ADD),
+            _ => Vec::new(),
+        }
+    }
+
+    fn wire<E>(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, E>,
+        relation: RelationIndex,
+        kind: PartKind,
+        operations: &[Operation],
+    ) -> Vec<PlanStepIndex> {
+        let calls = side.calls(relation, operations.iter().copied());
+        if calls.is_empty() {
+            // Whoever comes after this comes after what this would have waited for.
+            return self.current.waits.clone();
+        }
+        let element = self.relation_element(side, relation);
+        self.open(Some(element), kind, ChangeClass::Rewire);
+        // What stands in one pair may run side by side.
+        for pair in operations.chunks(2) {
+            let of_pair = calls.iter().filter(|(operation, _)| pair.contains(operation));
+            let of_pair: Vec<_> =
+                of_pair.map(|(operation, call)| (relation, *operation, call.clone())).collect();
+            self.side_by_side(side, of_pair);
+        }
+        self.current.last.clone()
+    }
+
+    fn turn(&mut self) -> Vec<PlanStepIndex> {
+        self.open(None, PartKind::Turn, ChangeClass::Keep);
+        vec![self.then(StepWork::Turn)]
+    }
+
+    /// The operations of all relations of a node that happen to it.
+    fn at_ends<E>(&mut self, side: &SceneSide<'_, '_, '_, E>, node: NodeIndex, operations: Both) {
+        let calls = side.ends(node, operations);
+        self.side_by_side(side, calls);
+    }
+
+    /// Tells both ends of the relations of a source, where those come or go.
+    fn tell<E>(&mut self, side: &SceneSide<'_, '_, '_, E>, node: NodeIndex, operations: Both) {
+        let relations = side.behaviors.topology.node(node).relations.iter().copied();
+        let told = relations.filter(|relation| {
+            side.is_told[relation.index()] && !side.is_ignored[relation.index()]
+        });
+        let calls = told.flat_map(|relation| {
+            let calls = side.calls(relation, operations.into_iter());
+            calls.into_iter().map(move |(operation, call)| (relation, operation, call))
+        });
+        let calls = calls.collect();
+        self.side_by_side(side, calls);
+    }
+
+    /// Calls that wait for the same, and for each other only on one host.
+    fn side_by_side<E>(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, E>,
+        calls: Vec<(RelationIndex, Operation, PlanCall)>,
+    ) {
+        if calls.is_empty() {
+            return;
+        }
+        let before = self.current.last.clone();
+        self.current.stage = self.builder.next().index();
+        let mut last = Vec::new();
+        for (relation, operation, call) in calls {
+            let host = side.relation_host(relation, operation, call.host.as_deref());
+            let element = self.relation_element(side, relation);
+            let mut waits = before.clone();
+            last.push(self.called(element, operation, call, host, &mut waits));
+        }
+        self.current.last = last;
+    }
+
+    fn relation_element<E>(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, E>,
+        relation: RelationIndex,
+    ) -> PlanElementIndex {
+        super::elements::relation(self.builder, side.behaviors.topology, relation)
+    }
+
+    /// An operation of a node, which is a step even where it has nothing to run.
+    fn standard<E>(
+        &mut self,
+        side: &SceneSide<'_, '_, '_, E>,
+        node: NodeIndex,
+        operation: Operation,
+    ) {
+        self.current.stage = self.builder.next().index();
+        let Some(element) = self.current.element else { return };
+        match side.behaviors.standard(node, operation).map(|call| side.placed(call)) {
+            Some(call) => {
+                let host = side.node_host(node, call.host.as_deref());
+                let mut waits = std::mem::take(&mut self.current.last);
+                let step = self.called(element, operation, call, host, &mut waits);
+                self.current.last = vec![step];
+            }
+            None => drop(self.then(StepWork::Operation(operation))),
+        }
+    }
+
+    /// A call, which waits for the one before on its host.
+    fn called(
+        &mut self,
+        element: PlanElementIndex,
+        operation: Operation,
+        call: PlanCall,
+        host: StepHost,
+        waits: &mut Vec<PlanStepIndex>,
+    ) -> PlanStepIndex {
+        let next = self.builder.next();
+        if let Some(before) = self.builder.last_call(host, next).filter(|&it| !self.follows(it)) {
+            waits.push(before);
+        }
+        let call = self.builder.call(call);
+        let mut step = self.builder.step(Some(element), StepWork::Operation(operation));
+        (step.call, step.host, step.part) = (Some(call), host, self.current.part);
+        self.builder.push(step, waits)
+    }
+
+    /// Whether the next step comes after another one anyway: one of an earlier stage of its piece,
+    /// or of a piece that its own one waits for.
+    fn follows(&self, before: PlanStepIndex) -> bool {
+        let index = before.index();
+        if index >= self.current.first {
+            return index < self.current.stage;
+        }
+        let part = self.builder.plan.step(before).part;
+        let waits = self.current.waits.iter();
+        waits.into_iter().any(|&wait| wait >= before && self.builder.plan.step(wait).part == part)
+    }
+
+    /// The next step of the piece.
+    fn then(&mut self, work: StepWork) -> PlanStepIndex {
+        self.current.stage = self.builder.next().index();
+        let mut step = self.builder.step(self.current.element, work);
+        step.part = self.current.part;
+        let waits = std::mem::take(&mut self.current.last);
+        let step = self.builder.push(step, &waits);
+        self.current.last = vec![step];
+        step
+    }
+
+    /// A node that runs nothing is seen all the same, so that the order is.
+    fn show_if_nothing_runs(&mut self, last: PlanStepIndex) {
+        let steps = &self.builder.plan.steps[self.current.first..];
+        if steps.iter().all(|step| !step.is_shown) {
+            self.builder.show(last);
+        }
+    }
+}
+
+impl<E> SceneSide<'_, '_, '_, E> {
+    /// A call whose places mean something.
+    fn placed(&self, mut call: PlanCall) -> PlanCall {
+        call.span = self.behaviors.place(call.span);
+        call.inputs.iter_mut().for_each(|input| input.span = self.behaviors.place(input.span));
+        call
+    }
+
+    /// The operations of a relation that have something to run.
+    fn calls(
+        &self,
+        relation: RelationIndex,
+        operations: impl Iterator<Item = Operation>,
+    ) -> Vec<(Operation, PlanCall)> {
+        if !self.behaviors.has_operations(relation) {
+            return Vec::new();
+        }
+        let call = |operation| {
+            let call = self.behaviors.relation(relation, operation)?;
+            Some((operation, self.placed(call)))
+        };
+        operations.filter_map(call).collect()
+    }
+
+    /// Of these operations those that happen to a node, in the order of the relations.
+    fn ends(
+        &self,
+        node: NodeIndex,
+        [at_source, at_target]: Both,
+    ) -> Vec<(RelationIndex, Operation, PlanCall)> {
+        let template = self.behaviors.topology.node(node);
+        let sources = template.relations.iter().map(|&relation| (relation, at_source));
+        let targets = template.incoming.iter().map(|&relation| (relation, at_target));
+        let mut all: Vec<_> = sources.chain(targets).collect();
+        all.retain(|(relation, _)| !self.is_ignored[relation.index()]);
+        all.sort_unstable();
+        let calls = all.into_iter().flat_map(|(relation, operation)| {
+            let calls = self.calls(relation, std::iter::once(operation));
+            calls.into_iter().map(move |(operation, call)| (relation, operation, call))
+        });
+        calls.collect()
+    }
+
+    /// Statement H1, for operations of nodes.
+    pub(super) fn node_host(&self, node: NodeIndex, said: Option<&str>) -> StepHost {
+        let end = self.behaviors.host(node);
+        match (said, end) {
+            (Some("ORCHESTRATOR"), _) => StepHost::Orchestrator,
+            (Some("SELF"), None) => StepHost::Element(self.nodes[node.index()].0),
+            (_, Some(host)) => StepHost::Element(self.nodes[host.index()].0),
+            (_, None) => StepHost::Orchestrator,
+        }
+    }
+
+    /// Statement H1, for operations of relations.
+    pub(super) fn relation_host(
+        &self,
+        relation: RelationIndex,
+        operation: Operation,
+        said: Option<&str>,
+    ) -> StepHost {
+        let relation = self.behaviors.topology.relation(relation);
+        let end = match said {
+            Some("ORCHESTRATOR") => return StepHost::Orchestrator,
+            Some("SOURCE") => Some(relation.source),
+            Some("TARGET") => relation.target,
+            _ if operation.is_at_target() => relation.target,
+            _ => Some(relation.source),
+        };
+        let Some(end) = end else { return StepHost::Orchestrator };
+        match self.behaviors.host(end) {
+            Some(host) => StepHost::Element(self.nodes[host.index()].0),
+            None if self.behaviors.is_compute(end) => StepHost::Element(self.nodes[end.index()].0),
+            None => StepHost::Orchestrator,
+        }
+    }
+}
+
+/// Statement G3: what the orchestrator brings has no states in between.
+fn delegated_lifecycle<E>(
+    side: &SceneSide<'_, '_, '_, E>,
+    node: NodeIndex,
+    call: &PlanCall,
+    delegation: Delegation,
+) -> Diagnostic {
+    let template = side.behaviors.topology.node(node);
+    let name = &template.name;
+    let message = format!(
+        "`{}` has to run while `{name}` is configured, but the orchestrator brings `{name}` as a whole",
+        call.operation
+    );
+    let label = match delegation {
+        Delegation::Abstract => "stands for something that the orchestrator finds",
+        Delegation::Provided => "is of a type that the orchestrator brings, and implements nothing",
+    };
+    Diagnostic::error(Code::DelegatedLifecycle, message)
+        .at(call.span)
+        .label(template.span, label)
+        .section("7.3")
+        .help(format!(
+            "use `add_target` or `add_source`, or take it from the orchestrator: `--managed node.{name}`"
+        ))
+}
