@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Write a page with presets, topology, differences and a configurator
     Report(ReportArgs),
     /// Plan what happens when a variant is deployed, undeployed, or runs one of its workflows
+    ///
+    /// Says which operations are called, in which order, and where they run, and calls none of
+    /// them; with --from and --to, what turns one variant into another. docs/plans.md says more.
     Plan(PlanArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
