@@ -4,19 +4,20 @@ mod cli;
 
 use cli::args::{Command, CommandLine};
 use cli::{
-    analyze, assign, diff, explain, explain_code, export, graph, import, init, inputs, matrix,
-    options, packaging, plan, quality, report, reporter::Reporter, resolve, test, types, validate,
-    variants,
+    analyze, assign, complete, diff, explain, explain_code, export, graph, import, init, inputs,
+    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve, test,
+    types, validate, variants,
 };
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = CommandLine::from_command_line();
+    let arguments = CommandLine::from_command_line()
+        .unwrap_or_else(|(error, format)| misuse::exit(&error, format));
     let reporter = Reporter::new(&arguments.messages);
     let outcome = match &arguments.command {
         Command::Resolve(args) => resolve::run(args, &reporter),
         Command::Test(args) => test::run(args),
-        Command::Options(args) => options::run(args),
+        Command::Options(args) => options::run(args, &reporter),
         Command::ExplainCode(args) => explain_code::run(args),
         Command::Analyze(args) => analyze::run(args, &reporter),
         Command::Explain(args) => explain::run(args, &reporter),
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
         Command::Completions(args) => packaging::completions(args),
+        Command::Complete(args) => return complete::run(args),
         Command::Man(args) => packaging::man(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),

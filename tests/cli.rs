@@ -144,44 +144,65 @@ that variant out
 
 Usage: cuvee [OPTIONS] <COMMAND>
 
-Commands:
-  resolve       Resolve one variant of a template
-  test          Run variability tests
-  options       Show the variability options in effect, and where each comes from
-  explain-code  Explain a diagnostic code, or list all of them
-  inputs        List the inputs of a template, their cases, and what each influences
-  variants      List, count or sample the variants of a template
-  analyze       Analyse all variants: what every one has, what none has, and what is in vain
-  explain       Explain why an element is present or absent, or why there is no variant, and what
-                would change that
-  graph         Draw the topology, a variant in it, or the difference between two
-  matrix        Show which elements are present with which preset
-  report        Write a page with presets, topology, differences and a configurator
-  plan          Plan what happens when a variant is deployed, undeployed, or runs one of its
-                workflows
-  diff          Compare two variants of a template, or two plain templates
-  completions   Print the script that completes command lines in a shell
-  man           Print the manual, or its page of one command
-  export        Write the formula of a template for solvers, or the feature model of its inputs
-  import        Write variability inputs and constraints for a feature model
+Begin:
   init          Write a variable template out of a plain one, to begin with
-  types         List the types of a template, or show what one effectively is, and where each part
-                comes from
+
+Resolve:
+  resolve       Resolve one variant of a template
+  options       Show the variability options in effect, and where each comes
+                from
+
+Check:
+  validate      Report everything that is wrong with templates, in all their
+                variants
+  test          Run variability tests
+  explain-code  Explain a diagnostic code, or list all of them
+
+Explore all variants:
+  inputs        List the inputs of a template, their cases, and what each
+                influences
+  variants      List, count or sample the variants of a template
+  analyze       Analyse all variants: what every one has, what none has, and
+                what is in vain
+  explain       Explain why an element is present or absent, or why there is no
+                variant, and what would change that
+
+Deploy:
+  plan          Plan what happens when a variant is deployed, undeployed, or
+                runs one of its workflows
+
+Compare and show:
+  diff          Compare two variants of a template, or two plain templates
+  matrix        Show which elements are present with which preset
+  graph         Draw the topology, a variant in it, or the difference between
+                two
+  report        Write a page with presets, topology, differences and a
+                configurator
+  types         List the types of a template, or show what one effectively is,
+                and where each part comes from
+
+Technologies of plain templates:
   assign        Assign technologies to the nodes of a plain template
   quality       Say what the technologies are worth that a plain template names
-  validate      Report everything that is wrong with templates, in all their variants
-  help          Print this message or the help of the given subcommand(s)
+
+Exchange:
+  export        Write the formula of a template for solvers, or the feature
+                model of its inputs
+  import        Write variability inputs and constraints for a feature model
+
+Set up:
+  completions   Print the script that completes command lines in a shell
+  man           Print the manual, or its page of one command
+  help          Print help for a command
 
 Options:
-  -h, --help     Print help
-  -V, --version  Print version
-
-Messages:
       --message-format <FORMAT>  How to write errors and warnings; json is one object a line
                                  [default: human] [possible values: human, json]
       --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
+  -h, --help                     Print help
+  -V, --version                  Print version
 
 Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wrong use.
 
@@ -253,6 +274,14 @@ Messages:
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
 
+Examples:
+  # the variant of a preset, on standard output
+  cuvee resolve shop --preset prod
+  # one input otherwise, into a file
+  cuvee resolve shop --preset prod -i visitors=9000 -o prod.yaml
+  # inputs from a file, the result as JSON
+  cuvee resolve shop --inputs choice.yaml --format json
+
 "#
     ]]);
 }
@@ -300,6 +329,14 @@ Messages:
       --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
                                  always, never]
   -q, --quiet                    Show neither warnings nor progress
+
+Examples:
+  # in all variants
+  cuvee validate shop
+  # in one, and warnings are errors
+  cuvee validate shop --preset prod --strict
+  # for code scanning
+  cuvee validate shop --format sarif
 
 "#
     ]]);
@@ -1562,15 +1599,29 @@ fn options_tell_where_they_come_from() {
     let all =
         cuvee(&dir, "options twice.yaml --all --format json").assert().success().stderr_eq(raw(""));
     let all: Value = serde_json::from_slice(&all.get_output().stdout).unwrap();
-    let option = all
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|option| option["name"] == "ambiguous_property_check")
-        .unwrap();
+    let all = all["options"].as_array().unwrap();
+    let option = all.iter().find(|option| option["name"] == "ambiguous_property_check").unwrap();
     assert_eq!((&option["value"], &option["origin"]), (&"false".into(), &"twice.yaml:5:33".into()));
     assert!(option["description"].as_str().is_some_and(|text| !text.is_empty()));
-    assert!(all.as_array().unwrap().iter().any(|option| option["origin"] == "built-in"));
+    assert!(all.iter().any(|option| option["origin"] == "built-in"));
+}
+
+#[test]
+fn options_take_the_flags_of_others_and_say_that_they_do_not_matter() {
+    let dir = workplace();
+    let plain = cuvee(&dir, "options twice.yaml --all").assert().success().stderr_eq(raw(""));
+    let plain = String::from_utf8(plain.get_output().stdout.clone()).unwrap();
+    let flags =
+        "--preset none --inputs none.yaml -i none=1 --map a=b --now 2024-12-24 --solver batsat";
+    cuvee(&dir, &format!("options twice.yaml --all {flags}")).assert().success().stdout_eq(raw(&*plain)).stderr_eq(str![[r#"
+note[usage]: `--preset`, `--inputs`, `--input`, `--map`, `--now`, `--solver` do not matter to options
+ |
+ = help: options depend on the template, `--option` and `--edition`
+
+note: 1 note
+
+"#]]);
+    cuvee(&dir, "options twice.yaml -q --preset none").assert().success().stderr_eq(raw(""));
 }
 
 const VILLAGE: [(&str, &str); 11] = [

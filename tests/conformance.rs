@@ -57,6 +57,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnknownProperty, "src/tosca/value/tests.rs"),
     (Code::UnknownType, "tests/diagnostics/unknown-type.yaml"),
     (Code::Unproven, "tests/optimize.rs"),
+    (Code::Usage, "tests/json.rs"),
     (Code::ViolatedConstraint, "src/tosca/value/tests.rs"),
 ];
 

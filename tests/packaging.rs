@@ -1,9 +1,15 @@
 //! Completion scripts and man pages, as packages bring them along.
 
 #![cfg(feature = "cli")]
-#![expect(clippy::unwrap_used, reason = "what is printed is text")]
+#![allow(clippy::unwrap_used, reason = "what is printed is text")]
 
+mod commands;
+mod shell;
+
+use commands::{commands, cuvee as run, help_of, text};
 use snapbox::cmd::{Command, cargo_bin};
+use std::fs;
+use std::path::Path;
 
 fn cuvee(line: &str) -> Command {
     Command::new(cargo_bin!("cuvee")).args(line.split_whitespace())
@@ -14,22 +20,11 @@ fn stdout(line: &str) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
 }
 
-/// As the help lists them.
-fn commands() -> Vec<String> {
-    let help = stdout("--help");
-    let (_, list) = help.split_once("Commands:\n").unwrap();
-    // What is further to the right goes on with a description.
-    let lines =
-        list.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    let names =
-        lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-    names.map(str::to_owned).collect()
-}
-
 #[test]
 fn every_shell_completes_every_command() {
     assert!(commands().contains(&"explain-code".to_owned()));
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+    // Those that ask us are tested by asking: `tests/completions.rs`.
+    for shell in ["elvish", "powershell"] {
         let script = stdout(&format!("completions {shell}"));
         for word in commands().iter().map(String::as_str).chain(["exit-code", "message-format"]) {
             assert!(script.contains(word), "{shell}: {word}");
@@ -40,17 +35,6 @@ fn every_shell_completes_every_command() {
         .code(2)
         .stdout_eq("")
         .stderr_eq("...\n[..]bash, elvish, fish, powershell, zsh[..]\n...\n");
-}
-
-/// Where bash is at hand, it is asked.
-#[test]
-fn bash_completes_a_flag() {
-    let ask = "source /dev/stdin; COMP_WORDS=(cuvee diff --exit) COMP_CWORD=2; _cuvee cuvee --exit diff; echo \"${COMPREPLY[@]}\"";
-    if std::process::Command::new("bash").arg("--version").output().is_ok() {
-        let bash =
-            Command::new("bash").args(["--norc", "-c", ask]).stdin(stdout("completions bash"));
-        bash.assert().success().stdout_eq("--exit-code\n").stderr_eq("");
-    }
 }
 
 #[test]
@@ -64,6 +48,8 @@ fn every_command_has_a_page() {
         let page = stdout(&format!("man {command}"));
         assert!(page.contains(&format!(".TH cuvee-{command} 1 ")), "{page}");
         assert!(page.contains(&format!(".SH NAME\n{name} \\- ")), "{page}");
+        assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
+        assert!(page.contains("\n.SH \"EXIT STATUS\"\n"), "{page}");
     }
     cuvee("man dif")
         .assert()
@@ -75,4 +61,91 @@ fn every_command_has_a_page() {
         .code(2)
         .stdout_eq("")
         .stderr_eq("error: [..]`cuvee --help` lists the commands\n...\n");
+}
+
+/// The examples of a command, as its page has them: between two headings, in bold.
+fn examples_in_page(command: &str) -> Vec<String> {
+    let page = stdout(&format!("man {command}"));
+    let (_, rest) = page.split_once(".SH EXAMPLES\n").unwrap();
+    let (section, _) = rest.split_once(".SH ").unwrap();
+    let bold = section.lines().filter_map(|line| line.strip_prefix("\\fB")?.strip_suffix("\\fR"));
+    bold.map(|line| line.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\\\", "\\")).collect()
+}
+
+/// The same, as its help has them.
+fn examples_in_help(command: &str) -> Vec<String> {
+    let help = help_of(command);
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  cuvee "));
+    lines.filter(|_| help.contains("Examples:\n")).map(|line| format!("cuvee {line}")).collect()
+}
+
+const PLAIN: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types: { Service: {} }
+topology_template:
+  node_templates:
+    service: { type: Service, technology: ansible }
+";
+
+/// What examples are about: `shop`, and files beside it.
+fn workplace() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop");
+    copy(&shop, &dir.path().join("shop"));
+    let without = PLAIN.replace(", technology: ansible", "");
+    let files = [
+        ("choice.yaml", "visitors: 7000\n"),
+        ("old.yaml", &without),
+        ("new.yaml", &without),
+        ("plain.yaml", PLAIN),
+        ("qualities.yaml", "- { technology: ansible, component: Service }\n"),
+    ];
+    files.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
+    dir
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn examples_do_what_they_are_for() {
+    let dir = workplace();
+    for command in commands() {
+        let examples = examples_in_page(&command);
+        assert!(
+            !examples.is_empty(),
+            "add examples of `{command}` to EXAMPLES in src/cli/manual.rs"
+        );
+        assert_eq!(examples_in_help(&command), examples, "{command}");
+        for line in examples {
+            let words = shell::words(&line);
+            assert_eq!(words[..2], ["cuvee", &*command], "{line}");
+            let words: Vec<_> = words[1..].iter().map(String::as_str).collect();
+            let output = run(dir.path(), &words);
+            assert!(output.status.success(), "{line}: {}", text(output.stderr));
+        }
+    }
+}
+
+#[test]
+fn help_reads_well_in_eighty_columns() {
+    for command in commands().iter().map(String::as_str).chain([""]) {
+        let words = command.split_whitespace().chain(["--help"]);
+        let help = std::process::Command::new(env!("CARGO_BIN_EXE_cuvee"))
+            .args(words)
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
+        let help = text(help.stdout);
+        let wide: Vec<_> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "cuvee {command} --help: {wide:#?}");
+    }
 }

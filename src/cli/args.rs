@@ -1,9 +1,11 @@
 //! The arguments, and the help that describes them.
 
+use super::manual;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{
     ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    ValueHint,
 };
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     /// Run variability tests
     Test(TestArgs),
     /// Show the variability options in effect, and where each comes from
+    #[command(after_help = OPTIONS_NOTE)]
     Options(OptionsArgs),
     /// Explain a diagnostic code, or list all of them
     ExplainCode(ExplainCodeArgs),
@@ -59,10 +62,13 @@ pub(crate) enum Command {
     /// them; with --from and --to, what turns one variant into another. docs/plans.md says more.
     Plan(PlanArgs),
     /// Compare two variants of a template, or two plain templates
-    #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
+    #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
     /// Print the script that completes command lines in a shell
     Completions(CompletionsArgs),
+    /// Print what may stand where the cursor is
+    #[command(hide = true)]
+    Complete(CompleteArgs),
     /// Print the manual, or its page of one command
     Man(ManArgs),
     /// Write the formula of a template for solvers, or the feature model of its inputs
@@ -97,8 +103,9 @@ pub(crate) struct Messages {
     pub quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
+    #[default]
     Human,
     Json,
 }
@@ -226,7 +233,7 @@ impl From<Solver> for SolverKind {
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// A directory with a service template and `tests`, a tree of cases, or a single case
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dirs: Vec<PathBuf>,
     /// Only cases that have this text in the path of their directory
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
@@ -246,13 +253,14 @@ pub(crate) enum TestFormat {
     Junit,
 }
 
+const OPTIONS_NOTE: &str = "\
+Options are the same whatever is chosen: of the flags that other commands have, only --option and
+--edition matter here.";
+
 #[derive(Debug, Args)]
 pub(crate) struct OptionsArgs {
-    /// A service template, an archive (CSAR), a directory that holds a template under its usual
-    /// name, or `-` for standard input
-    pub template: PathBuf,
     #[command(flatten)]
-    pub options: OptionArgs,
+    pub select: SelectArgs,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -345,7 +353,7 @@ pub(crate) struct VariantsArgs {
     pub effort: u64,
     /// Write each variant's resolved template into this directory, and a manifest; relative names
     /// of files are rewritten to be right there
-    #[arg(long, value_name = "DIR", conflicts_with = "count")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "count")]
     pub output_dir: Option<PathBuf>,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -580,17 +588,21 @@ const DIFF_USAGE: &str = "\
 cuvee diff [OPTIONS] <TEMPLATE> [--from <CHOICE>] [--to <CHOICE>]
        cuvee diff [OPTIONS] --from <FILE> --to <FILE>";
 
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  cuvee diff shop --from dev --to prod           two presets
-  cuvee diff shop --from prod --to prod,sale     what one preset adds to another
-  cuvee diff shop --preset prod --to tests.yaml  what a file of inputs changes
-  cuvee diff --from old.yaml --to new.yaml       two plain templates, as they are";
-
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArgs {
+    /// Which word the cursor is at the end of, where words are given; else what stands in front of
+    /// the cursor and what stands behind it
+    #[arg(long)]
+    pub index: Option<usize>,
+    /// The command line
+    #[arg(last = true)]
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -733,14 +745,17 @@ pub(crate) enum FindingsFormat {
 }
 
 impl CommandLine {
-    /// Reads the command line; wrong use ends the process with exit code 2, a wish for help with 0.
-    pub(crate) fn from_command_line() -> Self {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// Wrong use, or a wish for help; and how the line wants to be told.
+    pub(crate) fn from_command_line() -> Result<Self, (clap::Error, MessageFormat)> {
         let words: Vec<OsString> = std::env::args_os().collect();
-        Self::parse_words(&words).unwrap_or_else(|error| error.exit())
+        Self::parse_words(&words).map_err(|error| (error, wish(&words, "--message-format")))
     }
 
     fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = Self::command().color(color(words));
+        let mut command = manual::described(Self::command()).color(wish(words, "--color"));
         let matches = command.clone().try_get_matches_from(words)?;
         let arguments = Self::from_arg_matches(&matches)?;
         match arguments.misuse() {
@@ -772,18 +787,18 @@ impl CommandLine {
     }
 }
 
-/// The wish for colour before anything is parsed: complaints about the arguments are coloured too.
-fn color(words: &[OsString]) -> ColorChoice {
+/// What a flag wishes for before anything is parsed: complaints about the arguments go by it, too.
+fn wish<T: ValueEnum + Default>(words: &[OsString], flag: &str) -> T {
     let mut wish = None;
     for (index, word) in words.iter().enumerate() {
         let Some(word) = word.to_str() else { continue };
-        match word.strip_prefix("--color") {
+        match word.strip_prefix(flag) {
             Some("") => wish = words.get(index + 1).and_then(|next| next.to_str()),
             Some(rest) => wish = rest.strip_prefix('=').or(wish),
             None => {}
         }
     }
-    wish.and_then(|text| ColorChoice::from_str(text, false).ok()).unwrap_or_default()
+    wish.and_then(|text| T::from_str(text, false).ok()).unwrap_or_default()
 }
 
 fn renaming(text: &str) -> Result<(String, String), String> {
@@ -945,7 +960,9 @@ mod tests {
 
     #[test]
     fn the_last_wish_for_colour_counts() {
-        let wish = |line: &str| color(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let wish = |line: &str| -> ColorChoice {
+            wish(&line.split(' ').map(OsString::from).collect::<Vec<_>>(), "--color")
+        };
         assert_eq!(wish("cuvee --color always --color=never"), ColorChoice::Never);
         assert_eq!(wish("cuvee --color always"), ColorChoice::Always);
         assert_eq!(wish("cuvee --color"), ColorChoice::Auto);

@@ -3,6 +3,7 @@
 pub(crate) mod analyze;
 pub(crate) mod args;
 pub(crate) mod assign;
+pub(crate) mod complete;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
@@ -12,7 +13,9 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod inputs;
 mod junit;
+mod manual;
 pub(crate) mod matrix;
+pub(crate) mod misuse;
 pub(crate) mod options;
 mod output;
 pub(crate) mod packaging;

@@ -1,12 +1,13 @@
 //! `cuvee options`
 
-use super::args::{ListFormat, OptionsArgs};
-use super::select::{template, with_options};
-use super::{Outcome, output, rejected};
+use super::args::{ChooseArgs, OptionsArgs};
+use super::reporter::Reporter;
+use super::{Outcome, select, written};
+use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::options::OptionOrigin;
+use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::process::ExitCode;
 
 /// An option as it is listed.
 #[derive(Serialize)]
@@ -17,26 +18,46 @@ struct OptionRow<'a> {
     description: &'a str,
 }
 
+/// All that are listed.
+#[derive(Serialize)]
+struct OptionList<'a> {
+    options: Vec<OptionRow<'a>>,
+}
+
 /// Lists the options in effect.
-pub(crate) fn run(args: &OptionsArgs) -> Outcome {
-    let resolver = with_options(template(&args.template)?, &args.options);
-    let (options, sources) = resolver.effective_options()?;
+pub(crate) fn run(args: &OptionsArgs, reporter: &Reporter) -> Outcome {
+    let (options, sources) = select::resolver(&args.select)?.effective_options()?;
+    reporter.report(idle(&args.select.choose).as_slice(), &SourceMap::default());
     let wanted = options.list().filter(|option| args.all || option.origin != OptionOrigin::BuiltIn);
-    let rows: Vec<_> = wanted
-        .map(|option| OptionRow {
-            name: option.name,
-            value: option.value,
-            origin: option.origin.describe(&sources),
-            description: option.description,
-        })
+    let rows = wanted.map(|option| OptionRow {
+        name: option.name,
+        value: option.value,
+        origin: option.origin.describe(&sources),
+        description: option.description,
+    });
+    written(&OptionList { options: rows.collect() }, args.format, |list| table(&list.options))
+}
+
+/// That flags are given on which no option depends.
+fn idle(choose: &ChooseArgs) -> Option<Diagnostic> {
+    let given = [
+        ("--preset", !choose.presets.is_empty()),
+        ("--inputs", !choose.inputs_files.is_empty()),
+        ("--input", !choose.inputs.is_empty()),
+        ("--map", !choose.mappings.is_empty()),
+        ("--now", choose.now.is_some()),
+        ("--solver", choose.solver.is_some()),
+    ];
+    let given: Vec<_> = given
+        .into_iter()
+        .filter(|(_, given)| *given)
+        .map(|(flag, _)| format!("`{flag}`"))
         .collect();
-    let text = match args.format {
-        ListFormat::Human => table(&rows),
-        // Texts always serialise.
-        ListFormat::Json => serde_json::to_string_pretty(&rows).unwrap_or_default() + "\n",
-    };
-    output::to_stdout(&text).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+    let verb = if given.len() == 1 { "does" } else { "do" };
+    (!given.is_empty()).then(|| {
+        Diagnostic::note(Code::Usage, format!("{} {verb} not matter to options", given.join(", ")))
+            .help("options depend on the template, `--option` and `--edition`")
+    })
 }
 
 fn table(rows: &[OptionRow<'_>]) -> String {

@@ -1,17 +1,27 @@
 //! `cuvee completions` and `cuvee man`: what packages bring along beside the binary.
 
 use super::args::{CommandLine, CompletionsArgs, ManArgs};
-use super::{Outcome, output, rejected};
+use super::{Outcome, manual, output, rejected};
 use clap::CommandFactory;
+use clap_complete::Shell;
 use clap_mangen::Man;
 use cuvee::diagnostic::{Code, Diagnostic};
+use std::io;
 use std::process::ExitCode;
 
 /// Prints the script that completes command lines.
 pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut CommandLine::command(), "cuvee", &mut script);
-    print(&script)
+    // These ask us for names of the template; of others the flags have to do.
+    match args.shell {
+        Shell::Bash => print(include_bytes!("complete/bash.sh")),
+        Shell::Zsh => print(include_bytes!("complete/zsh.zsh")),
+        Shell::Fish => print(include_bytes!("complete/fish.fish")),
+        shell => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut CommandLine::command(), "cuvee", &mut script);
+            print(&script)
+        }
+    }
 }
 
 /// Prints a page of the manual.
@@ -20,12 +30,38 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     // Only now the commands know that they are `cuvee-resolve` and the like.
     command.build();
     let named = args.command.as_deref().and_then(|name| command.find_subcommand(name)).cloned();
-    let mut page = Vec::new();
-    let rendered = Man::new(named.unwrap_or(command)).render(&mut page);
-    rendered.map_err(|error| {
+    let name = args.command.as_deref().unwrap_or_default();
+    let page = page(named.unwrap_or(command), name);
+    let page = page.map_err(|error| {
         rejected(Diagnostic::error(Code::File, format!("cannot write the page: {error}")))
     })?;
     print(&page)
+}
+
+/// The page of a command, or of all of them.
+fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
+    let of_all = command.has_subcommands();
+    // The page says itself how commands exit.
+    let command = if of_all { command.after_help(None) } else { command };
+    let has_notes = command.get_after_help().is_some();
+    let man = Man::new(command);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if of_all {
+        man.render_subcommands_section(&mut page)?;
+    }
+    if has_notes {
+        man.render_extra_section(&mut page)?;
+    }
+    manual::sections(name).to_writer(&mut page)?;
+    if of_all {
+        man.render_version_section(&mut page)?;
+    }
+    Ok(page)
 }
 
 fn print(text: &[u8]) -> Outcome {

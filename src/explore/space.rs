@@ -125,7 +125,7 @@ impl<'s, 'a> Opened<'s, 'a> {
         }
         let Prepared { type_specific, options, wrong_expressions, .. } = prepared;
         enrich::validate(&mut evaluator, type_specific, options, wrong_expressions)?;
-        let open = partition(&mut evaluator, &roots(prepared), &known(prepared))?;
+        let open = partition(&mut evaluator, &roots(prepared), &known_values(prepared))?;
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
             &mut evaluator,
@@ -506,7 +506,7 @@ fn determinise(
 
 /// Where conditions start: those of the template, those asked for, and inputs that are conditions
 /// by their names or rules.
-fn roots(prepared: &Prepared<'_>) -> Roots {
+pub(super) fn roots(prepared: &Prepared<'_>) -> Roots {
     let mut roots = Roots::of(&prepared.graph, &prepared.type_specific);
     let wanted = prepared.conditions.iter().map(|&node| prepared.graph.syntax.read(node));
     roots.conditions.extend(wanted);
@@ -524,7 +524,7 @@ fn roots(prepared: &Prepared<'_>) -> Roots {
 }
 
 /// Values that authors use: defaults and those of presets.
-fn known(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
+pub(super) fn known_values(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
     let declarations = &prepared.inputs.declarations;
     let mut known: FxHashMap<InputId, Vec<Value>> = FxHashMap::default();
     for (id, declaration) in declarations.iter() {

@@ -6,8 +6,8 @@ use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{
-    Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Projection, Query,
-    Space, analyze, explain, types, variants,
+    Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
+    Query, Space, analyze, explain, types, variants,
 };
 use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
 use crate::report;
@@ -98,6 +98,27 @@ impl Resolver {
     pub fn preset_names(&self) -> Result<Vec<String>, Failure> {
         let names = |loaded: &Loaded| Ok((resolve::preset_names(loaded)?, Diagnostics::default()));
         Ok(self.answer(Extent::Needed, names)?.result)
+    }
+
+    /// What the template has names for, also where it is wrong: presets, inputs with values, elements.
+    ///
+    /// ```
+    /// let names = cuvee::Resolver::new("examples/shop").names()?;
+    /// assert_eq!(names.presets[1].name, "prod");
+    /// assert!(names.elements.contains(&"node.shop".to_owned()));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where the template cannot be read.
+    pub fn names(&self) -> Result<Names, Failure> {
+        let choice = self.choice.tolerant();
+        let answer = self.answer(choice.extent(), |loaded| {
+            let interpreted = Interpreted::of(loaded, &choice)?;
+            let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ())?;
+            Ok((Names::of(&prepared), Diagnostics::default()))
+        })?;
+        Ok(answer.result)
     }
 
     /// The outline of the template, whatever its inputs are: those without a value are left open.

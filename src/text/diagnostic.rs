@@ -166,6 +166,7 @@ codes! {
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved; versions 1.0 to 1.2 of the TOSCA Simple Profile are read as version 1.3, with a warning.";
     UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";
+    Usage "usage" "The command line cannot be understood, or something in it makes no difference. Look up what `cuvee help` says of the command.";
     VariabilityInputConstraint "variability-input-constraint" "The assigned variability inputs violate a rule between inputs, such as `requires` or `alternatives`.";
     ViolatedConstraint "violated-constraint" "A value has the declared type and violates a constraint of it. Choose another value, or weaken the constraint.";
 }

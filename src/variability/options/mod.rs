@@ -25,7 +25,7 @@ use crate::variability::element::ElementKind;
 use settings::{OptionSettings, Setting};
 use std::array::from_fn;
 use std::borrow::Cow;
-use table::{ChoiceOption, Ignored, OptionKey, SwitchFamily, TABLE};
+use table::{ChoiceOption, Ignored, OptionKey, SwitchFamily, TABLE, Takes};
 
 /// The name of the option that says by which edition of the specification a template goes.
 pub(crate) const EDITION: &str = ChoiceOption::Edition.as_str();
@@ -206,6 +206,38 @@ pub(crate) fn modes(version: &str) -> Vec<&'static str> {
 /// Every definitions version that can be resolved.
 pub fn versions() -> impl Iterator<Item = &'static str> {
     presets::versions()
+}
+
+/// Every edition of the specification.
+pub fn editions() -> impl Iterator<Item = &'static str> {
+    presets::editions()
+}
+
+/// An option, and what it can be set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownOption {
+    /// The name of the option.
+    pub name: &'static str,
+    /// The words that it takes; of those that are put together, the parts.
+    pub values: Vec<&'static str>,
+    /// What the option does.
+    pub description: &'static str,
+}
+
+/// Every option, in the order of the specification's list.
+pub fn known() -> impl Iterator<Item = KnownOption> {
+    TABLE.options.iter().map(|(_, option)| KnownOption {
+        name: &option.name,
+        values: match option.takes {
+            Takes::Words(words) => words.to_vec(),
+            Takes::WordsOrTrue(words, _) => [words, &["true"]].concat(),
+            Takes::Parts(kind) => kind.parts().iter().map(|part| part.as_str()).collect(),
+            Takes::PruningMode => presets::mode_names(),
+            Takes::Edition => presets::editions().collect(),
+        },
+        description: &option.description,
+    })
 }
 
 impl Options {

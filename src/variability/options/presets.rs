@@ -125,6 +125,19 @@ impl Edition {
     }
 }
 
+/// The names of all pruning modes that some release knows.
+pub(super) fn mode_names() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for release in versions().filter_map(|version| release(version).ok()) {
+        for name in release.modes.names() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
 /// The names of all editions.
 pub(super) fn editions() -> impl Iterator<Item = &'static str> {
     EDITIONS.iter().map(|(path, _)| file_name(path))

@@ -1,0 +1,228 @@
+//! What the help and the manual say beside the flags: what commands are for, and how they are
+//! called.
+
+use clap::Command;
+use clap_mangen::roff::{Roff, bold, roman};
+use std::fmt::Write;
+
+/// So wide is the list of commands.
+const WIDTH: usize = 80;
+
+/// The commands by what they are for.
+const PURPOSES: &[(&str, &[&str])] = &[
+    ("Begin", &["init"]),
+    ("Resolve", &["resolve", "options"]),
+    ("Check", &["validate", "test", "explain-code"]),
+    ("Explore all variants", &["inputs", "variants", "analyze", "explain"]),
+    ("Deploy", &["plan"]),
+    ("Compare and show", &["diff", "matrix", "graph", "report", "types"]),
+    ("Technologies of plain templates", &["assign", "quality"]),
+    ("Exchange", &["export", "import"]),
+    ("Set up", &["completions", "man", "help"]),
+];
+
+/// How each command is called, and what for. They are run by a test, beside what
+/// `tests/packaging.rs` writes.
+#[rustfmt::skip]
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    ("init", &[("cuvee init old.yaml -o variable.yaml", "with an input and a preset, explained by comments")]),
+    ("resolve", &[
+        ("cuvee resolve shop --preset prod", "the variant of a preset, on standard output"),
+        ("cuvee resolve shop --preset prod -i visitors=9000 -o prod.yaml", "one input otherwise, into a file"),
+        ("cuvee resolve shop --inputs choice.yaml --format json", "inputs from a file, the result as JSON"),
+    ]),
+    ("options", &[
+        ("cuvee options shop", "what is set, and where"),
+        ("cuvee options shop --option mode=manual --all", "all of them, as they would be then"),
+    ]),
+    ("validate", &[
+        ("cuvee validate shop", "in all variants"),
+        ("cuvee validate shop --preset prod --strict", "in one, and warnings are errors"),
+        ("cuvee validate shop --format sarif", "for code scanning"),
+    ]),
+    ("test", &[
+        ("cuvee test shop", "all cases below a directory"),
+        ("cuvee test shop --filter prod --format junit", "some of them, for a build server"),
+    ]),
+    ("explain-code", &[
+        ("cuvee explain-code unsatisfiable", "one code"),
+        ("cuvee explain-code", "all codes, a line each"),
+    ]),
+    ("inputs", &[
+        ("cuvee inputs shop", "what can be chosen"),
+        ("cuvee inputs shop --preset prod --format json", "what a preset leaves open, for programs"),
+    ]),
+    ("variants", &[
+        ("cuvee variants shop --count", "how many there are"),
+        ("cuvee variants shop --limit 5 --where '{node_presence: broker}'", "some that have a node"),
+        ("cuvee variants shop --pairwise --output-dir variants", "a few to test, resolved"),
+    ]),
+    ("analyze", &[("cuvee analyze shop", "what all have, what none has, what is in vain")]),
+    ("explain", &[
+        ("cuvee explain shop node.broker --preset prod", "why a node is there"),
+        ("cuvee explain shop --preset edge -i durable_orders=true", "what would give a variant"),
+    ]),
+    ("diff", &[
+        ("cuvee diff shop --from dev --to prod", "two presets"),
+        ("cuvee diff shop --from prod --to prod,sale", "what one preset adds to another"),
+        ("cuvee diff shop --preset prod --to choice.yaml", "what a file of inputs changes"),
+        ("cuvee diff --from old.yaml --to new.yaml", "two plain templates, as they are"),
+    ]),
+    ("plan", &[
+        ("cuvee plan shop --preset prod", "what happens when a variant is deployed"),
+        ("cuvee plan shop --from prod --to prod,sale", "what turns one into another"),
+    ]),
+    ("matrix", &[("cuvee matrix shop --format markdown", "a table for a page")]),
+    ("graph", &[
+        ("cuvee graph shop --preset prod --format svg -o shop.svg", "one variant"),
+        ("cuvee graph shop --preset dev --compare-to prod", "what differs between two"),
+    ]),
+    ("report", &[("cuvee report shop -o shop.html", "a page for a browser")]),
+    ("types", &[
+        ("cuvee types shop", "all types"),
+        ("cuvee types shop Compute", "what one effectively is"),
+    ]),
+    ("assign", &[
+        ("cuvee assign plain.yaml", "who gets which technology, and why"),
+        ("cuvee assign plain.yaml -o assigned.yaml", "the template with them"),
+    ]),
+    ("quality", &[("cuvee quality plain.yaml --leave-out", "of nodes that rules support")]),
+    ("export", &[
+        ("cuvee export shop --format uvl -o shop.uvl", "the inputs as a feature model"),
+        ("cuvee export shop --format dimacs", "the conditions for a solver"),
+    ]),
+    ("import", &[("cuvee import shop.uvl", "inputs for a feature model")]),
+    ("completions", &[
+        ("cuvee completions bash", "for `source <(cuvee completions bash)`"),
+        ("cuvee completions fish", "for `cuvee completions fish | source`"),
+    ]),
+    ("man", &[("cuvee man resolve", "one page, for `man -l -`")]),
+];
+
+/// How commands exit.
+const EXIT_CODES: [(&str, &str); 3] = [
+    ("0", "Done; there may be warnings."),
+    (
+        "1",
+        "The template, the inputs or the variant was rejected, or a test failed; `diff --exit-code` found a difference.",
+    ),
+    ("2", "Wrong use: an unknown flag, a missing argument."),
+];
+
+/// The command with its list of commands by purpose, and with examples.
+pub(super) fn described(command: Command) -> Command {
+    let list = list(&command);
+    let command = command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+    ));
+    command.mut_subcommands(|command| {
+        let mut notes =
+            command.get_after_help().map(|note| format!("{note}\n\n")).unwrap_or_default();
+        notes.push_str(&shown(examples(command.get_name())));
+        command.after_help(notes.trim_end().to_owned())
+    })
+}
+
+fn examples(command: &str) -> &'static [(&'static str, &'static str)] {
+    EXAMPLES.iter().find(|(name, _)| *name == command).map_or(&[], |(_, examples)| examples)
+}
+
+/// Each line of code below what it is for.
+fn shown(examples: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for (index, (line, purpose)) in examples.iter().enumerate() {
+        text.push_str(if index == 0 { "Examples:\n" } else { "" });
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "  # {purpose}\n  {line}");
+    }
+    text
+}
+
+/// The commands by purpose; one that has none comes last.
+fn list(command: &Command) -> String {
+    let about = |name: &str| {
+        let about = command.find_subcommand(name).and_then(Command::get_about);
+        about.map_or_else(|| "Print help for a command".to_owned(), ToString::to_string)
+    };
+    let named: Vec<_> = PURPOSES.iter().flat_map(|(_, names)| *names).collect();
+    let others = command.get_subcommands().filter(|of| !of.is_hide_set());
+    let others: Vec<_> =
+        others.map(Command::get_name).filter(|name| !named.contains(&name)).collect();
+    let width = named.iter().map(|name| name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for (purpose, names) in PURPOSES.iter().copied().chain([("Others", &*others)]) {
+        if names.is_empty() {
+            continue;
+        }
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "{purpose}:");
+        for name in names {
+            let lines =
+                wrapped(&about(name), WIDTH - width - 4).join(&format!("\n{:1$}", "", width + 4));
+            let _ = writeln!(text, "  {name:width$}  {lines}");
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len() + 1);
+    text
+}
+
+/// Lines of words that are not longer than this, where the words are not.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The sections of a page behind its flags: examples and exit codes.
+pub(super) fn sections(command: &str) -> Roff {
+    let mut page = Roff::new();
+    let examples = examples(command);
+    if !examples.is_empty() {
+        page.control("SH", ["EXAMPLES"]);
+    }
+    for (line, purpose) in examples {
+        page.control("TP", []).text([bold(*line)]).text([roman(*purpose)]);
+    }
+    page.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in EXIT_CODES {
+        page.control("TP", []).text([bold(code)]).text([roman(meaning)]);
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::CommandLine;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_has_a_purpose_and_examples() {
+        let command = CommandLine::command();
+        for name in command.get_subcommands().filter(|of| !of.is_hide_set()).map(Command::get_name)
+        {
+            let listed = PURPOSES.iter().filter(|(_, names)| names.contains(&name)).count();
+            assert_eq!(
+                listed, 1,
+                "say in PURPOSES of src/cli/manual.rs what `{name}` is for, once"
+            );
+            assert!(
+                !examples(name).is_empty(),
+                "add examples of `{name}` to EXAMPLES in src/cli/manual.rs"
+            );
+        }
+        let names = PURPOSES.iter().flat_map(|(_, names)| *names).filter(|name| **name != "help");
+        for name in names.chain(EXAMPLES.iter().map(|(name, _)| name)) {
+            assert!(command.find_subcommand(name).is_some(), "there is no `{name}`");
+        }
+    }
+}

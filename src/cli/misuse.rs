@@ -1,0 +1,40 @@
+//! What is said of a command line that is wrong, before any command runs.
+
+use super::args::{MessageFormat, Messages};
+use super::reporter::Reporter;
+use clap::ColorChoice;
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::source::SourceMap;
+
+/// Says what is wrong, or shows the help that was asked for, and ends the process: with exit code 2
+/// for wrong use, with 0 for help.
+pub(crate) fn exit(error: &clap::Error, format: MessageFormat) -> ! {
+    if format == MessageFormat::Json && error.use_stderr() {
+        let messages = Messages { message_format: format, color: ColorChoice::Never, quiet: false };
+        Reporter::new(&messages).report(&[diagnostic(error)], &SourceMap::default());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// The message of the error apart from what it advises: tips where it has some, else the usage.
+fn diagnostic(error: &clap::Error) -> Diagnostic {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(one_line);
+    let message = paragraphs.next().unwrap_or_default();
+    let (tips, others): (Vec<_>, Vec<_>) =
+        paragraphs.partition(|paragraph| paragraph.starts_with("tip: "));
+    let usage = || others.into_iter().find(|paragraph| paragraph.starts_with("Usage: "));
+    let tips: Vec<_> = tips.iter().map(|tip| tip.trim_start_matches("tip: ")).collect();
+    let help = if tips.is_empty() { usage() } else { Some(tips.join("; ")) };
+    let diagnostic =
+        Diagnostic::error(Code::Usage, message.strip_prefix("error: ").unwrap_or(&message));
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn one_line(paragraph: &str) -> String {
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
