@@ -28,6 +28,11 @@ pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
     members.iter().filter_map(|members| search.shortest(members)).collect()
 }
 
+/// Of each the part in which it is, where everything leads to everything, by a number.
+pub(crate) fn components<T>(edges: &Edges<T>) -> Vec<usize> {
+    StrongComponents::of(edges).of_each
+}
+
 /// Which nodes lead to each other: the strongly connected components.
 struct StrongComponents {
     of_each: Vec<usize>,

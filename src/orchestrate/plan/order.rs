@@ -4,7 +4,7 @@
 use super::behavior::Behaviors;
 use super::weave::Scene;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::topology::cycle::shortest_cycles;
+use crate::topology::cycle::{components, shortest_cycles};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -58,7 +58,7 @@ impl ScenePieces {
         let (order, blocked) = pieces.sorted(&ranks);
         if blocked {
             // A relation may go before another one comes, where it would otherwise never.
-            pieces.before.iter_mut().for_each(|before| before.retain(|one| !one.is_wish));
+            pieces.give_up_wishes();
             let (order, blocked) = pieces.sorted(&ranks);
             if blocked {
                 return Err(cycles(scene));
@@ -68,6 +68,17 @@ impl ScenePieces {
             pieces.order = order;
         }
         Ok(pieces)
+    }
+
+    /// Leaves out the wishes that close a cycle, and no others.
+    fn give_up_wishes(&mut self) {
+        let edge = |before: &Before| (before.piece as usize, ());
+        let edges: Vec<Vec<_>> =
+            self.before.iter().map(|before| before.iter().map(edge).collect()).collect();
+        let knots = components(&edges);
+        for (index, before) in self.before.iter_mut().enumerate() {
+            before.retain(|one| !one.is_wish || knots[one.piece as usize] != knots[index]);
+        }
     }
 
     /// The pieces that one comes after, as a whole or only in part.

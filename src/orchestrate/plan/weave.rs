@@ -103,7 +103,7 @@ struct CurrentPiece {
     first: usize,
     /// Where the steps begin that may run side by side with the next one.
     stage: usize,
-    /// What the piece waits for as a whole, as far as it has come.
+    /// What the piece waits for as a whole, as far as it has come, in the order of the plan.
     waits: Vec<PlanStepIndex>,
     /// The steps that the next one waits for.
     last: Vec<PlanStepIndex>,
@@ -230,6 +230,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
         let late = self.waits(index, true);
         self.current.last.extend(&late);
         self.current.waits.extend(late);
+        self.current.waits.sort_unstable();
         self.then(StepWork::State(State::Starting));
         self.standard(side, node, Operation::Start);
         self.then(StepWork::State(State::Started))
@@ -408,9 +409,11 @@ impl Weaver<'_, '_, '_, '_, '_> {
         if index >= self.current.first {
             return index < self.current.stage;
         }
-        let part = self.builder.plan.step(before).part;
-        let waits = self.current.waits.iter();
-        waits.into_iter().any(|&wait| wait >= before && self.builder.plan.step(wait).part == part)
+        // The steps of a part stand side by side, so the next wait is of the same one if any is.
+        let waits = &self.current.waits;
+        let next = waits.get(waits.partition_point(|&wait| wait < before));
+        let part = |step| self.builder.plan.step(step).part;
+        next.is_some_and(|&next| part(next) == part(before))
     }
 
     /// The next step of the piece.

@@ -1,0 +1,715 @@
+//! Laws that hold for every plan, tried on random topologies and held against a reading of the
+//! rules on nodes and relations directly, which shares no code with the library.
+//!
+//! `PROPTEST_CASES=10000 cargo test --test plan_laws` tries harder.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use cuvee::Resolver;
+use cuvee::plan::{Adaptation, OrderOptions, PartKind, Plan, PlanQuery, StepHost};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const STANDARD: [&str; 5] = ["create", "configure", "start", "stop", "delete"];
+const CONFIGURE: [&str; 9] = [
+    "pre_configure_source",
+    "pre_configure_target",
+    "post_configure_source",
+    "post_configure_target",
+    "add_target",
+    "add_source",
+    "target_changed",
+    "remove_target",
+    "remove_source",
+];
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The orchestrator brings it.
+    Machine,
+    /// It could be brought, but is implemented.
+    OwnMachine,
+    /// Stands on another node.
+    Software,
+    /// Stands on nothing.
+    Plain,
+    /// Stands for something that the orchestrator finds.
+    Abstract,
+}
+
+impl Kind {
+    fn is_delegated(self) -> bool {
+        matches!(self, Self::Machine | Self::Abstract)
+    }
+
+    fn is_compute(self) -> bool {
+        matches!(self, Self::Machine | Self::OwnMachine)
+    }
+}
+
+/// A relation to a node of a lower rank.
+#[derive(Clone, Debug, PartialEq)]
+struct Link {
+    target: usize,
+    operations: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    kind: Kind,
+    /// A node of a lower rank.
+    host: Option<usize>,
+    operations: Vec<&'static str>,
+    version: u8,
+    links: Vec<Link>,
+}
+
+/// A topology: nodes by their rank, below which all that they need stands.
+#[derive(Clone, Debug)]
+struct Model {
+    nodes: BTreeMap<usize, Node>,
+    names: Vec<String>,
+    /// In which order nodes are written.
+    order: Vec<usize>,
+}
+
+impl Model {
+    fn id(&self, rank: usize) -> String {
+        format!("node.{}", self.names[rank])
+    }
+
+    /// All relations: the source, the identifier, the target, and what is implemented.
+    fn relations(&self) -> Vec<(usize, String, usize, Vec<&'static str>)> {
+        let mut relations = Vec::new();
+        for (&rank, node) in &self.nodes {
+            if let Some(host) = node.host {
+                relations.push((
+                    rank,
+                    format!("relation.host@0.{}", self.id(rank)),
+                    host,
+                    Vec::new(),
+                ));
+            }
+            for (index, link) in node.links.iter().enumerate() {
+                let position = index + usize::from(node.host.is_some());
+                let id = format!("relation.dependency@{position}.{}", self.id(rank));
+                relations.push((rank, id, link.target, link.operations.clone()));
+            }
+        }
+        relations
+    }
+
+    /// The end of the chain of hosts.
+    fn host(&self, rank: usize) -> Option<usize> {
+        let below = self.nodes[&rank].host?;
+        Some(self.host(below).unwrap_or(below))
+    }
+
+    /// Where operations at an end of a relation run.
+    fn host_of_end(&self, rank: usize) -> Option<usize> {
+        self.host(rank).or_else(|| self.nodes[&rank].kind.is_compute().then_some(rank))
+    }
+
+    fn render(&self) -> String {
+        let mut text = TYPES.to_owned();
+        if self.nodes.is_empty() {
+            text.push_str("topology_template: {node_templates: {}}\n");
+            return text;
+        }
+        text.push_str("topology_template:\n  node_templates:\n");
+        for rank in self.order.iter().filter(|rank| self.nodes.contains_key(rank)) {
+            self.render_node(*rank, &mut text);
+        }
+        text
+    }
+
+    fn render_node(&self, rank: usize, text: &mut String) {
+        let node = &self.nodes[&rank];
+        let kind = match node.kind {
+            Kind::Machine | Kind::OwnMachine => "Machine",
+            Kind::Software => "Software",
+            Kind::Plain | Kind::Abstract => "Plain",
+        };
+        writeln!(text, "    {}:\n      type: {kind}", self.names[rank]).unwrap();
+        if node.kind == Kind::Abstract {
+            text.push_str("      directives: [substitute]\n");
+        }
+        writeln!(text, "      properties: {{version: {}}}", node.version).unwrap();
+        if node.host.is_some() || !node.links.is_empty() {
+            text.push_str("      requirements:\n");
+        }
+        if let Some(host) = node.host {
+            writeln!(text, "        - host: {}", self.names[host]).unwrap();
+        }
+        for link in &node.links {
+            let target = &self.names[link.target];
+            let operations = written(&link.operations);
+            writeln!(text, "        - dependency: {{node: {target}, relationship: {{type: Link, interfaces: {{Configure: {{operations: {operations}}}}}}}}}").unwrap();
+        }
+        let operations = written(&node.operations);
+        writeln!(text, "      interfaces: {{Standard: {{operations: {operations}}}}}").unwrap();
+    }
+
+    fn resolver(&self) -> Resolver {
+        Resolver::from_text("template.yaml", self.render())
+    }
+
+    fn plan(&self, workflow: &str, parallel_hosts: bool) -> Plan {
+        let order = OrderOptions { parallel_hosts, ..OrderOptions::default() };
+        let query = PlanQuery { workflow: workflow.to_owned(), generated: false, order };
+        let answer = self.resolver().plan(&query);
+        answer.unwrap_or_else(|error| panic!("{error}\n{}", self.render())).result
+    }
+
+    fn adapt(&self, to: &Self, parallel_hosts: bool) -> Plan {
+        let order = OrderOptions { parallel_hosts, ..OrderOptions::default() };
+        let answer = self.resolver().adapt(&to.resolver(), &Adaptation::default(), &order);
+        answer.unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.render(), to.render())).result
+    }
+
+    fn empty(&self) -> Self {
+        Self { nodes: BTreeMap::new(), ..self.clone() }
+    }
+}
+
+const TYPES: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Machine:
+    derived_from: Compute
+    properties: {version: integer}
+  Software:
+    derived_from: SoftwareComponent
+    properties: {version: integer}
+    capabilities: {host: tosca.capabilities.Compute}
+  Plain:
+    derived_from: Root
+    properties: {version: integer}
+relationship_types:
+  Link: {derived_from: DependsOn}
+";
+
+fn written(operations: &[&str]) -> String {
+    let each = operations.iter().map(|name| format!("{name}: {name}.sh"));
+    format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
+}
+
+/// What a plan has to be, by the rules.
+#[derive(Default)]
+struct Rules {
+    steps: BTreeSet<String>,
+    before: Vec<(String, String)>,
+    /// Where calls run; nothing for the orchestrator.
+    calls: BTreeMap<String, Option<String>>,
+}
+
+impl Rules {
+    fn chain(&mut self, id: &str, steps: &[&str]) {
+        self.steps.extend(steps.iter().map(|step| format!("{id}/{step}")));
+        let pairs = steps.windows(2);
+        self.before
+            .extend(pairs.map(|two| (format!("{id}/{}", two[0]), format!("{id}/{}", two[1]))));
+    }
+
+    /// A call that comes after and before others.
+    fn call(&mut self, step: String, host: Option<String>, after: &[String], before: &[String]) {
+        self.before.extend(after.iter().map(|other| (other.clone(), step.clone())));
+        self.before.extend(before.iter().map(|other| (step.clone(), other.clone())));
+        self.steps.insert(step.clone());
+        self.calls.insert(step, host);
+    }
+
+    fn standard(&mut self, model: &Model, rank: usize, operations: &[&str]) {
+        let host = model.host(rank).map(|host| model.id(host));
+        for operation in operations.iter().filter(|it| model.nodes[&rank].operations.contains(it)) {
+            self.calls.insert(format!("{}/{operation}", model.id(rank)), host.clone());
+        }
+    }
+
+    /// D2 to D4 and O1.
+    fn deploy(model: &Model) -> Self {
+        let mut rules = Self::default();
+        let first = |rank: usize| match model.nodes[&rank].kind.is_delegated() {
+            true => format!("{}/deploy", model.id(rank)),
+            false => format!("{}/creating", model.id(rank)),
+        };
+        for (&rank, node) in &model.nodes {
+            let id = model.id(rank);
+            if node.kind.is_delegated() {
+                rules.chain(&id, &["deploy", "started"]);
+                continue;
+            }
+            #[rustfmt::skip]
+            rules.chain(&id, &["creating", "create", "created", "configuring", "configure", "configured", "starting", "start", "started"]);
+            rules.standard(model, rank, &["create", "configure", "start"]);
+        }
+        for (source, relation, target, operations) in model.relations() {
+            let at = |rank: usize, step: &str| format!("{}/{step}", model.id(rank));
+            rules.before.push((at(target, "started"), first(source)));
+            for operation in operations {
+                let is_at_target =
+                    operation.ends_with("configure_target") || operation == "add_source";
+                let end = if is_at_target { target } else { source };
+                let host = model.host_of_end(end).map(|host| model.id(host));
+                let step = format!("{relation}/{operation}");
+                match operation {
+                    "add_target" | "add_source" => {
+                        rules.call(
+                            step,
+                            host,
+                            &[at(source, "started"), at(target, "started")],
+                            &[],
+                        );
+                    }
+                    _ if operation.starts_with("pre") => {
+                        rules.call(step, host, &[at(end, "configuring")], &[at(end, "configure")]);
+                    }
+                    _ if operation.starts_with("post") => {
+                        rules.call(step, host, &[at(end, "configure")], &[at(end, "configured")]);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        rules
+    }
+
+    /// D5, and O1 the other way round.
+    fn undeploy(model: &Model) -> Self {
+        let mut rules = Self::default();
+        let is_delegated = |rank: usize| model.nodes[&rank].kind.is_delegated();
+        let at = |rank: usize, step: &str| format!("{}/{step}", model.id(rank));
+        for &rank in model.nodes.keys() {
+            if is_delegated(rank) {
+                rules.chain(&model.id(rank), &["undeploy", "deleted"]);
+                continue;
+            }
+            #[rustfmt::skip]
+            rules.chain(&model.id(rank), &["stopping", "stop", "stopped", "deleting", "delete", "deleted"]);
+            rules.standard(model, rank, &["stop", "delete"]);
+        }
+        let mut ends: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for (source, _, target, _) in model.relations() {
+            ends.entry(target).or_default().push(at(source, "deleted"));
+            let first = if is_delegated(target) { "undeploy" } else { "stopping" };
+            rules.before.push((at(source, "deleted"), at(target, first)));
+        }
+        for (source, relation, target, operations) in model.relations() {
+            for operation in operations.into_iter().filter(|it| it.starts_with("remove")) {
+                let end = if operation == "remove_source" { target } else { source };
+                let host = model.host_of_end(end).map(|host| model.id(host));
+                let step = format!("{relation}/{operation}");
+                // What is told before a node goes is a part of its going.
+                match is_delegated(source) {
+                    true => {
+                        let after = ends.get(&source).cloned().unwrap_or_default();
+                        rules.call(step, host, &after, &[at(source, "undeploy")]);
+                    }
+                    false => {
+                        rules.call(step, host, &[at(source, "stopping")], &[at(source, "stop")]);
+                    }
+                }
+            }
+        }
+        rules
+    }
+}
+
+/// What comes before what, over all steps in between.
+struct Reach {
+    names: Vec<String>,
+    index: BTreeMap<String, usize>,
+    /// Of each step all that come before it.
+    above: Vec<BTreeSet<usize>>,
+}
+
+impl Reach {
+    fn of(names: Vec<String>, before: impl Fn(usize) -> Vec<usize>) -> Self {
+        let index: BTreeMap<_, _> =
+            names.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+        assert_eq!(index.len(), names.len(), "two steps have one name: {names:?}");
+        let mut above: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); names.len()];
+        // Over and over again until nothing is new, whatever the order is.
+        loop {
+            let count: usize = above.iter().map(BTreeSet::len).sum();
+            for step in 0..names.len() {
+                for wait in before(step) {
+                    let more: Vec<_> = above[wait].iter().copied().chain([wait]).collect();
+                    above[step].extend(more);
+                }
+            }
+            if count == above.iter().map(BTreeSet::len).sum::<usize>() {
+                break;
+            }
+        }
+        Self { names, index, above }
+    }
+
+    fn of_plan(plan: &Plan) -> Self {
+        let ids: Vec<_> = plan.step_ids().collect();
+        let names = ids.iter().map(|&id| plan.identifier(id)).collect();
+        Self::of(names, |step| plan.after(ids[step]).iter().map(|wait| wait.index()).collect())
+    }
+
+    fn pairs(&self) -> BTreeSet<(&str, &str)> {
+        let below = self.above.iter().enumerate();
+        below
+            .flat_map(|(step, above)| {
+                above.iter().map(move |&before| (&*self.names[before], &*self.names[step]))
+            })
+            .collect()
+    }
+
+    fn is_before(&self, first: usize, second: usize) -> bool {
+        self.above[second].contains(&first)
+    }
+}
+
+/// W1: each step stands after its waits, and each part after its own; H2: what one node does on a
+/// host in one piece is a block. Gives back the order on hosts.
+fn is_sound(plan: &Plan) -> Vec<(String, String)> {
+    for id in plan.step_ids() {
+        assert!(plan.after(id).iter().all(|&wait| wait < id));
+    }
+    for part in &plan.parts {
+        assert!(part.after.iter().all(|&before| plan.part(before).first < part.first));
+    }
+    let mut hosts: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for id in plan.step_ids().filter(|&id| plan.call_of(id).is_some()) {
+        if let StepHost::Element(host) = plan.step(id).host {
+            hosts.entry(&*plan.element(host).identifier).or_default().push(id);
+        }
+    }
+    let mut order = Vec::new();
+    for calls in hosts.values() {
+        let mut parts: Vec<_> = calls.iter().map(|&id| plan.step(id).part.unwrap()).collect();
+        parts.dedup();
+        let count = parts.len();
+        parts.sort();
+        parts.dedup();
+        assert_eq!(parts.len(), count, "a block is torn apart");
+        for two in calls.windows(2) {
+            order.push((plan.identifier(two[0]), plan.identifier(two[1])));
+        }
+    }
+    order
+}
+
+/// A plan has these steps in this order, and no other order.
+fn follows(plan: &Plan, mut rules: Rules, parallel_hosts: bool) {
+    let order = is_sound(plan);
+    if !parallel_hosts {
+        rules.before.extend(order);
+    }
+    let found = Reach::of_plan(plan);
+    let names: BTreeSet<_> = found.names.iter().cloned().collect();
+    assert_eq!(names, rules.steps);
+    let calls = plan.step_ids().filter(|&id| plan.call_of(id).is_some());
+    let calls: BTreeMap<_, _> = calls
+        .map(|id| match plan.step(id).host {
+            StepHost::Element(host) => {
+                (plan.identifier(id), Some(plan.element(host).identifier.clone()))
+            }
+            _ => (plan.identifier(id), None),
+        })
+        .collect();
+    assert_eq!(calls, rules.calls);
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.names.len()];
+    for (first, second) in &rules.before {
+        before[found.index[second]].push(found.index[first]);
+    }
+    let expected = Reach::of(found.names.clone(), |step| before[step].clone());
+    assert_eq!(found.pairs(), expected.pairs());
+}
+
+/// An update plan seen by its parts.
+struct Update<'p> {
+    plan: &'p Plan,
+    reach: Reach,
+    /// First and last step of each part.
+    parts: BTreeMap<String, (usize, usize)>,
+}
+
+impl<'p> Update<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        let parts: BTreeMap<_, _> = plan
+            .parts
+            .iter()
+            .map(|part| {
+                let element = plan.element(part.element.unwrap());
+                let first = part.first.index();
+                let name = format!("{}/{}", element.identifier, part.kind.as_str());
+                (name, (first, first + part.steps as usize))
+            })
+            .collect();
+        assert_eq!(parts.len(), plan.parts.len());
+        Self { plan, reach: Reach::of_plan(plan), parts }
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.parts.contains_key(part)
+    }
+
+    /// The steps of a part in which its node changes its state; all of a relation's part.
+    fn core(&self, part: &str) -> Vec<usize> {
+        let &(first, end) = &self.parts[part];
+        let element = part.rsplit_once('/').unwrap().0;
+        let is_core = |&step: &usize| self.reach.names[step].starts_with(&format!("{element}/"));
+        (first..end).filter(is_core).collect()
+    }
+
+    /// Whether all that makes up the one part comes before all of the other one.
+    fn in_order(&self, first: &str, second: &str) {
+        if !self.has(first) || !self.has(second) {
+            return;
+        }
+        for &one in &self.core(first) {
+            for other in self.parts[second].0..self.parts[second].1 {
+                let (earlier, later) = (&self.reach.names[one], &self.reach.names[other]);
+                assert!(self.reach.is_before(one, other), "{earlier} has to come before {later}");
+            }
+        }
+    }
+}
+
+/// U3 and U6, by the relations of both topologies.
+fn updates(from: &Model, to: &Model, plan: &Plan) {
+    is_sound(plan);
+    let update = Update::of(plan);
+    let part = |model: &Model, rank: usize, kind: &str| format!("{}/{kind}", model.id(rank));
+    // What comes before what, of pieces, with wishes: a new relation before an old one goes.
+    let mut pieces: Vec<(String, String)> = Vec::new();
+    for rank in from.nodes.keys().filter(|rank| to.nodes.contains_key(rank)) {
+        pieces.push((part(from, *rank, "down"), part(from, *rank, "up")));
+    }
+    let goes = |rank: usize| update.has(&part(from, rank, "down"));
+    let whole =
+        |rank: usize| update.reach.index.contains_key(&format!("{}/deleted", from.id(rank)));
+    let mut gone: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let (old_relations, new_relations) = (from.relations(), to.relations());
+    let mut partners: Vec<Option<usize>> = vec![None; new_relations.len()];
+    let mut stays = vec![false; old_relations.len()];
+    for (index, (source, id, target, _)) in new_relations.iter().enumerate() {
+        let name = |id: &str| id.split('@').next().unwrap().to_owned();
+        let mut old = old_relations.iter().enumerate();
+        let found = old.find(|(known, old)| {
+            !stays[*known] && old.0 == *source && old.2 == *target && name(&old.1) == name(id)
+        });
+        if let Some((known, _)) = found {
+            stays[known] = true;
+            partners[index] = Some(known);
+        }
+    }
+    for (index, (source, id, target, _)) in old_relations.iter().enumerate() {
+        if goes(*source) {
+            pieces.push((part(from, *source, "down"), part(from, *target, "down")));
+        } else if !stays[index] || whole(*target) {
+            let unwire = format!("{id}/unwire");
+            pieces.push((unwire.clone(), part(from, *target, "down")));
+            gone.entry(*source).or_default().push(unwire);
+        }
+    }
+    for (index, (source, id, target, _)) in new_relations.iter().enumerate() {
+        let is_up = update.has(&part(to, *source, "up"));
+        let is_updated = update.reach.index.contains_key(&format!("{}/update", to.id(*source)));
+        if is_up {
+            pieces.push((part(to, *target, "up"), part(to, *source, "up")));
+        }
+        let is_new = partners[index].is_none() || whole(*target);
+        if is_new && (!is_up || is_updated) {
+            let wire = format!("{id}/wire");
+            pieces.push((part(to, *target, "up"), wire.clone()));
+            pieces.push((part(to, *source, "up"), wire.clone()));
+            new.entry(*source).or_default().push(wire);
+        }
+        pieces.push((part(to, *target, "up"), format!("{id}/changed")));
+    }
+    for (first, second) in &pieces {
+        update.in_order(first, second);
+    }
+    let wishes: Vec<(String, String)> = gone
+        .iter()
+        .flat_map(|(source, unwires)| {
+            let wires = new.get(source).into_iter().flatten();
+            wires.flat_map(|wire| unwires.iter().map(|unwire| (wire.clone(), unwire.clone())))
+        })
+        .collect();
+    let all: Vec<_> = pieces.iter().chain(&wishes).cloned().collect();
+    let names: BTreeSet<_> =
+        all.iter().flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
+    // Only pieces that there are hand an order on.
+    let is_there = |name: &String| {
+        update.has(name) || wishes.iter().any(|(wire, unwire)| wire == name || unwire == name)
+    };
+    let names: Vec<_> = names.into_iter().filter(is_there).collect();
+    let index: BTreeMap<_, _> =
+        names.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+    let mut before = vec![Vec::new(); names.len()];
+    for (first, second) in &all {
+        if let (Some(&first), Some(&second)) = (index.get(first), index.get(second)) {
+            before[second].push(first);
+        }
+    }
+    let order = Reach::of(names, |piece| before[piece].clone());
+    for (wire, unwire) in &wishes {
+        if !order.is_before(index[unwire], index[wire]) {
+            update.in_order(wire, unwire);
+        }
+    }
+    for part in update.plan.parts.iter().filter(|part| part.kind == PartKind::Up) {
+        assert!(part.steps > 0);
+    }
+}
+
+type NodeSeed = (u8, u8, u8, u8, Vec<(u8, u16)>, bool);
+
+fn node() -> impl Strategy<Value = NodeSeed> {
+    let links = vec((any::<u8>(), 0_u16..512), 0..3);
+    (0_u8..8, any::<u8>(), 0_u8..32, 0_u8..2, links, prop::bool::weighted(0.85))
+}
+
+/// What the seeds of all nodes come to.
+fn model(seeds: &[NodeSeed], order: &[usize]) -> Model {
+    let mut nodes: BTreeMap<usize, Node> = BTreeMap::new();
+    for (rank, (kind, host, operations, version, links, is_there)) in seeds.iter().enumerate() {
+        if !is_there {
+            continue;
+        }
+        let hosts =
+            nodes.iter().filter(|(_, node)| node.kind.is_compute() || node.kind == Kind::Software);
+        let hosts: Vec<_> = hosts.map(|(&rank, _)| rank).collect();
+        let kind = match kind {
+            0 => Kind::Machine,
+            1 => Kind::OwnMachine,
+            2 => Kind::Plain,
+            3 => Kind::Abstract,
+            _ if hosts.is_empty() => Kind::Machine,
+            _ => Kind::Software,
+        };
+        let host = (kind == Kind::Software).then(|| hosts[usize::from(*host) % hosts.len()]);
+        let mut operations = chosen(&STANDARD, u16::from(*operations));
+        match kind {
+            Kind::Machine | Kind::Abstract => operations.clear(),
+            Kind::OwnMachine if operations.is_empty() => operations.push("create"),
+            _ => {}
+        }
+        let lower: Vec<usize> = nodes.keys().copied().collect();
+        let links = links.iter().filter(|_| !lower.is_empty()).map(|(target, operations)| {
+            let target = lower[usize::from(*target) % lower.len()];
+            let is_possible = |operation: &&str| {
+                let at = if operation.ends_with("source") { kind } else { nodes[&target].kind };
+                !operation.contains("configure") || !at.is_delegated()
+            };
+            let operations = chosen(&CONFIGURE, *operations).into_iter().filter(is_possible);
+            Link { target, operations: operations.collect() }
+        });
+        let links = links.collect();
+        nodes.insert(rank, Node { kind, host, operations, version: *version, links });
+    }
+    let names = (0..seeds.len()).map(|rank| format!("n{rank}")).collect();
+    Model { nodes, names, order: order.to_vec() }
+}
+
+fn chosen(names: &[&'static str], bits: u16) -> Vec<&'static str> {
+    let is_chosen = |index: usize| bits & (1 << index) != 0;
+    names.iter().enumerate().filter(|(index, _)| is_chosen(*index)).map(|(_, name)| *name).collect()
+}
+
+fn topology() -> impl Strategy<Value = Model> {
+    vec(node(), 1..8).prop_flat_map(|seeds| {
+        let order = Just((0..seeds.len()).collect::<Vec<_>>()).prop_shuffle();
+        order.prop_map(move |order| model(&seeds, &order))
+    })
+}
+
+/// Two topologies in which many nodes are the same.
+fn two_topologies() -> impl Strategy<Value = (Model, Model)> {
+    vec((node(), node(), prop::bool::weighted(0.4)), 1..8).prop_flat_map(|seeds| {
+        let order = Just((0..seeds.len()).collect::<Vec<_>>()).prop_shuffle();
+        let from: Vec<_> = seeds.iter().map(|(old, _, _)| old.clone()).collect();
+        let to: Vec<_> = seeds
+            .into_iter()
+            .map(
+                |(old, new, differs)| {
+                    if differs { (old.0, old.1, old.2, new.3, new.4, new.5) } else { old }
+                },
+            )
+            .collect();
+        order.prop_map(move |order| (model(&from, &order), model(&to, &order)))
+    })
+}
+
+fn cases() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 96 };
+    ProptestConfig { cases, failure_persistence: None, ..asked }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Statements D2 to D5, O1 and H1 to H3: all that the rules order is in order, and nothing else.
+    #[test]
+    fn steps_are_ordered_by_the_rules_alone(model in topology()) {
+        for parallel_hosts in [false, true] {
+            follows(&model.plan("deploy", parallel_hosts), Rules::deploy(&model), parallel_hosts);
+            follows(&model.plan("undeploy", parallel_hosts), Rules::undeploy(&model), parallel_hosts);
+        }
+    }
+
+    /// W1: the same template gives the same plan.
+    #[test]
+    fn plans_depend_on_nothing_else((from, to) in two_topologies()) {
+        let (one, other) = (from.adapt(&to, false), from.adapt(&to, false));
+        prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
+    }
+
+    /// W8: what nodes are called, and where they are written, changes only which of several that
+    /// could go first does.
+    #[test]
+    fn names_and_positions_change_only_ties(model in topology()) {
+        let mut other = model.clone();
+        other.order.reverse();
+        let count = model.names.len();
+        other.names = (0..count).map(|rank| format!("m{}", count - rank)).collect();
+        let back = |name: &str| {
+            let (rest, number) = name.split_once("node.m").unwrap();
+            let (number, step) = number.split_once('/').unwrap();
+            format!("{rest}node.n{}/{step}", count - number.parse::<usize>().unwrap())
+        };
+        for workflow in ["deploy", "undeploy"] {
+            let (here, there) = (model.plan(workflow, true), other.plan(workflow, true));
+            let (here, there) = (Reach::of_plan(&here), Reach::of_plan(&there));
+            let here = here.pairs().into_iter().map(|(one, two)| (one.to_owned(), two.to_owned()));
+            let there = there.pairs().into_iter().map(|(one, two)| (back(one), back(two)));
+            prop_assert_eq!(here.collect::<BTreeSet<_>>(), there.collect::<BTreeSet<_>>());
+        }
+    }
+
+    /// W6: from nothing is deploying, to nothing is undeploying, and nothing is left to do where
+    /// nothing differs.
+    #[test]
+    fn adapting_from_and_to_nothing_is_deploying_and_undeploying(model in topology()) {
+        prop_assert!(model.adapt(&model, false).steps.is_empty());
+        let nothing = model.empty();
+        let same = |adapted: &Plan, whole: &Plan| {
+            let (adapted, whole) = (Reach::of_plan(adapted), Reach::of_plan(whole));
+            assert_eq!(adapted.names, whole.names);
+            assert_eq!(adapted.pairs(), whole.pairs());
+        };
+        same(&nothing.adapt(&model, false), &model.plan("deploy", false));
+        same(&model.adapt(&nothing, false), &model.plan("undeploy", false));
+    }
+
+    /// Statements U3 and U6: by the relations of both topologies, part by part.
+    #[test]
+    fn updates_go_down_before_they_come_up((from, to) in two_topologies()) {
+        for parallel_hosts in [false, true] {
+            updates(&from, &to, &from.adapt(&to, parallel_hosts));
+        }
+    }
+}
