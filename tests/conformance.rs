@@ -33,6 +33,8 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::DeadElement, "tests/inputs_cases.rs"),
     (Code::DelegatedLifecycle, "tests/plan/10-delegation/session.console"),
     (Code::Deprecated, "tests/diagnostics/trigger-definition.yaml"),
+    (Code::FailedPrecondition, "src/orchestrate/plan/simulate.rs"),
+    (Code::IllegalTransition, "tests/plan/simulation/session.console"),
     (Code::InVain, "tests/explore.rs"),
     (Code::IncompatibleRequirement, "tests/diagnostics/requirement-node.yaml"),
     (Code::IncompatibleType, "tests/diagnostics/policy-targets.yaml"),
@@ -75,7 +77,7 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
         let text = std::fs::read_to_string(root.join(test))?;
         let reported = ["error", "warning", "note"].map(|severity| format!("# {severity}[{code}]"));
         let expects = text.contains(&format!("Code::{code:?}"))
-            || text.contains(&format!("\nerror[{code}]"))
+            || ["error", "warning"].iter().any(|of| text.contains(&format!("\n{of}[{code}]")))
             || reported.iter().any(|reported| text.contains(reported));
         assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());

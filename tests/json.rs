@@ -68,6 +68,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("plan shop --preset prod --format json", 0, "plan"),
     ("plan planned.yaml --format json", 0, "plan"),
     ("plan planned.yaml undeploy --format json", 0, "plan"),
+    ("plan planned.yaml --simulate --fail node.box --format json", 1, "plan"),
     ("plan --from planned.yaml --to next.yaml --recreate box --format json", 0, "plan"),
     ("plan --from planned.yaml --to next.yaml --format json", 0, "plan"),
     ("test shop --format json", 0, "test"),
@@ -154,7 +155,7 @@ topology_template:
 ";
 
 /// What a schema describes and no command gives yet, because only written workflows have it.
-const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact", "condition", "guard"])];
+const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact", "condition", "guard", "handled_by"])];
 
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3

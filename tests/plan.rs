@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used)]
 
+use cuvee::Resolver;
+use cuvee::plan::{PlanQuery, Simulation, SimulationOptions, StartStates, simulate};
+use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,4 +60,63 @@ fn sessions_are_as_shown() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A template whose nodes depend on some of those before them and stand on one of two machines.
+fn template(nodes: &[(bool, u8, u8)]) -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Software:
+    derived_from: SoftwareComponent
+    interfaces: {Standard: {operations: {create: c.sh, start: s.sh, delete: d.sh}}}
+topology_template:
+  node_templates:
+    one: {type: Compute}
+    two: {type: Compute}
+",
+    );
+    for (index, (is_first, some, others)) in nodes.iter().enumerate() {
+        let host = if *is_first { "one" } else { "two" };
+        let mut before: Vec<_> = [some, others]
+            .map(|it| usize::from(*it))
+            .into_iter()
+            .filter(|it| *it < index)
+            .collect();
+        before.dedup();
+        let before: String = before.iter().map(|it| format!(", {{dependency: n{it}}}")).collect();
+        writeln!(
+            text,
+            "    n{index}: {{type: Software, requirements: [{{host: {host}}}{before}]}}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// The states that a simulated workflow leads to; nothing may be said of it.
+fn ends(text: &str, workflow: &str) -> Vec<String> {
+    let query = PlanQuery { workflow: workflow.to_owned(), ..PlanQuery::default() };
+    let plan = Resolver::from_text("t.yaml", text).plan(&query).unwrap().result;
+    let start = StartStates::default();
+    let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
+    assert!(!simulation.has_failed, "{text}");
+    assert_eq!(simulation.diagnostics.0, [], "{text}");
+    let elements = plan.elements.iter().zip(&simulation.states);
+    let nodes = elements.filter(|(element, _)| element.identifier.starts_with("node."));
+    nodes.map(|(_, state)| (*state).to_owned()).collect()
+}
+
+proptest! {
+    /// Statement W4: what is deployed is started, what is undeployed is gone, and no state is left
+    /// out on the way.
+    #[test]
+    fn simulated_workflows_end_where_they_should(
+        nodes in prop::collection::vec((any::<bool>(), 0u8..8, 0u8..8), 1..8),
+    ) {
+        let text = template(&nodes);
+        let all = nodes.len() + 2;
+        prop_assert_eq!(ends(&text, "deploy"), vec!["started"; all]);
+        prop_assert_eq!(ends(&text, "undeploy"), vec![Simulation::GONE; all]);
+    }
 }

@@ -457,6 +457,8 @@ pub(crate) struct PlanArgs {
     pub generated: bool,
     #[command(flatten)]
     pub order: OrderArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
     /// Show all steps, those that run nothing, too
     #[arg(long)]
     pub all_steps: bool,
@@ -488,6 +490,34 @@ pub(crate) struct AdaptArgs {
     /// Exit with 1 when there is something to do
     #[arg(long)]
     pub exit_code: bool,
+}
+
+/// What happens when a plan is carried out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Simulation")]
+pub(crate) struct SimulateArgs {
+    /// Show what happens, round by round, without running anything; exit with 1 where the workflow
+    /// fails
+    #[arg(long)]
+    pub simulate: bool,
+    /// Let this step fail: its identifier as JSON shows it, such as `node.shop/start`, or what it
+    /// begins with; may be repeated
+    #[arg(long, value_name = "STEP", requires = "simulate")]
+    pub fail: Vec<String>,
+    /// File (YAML or JSON) that says what there is before: `nodes: {shop: {state: started}}`, and
+    /// values of attributes likewise
+    #[arg(long, value_name = "FILE", requires = "simulate")]
+    pub state: Option<PathBuf>,
+    /// What conditions come to that ask for what nobody knows
+    #[arg(long, value_name = "OUTCOME", default_value = "met", requires = "simulate")]
+    pub assume: AssumeFormat,
+}
+
+/// Whether what nobody knows counts as met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AssumeFormat {
+    Met,
+    Unmet,
 }
 
 /// What leaves the order of the specification.

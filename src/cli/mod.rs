@@ -28,6 +28,7 @@ pub(crate) mod reporter;
 pub(crate) mod resolve;
 mod sarif;
 mod select;
+mod simulate;
 mod streams;
 pub(crate) mod test;
 mod timings;

@@ -4,7 +4,7 @@ use super::args::{AdaptArgs, OrderArgs, OrderFormat, PlanArgs, PlanFormat};
 use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, json, output, rejected, select, simulate};
 use cuvee::draw::plan::{PlanDocument, human};
 use cuvee::explore::Answer;
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation};
@@ -19,6 +19,9 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     let answer = planned(args, &read)?;
     reporter.report(&answer.warnings, &answer.sources);
     let plan = &answer.result;
+    if args.simulate.simulate {
+        return simulate::run(args, plan, &answer.sources, &read, reporter);
+    }
     let text = match args.format {
         PlanFormat::Human => human(plan, args.all_steps),
         PlanFormat::Json => json(&PlanDocument::of(plan, &answer.sources, args.reveal)),

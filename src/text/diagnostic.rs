@@ -112,7 +112,9 @@ codes! {
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
+    FailedPrecondition "failed-precondition" "A workflow may start only where its preconditions hold, and one of them does not. Bring about what it asks for first; `--state` says what there is.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    IllegalTransition "illegal-transition" "A step sets a state that the present one does not lead to. Set the states in between, or check the order of the steps.";
     InVain "in-vain" "By `cuvee analyze --strict`: there is no variant, or something in the template is dead or in vain. The analysis names what; remove it, or weaken what stands in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";

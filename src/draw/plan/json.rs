@@ -1,8 +1,9 @@
 //! A plan for programs: one form for all plans, with all steps.
 
+use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    ChangeClass, ElementChange, Plan, PlanPartIndex, PlanStepIndex, StepHost, StepWork,
+    ChangeClass, ElementChange, Plan, PlanPartIndex, PlanStepIndex, Simulation, StepHost, StepWork,
 };
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
@@ -17,6 +18,7 @@ pub struct PlanDocument<'p> {
     plan: &'p Plan,
     sources: &'p SourceMap,
     reveal: bool,
+    simulation: Option<&'p Simulation<'p>>,
 }
 
 impl<'p> PlanDocument<'p> {
@@ -32,7 +34,12 @@ impl<'p> PlanDocument<'p> {
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     pub fn of(plan: &'p Plan, sources: &'p SourceMap, reveal: bool) -> Self {
-        Self { plan, sources, reveal }
+        Self { plan, sources, reveal, simulation: None }
+    }
+
+    /// With what happens when it is simulated.
+    pub fn simulated(self, simulation: &'p Simulation<'p>) -> Self {
+        Self { simulation: Some(simulation), ..self }
     }
 
     /// What names the plan: the digest of all the rest.
@@ -57,8 +64,12 @@ impl Serialize for PlanDocument<'_> {
             plan: String,
             #[serde(flatten)]
             rest: Rest<'p>,
+            #[serde(flatten)]
+            simulation: Option<SimulationDocument<'p>>,
         }
-        Whole { plan: self.digest(), rest: Rest(*self) }.serialize(serializer)
+        // The plan is the same, whatever may happen to it.
+        let simulation = self.simulation.map(|it| SimulationDocument::of(self.plan, it));
+        Whole { plan: self.digest(), rest: Rest(*self), simulation }.serialize(serializer)
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod human;
 mod json;
+mod simulation;
 mod words;
 
 pub use human::human;
 pub use json::PlanDocument;
+pub use simulation::simulated;

@@ -14,12 +14,16 @@
 
 mod behavior;
 mod build;
+mod condition;
 mod declarative;
 mod elements;
+mod flow;
 mod model;
 mod order;
 mod reach;
 mod sensitive;
+mod simulate;
+mod start;
 mod update;
 mod weave;
 
@@ -28,6 +32,8 @@ pub use model::{
     PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart, PlanPartIndex,
     PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowStep,
 };
+pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
+pub use start::{StartNode, StartStates};
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;

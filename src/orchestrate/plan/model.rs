@@ -58,6 +58,8 @@ pub struct Plan {
     pub scopes: Vec<String>,
     /// The steps of imperative workflows, to which [`PlanStep::activity`] refers.
     pub workflow_steps: Vec<WorkflowStep>,
+    /// What has to hold before anything is done.
+    pub preconditions: Vec<Guard>,
     /// Names of states that are none of the specification's, and of workflows that are delegated.
     pub names: Vec<String>,
     /// What differs between the two variants that this leads from and to.

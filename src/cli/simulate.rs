@@ -1,0 +1,71 @@
+//! `cuvee plan --simulate`
+
+use super::args::{AssumeFormat, PlanArgs, PlanFormat, SimulateArgs};
+use super::read::ReadFiles;
+use super::reporter::Reporter;
+use super::{Outcome, json, output, rejected};
+use cuvee::Failure;
+use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee::draw::plan::{PlanDocument, simulated};
+use cuvee::plan::{Plan, SimulationOptions, StartStates, simulate};
+use cuvee::source::{FileSystem, SourceMap};
+use cuvee::yaml::{Limits, parse};
+use std::process::ExitCode;
+
+/// Simulates a plan.
+pub(super) fn run(
+    args: &PlanArgs,
+    plan: &Plan,
+    sources: &SourceMap,
+    read: &ReadFiles,
+    reporter: &Reporter,
+) -> Outcome {
+    let failed = |Diagnostics(diagnostics)| Failure { diagnostics, sources: sources.clone() };
+    let start = start_states(&args.simulate, sources, read).map_err(failed)?;
+    let SimulateArgs { fail, assume, .. } = &args.simulate;
+    let assume_unmet = *assume == AssumeFormat::Unmet;
+    let how = SimulationOptions { fail: fail.clone(), assume_unmet };
+    let simulation = simulate(plan, &start, &how).map_err(failed)?;
+    let Diagnostics(found) = &simulation.diagnostics;
+    let text = match args.format {
+        // What may not begin has nothing to show.
+        PlanFormat::Human if simulation.diagnostics.has_errors() => None,
+        PlanFormat::Human => Some(simulated(plan, &simulation)),
+        PlanFormat::Json => {
+            let document = PlanDocument::of(plan, sources, args.reveal).simulated(&simulation);
+            Some(json(&document))
+        }
+    };
+    if let Some(text) = text {
+        output::deliver(args.output.as_deref(), text, read).map_err(rejected)?;
+    }
+    if simulation.diagnostics.has_errors() {
+        return Err(failed(Diagnostics(found.clone())));
+    }
+    reporter.report(found, sources);
+    Ok(ExitCode::from(u8::from(simulation.has_failed)))
+}
+
+/// What is said of how things are before.
+fn start_states(
+    args: &SimulateArgs,
+    sources: &SourceMap,
+    read: &ReadFiles,
+) -> Result<StartStates, Diagnostics> {
+    let Some(path) = &args.state else { return Ok(StartStates::default()) };
+    if let Some(name) = path.to_str().and_then(|path| path.strip_prefix("instance:")) {
+        let message = format!("`--state instance:{name}`: there is no store of instances yet");
+        let help = "name a file: `nodes: {shop: {state: started}}`";
+        return Err(Diagnostic::error(Code::File, message).help(help).into());
+    }
+    let text = read.read(path).map_err(|error| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        Diagnostic::error(Code::File, message)
+    })?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Diagnostic::error(Code::Syntax, format!("`{}` is no UTF-8 text", path.display()))
+    })?;
+    let text: std::sync::Arc<str> = text.into();
+    let file = sources.add(path, text.clone());
+    StartStates::read(parse(file, text, &Limits::default())?.root())
+}

@@ -1,0 +1,255 @@
+//! Conditions over what is known of an element (section 3.6.25), in three values: they hold, they do
+//! not, or nobody knows.
+
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::text::yaml::{self, Limits, write_flow};
+use crate::tosca::value::{Clause, DataTypeView, DataTypes, Operator, Schema, check_value};
+
+/// A condition as a tree.
+#[derive(Debug, PartialEq)]
+pub(super) enum Condition<'v> {
+    /// All hold; none are no condition.
+    And(Vec<Self>),
+    /// One holds.
+    Or(Vec<Self>),
+    /// It does not hold.
+    Not(Box<Self>),
+    /// An attribute has a value that fulfils a clause.
+    Assertion(&'v str, AssertedClause<'v>),
+}
+
+/// What the value of an attribute has to fulfil.
+#[derive(Debug, PartialEq)]
+pub(super) enum AssertedClause<'v> {
+    /// A constraint clause, as it is written.
+    Written(&'v Value),
+    /// One of these values: states once stood in a list without an operator.
+    OneOf(&'v Value),
+}
+
+/// An assertion that decides why a condition does not hold, or is not known.
+#[derive(Debug, PartialEq)]
+pub(super) struct DecidingAssertion {
+    pub(super) attribute: String,
+    /// What was found; nothing where that is not known.
+    pub(super) value: Option<Value>,
+    /// As people read it: `equal: started`.
+    pub(super) clause: String,
+    /// Whether the clause must not hold, because there is a `not` around it.
+    pub(super) is_negated: bool,
+}
+
+/// Evaluates a condition, and collects why it does not hold.
+pub(super) struct ConditionCheck<'f> {
+    /// What is known of an attribute.
+    pub(super) known: &'f dyn Fn(&str) -> Option<Value>,
+    /// The assertions that do not hold.
+    pub(super) violated: Vec<DecidingAssertion>,
+    /// Those of which it is not known.
+    pub(super) unknown: Vec<DecidingAssertion>,
+}
+
+impl<'v> Condition<'v> {
+    /// Reads the condition of a precondition or the filter of a step; what is no condition says
+    /// nothing, for that is reported where it is written.
+    pub(super) fn read(value: &'v Value) -> Self {
+        match value {
+            Value::List(items) => Self::all(items.iter().map(Self::read)),
+            Value::Map(entries) => Self::all(entries.iter().map(|(key, value)| match &**key {
+                "and" | "assert" => Self::read(value),
+                "or" => Self::Or(parts(value).map(Self::read).collect()),
+                "not" => Self::Not(Box::new(Self::read(value))),
+                "valid_states" if matches!(value, Value::List(_)) => {
+                    Self::Assertion("state", AssertedClause::OneOf(value))
+                }
+                "attributes" if is_old_form(value) => Self::read(value),
+                attribute => Self::assertion(attribute, value),
+            })),
+            _ => Self::And(Vec::new()),
+        }
+    }
+
+    fn all(conditions: impl Iterator<Item = Self>) -> Self {
+        let mut conditions: Vec<_> = conditions.collect();
+        match conditions.pop() {
+            Some(only) if conditions.is_empty() => only,
+            last => {
+                conditions.extend(last);
+                Self::And(conditions)
+            }
+        }
+    }
+
+    fn assertion(attribute: &'v str, clauses: &'v Value) -> Self {
+        let clause = |clause| Self::Assertion(attribute, AssertedClause::Written(clause));
+        Self::all(parts(clauses).map(clause))
+    }
+}
+
+/// The items of a list, or what stands for the only one.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    match value {
+        Value::List(items) => items.iter(),
+        only => std::slice::from_ref(only).iter(),
+    }
+}
+
+/// Whether `attributes` has assertions below it, as it had before conditions were; an attribute of
+/// that name has clauses.
+fn is_old_form(value: &Value) -> bool {
+    let Value::Map(entries) = value else { return false };
+    !entries.iter().any(|(key, _)| Operator::from_keyname(key).is_some())
+}
+
+impl ConditionCheck<'_> {
+    /// Whether a condition holds, where that is known.
+    pub(super) fn holds(&mut self, condition: &Condition<'_>) -> Option<bool> {
+        self.decide(condition, false)
+    }
+
+    fn decide(&mut self, condition: &Condition<'_>, is_negated: bool) -> Option<bool> {
+        match condition {
+            Condition::And(parts) => self.all(parts, is_negated, true),
+            Condition::Or(parts) => self.all(parts, is_negated, false),
+            Condition::Not(part) => self.decide(part, !is_negated).map(|holds| !holds),
+            Condition::Assertion(attribute, clause) => {
+                let value = (self.known)(attribute);
+                let (holds, clause) = clause.holds(value.as_ref());
+                let deciding = || DecidingAssertion {
+                    attribute: (*attribute).to_owned(),
+                    value,
+                    clause,
+                    is_negated,
+                };
+                match holds {
+                    Some(holds) if holds == is_negated => self.violated.push(deciding()),
+                    Some(_) => {}
+                    None => self.unknown.push(deciding()),
+                }
+                holds
+            }
+        }
+    }
+
+    /// Whether all are as they should be, or else whether any is.
+    fn all(&mut self, parts: &[Condition<'_>], is_negated: bool, neutral: bool) -> Option<bool> {
+        let mut whole = Some(neutral);
+        for part in parts {
+            match self.decide(part, is_negated) {
+                Some(holds) if holds == neutral => {}
+                Some(_) => whole = Some(!neutral),
+                None if whole == Some(neutral) => whole = None,
+                None => {}
+            }
+        }
+        whole
+    }
+}
+
+impl AssertedClause<'_> {
+    /// Whether a value fulfils it, and how it reads.
+    fn holds(&self, value: Option<&Value>) -> (Option<bool>, String) {
+        let listed;
+        let clause = match self {
+            Self::Written(clause) => *clause,
+            Self::OneOf(values) => {
+                let keyname = Operator::ValidValues.keyname().into();
+                listed = Value::Map([(keyname, (*values).clone())].into());
+                &listed
+            }
+        };
+        let pair = Value::List([value.cloned().unwrap_or(Value::Null), clause.clone()].into());
+        let unread = || (None, write_flow(clause));
+        let text = write_flow(&pair);
+        let Ok(document) = yaml::parse(FileId::DETACHED, text.into(), &Limits::default()) else {
+            return unread();
+        };
+        let mut pair = document.root().items();
+        let (Some(found), Some(clause)) = (pair.next(), pair.next()) else { return unread() };
+        let Ok(clause) = Clause::read(clause) else { return unread() };
+        let text = clause.text();
+        let schema = Schema { constraints: vec![clause], ..Schema::untyped() };
+        let findings = check_value(found, &schema, &NoTypes);
+        let holds = match (value, findings.diagnostics.is_empty()) {
+            (None, _) => None,
+            (Some(_), false) => Some(false),
+            (Some(_), true) => findings.undecided.is_empty().then_some(true),
+        };
+        (holds, text)
+    }
+}
+
+/// Values of attributes are compared as they are.
+struct NoTypes;
+
+impl<'a> DataTypes<'a> for NoTypes {
+    fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
+    }
+
+    /// Whether a condition holds where `state` is `started` and `bar` is 1.
+    fn holds(text: &str) -> Option<bool> {
+        let known = |name: &str| match name {
+            "state" => Some(Value::String("started".into())),
+            "bar" => Some(value("1")),
+            _ => None,
+        };
+        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        check.holds(&Condition::read(&value(text)))
+    }
+
+    #[test]
+    fn lists_and_assert_are_and() {
+        assert_eq!(holds("[state: [{equal: started}], bar: [{in_range: [0, 2]}]]"), Some(true));
+        assert_eq!(holds("[state: [{equal: started}], bar: [{in_range: [2, 20]}]]"), Some(false));
+        assert_eq!(holds("assert: [state: [{equal: created}], bar: 1]"), Some(false));
+        assert_eq!(holds("bar: [{greater_than: 0}, {less_than: 1}]"), Some(false));
+        assert_eq!(holds("[]"), Some(true));
+    }
+
+    #[test]
+    fn not_denies_all_together() {
+        assert_eq!(holds("not: [state: [{equal: started}], bar: [{equal: 2}]]"), Some(true));
+        assert_eq!(holds("not: [state: [{equal: started}], bar: [{equal: 1}]]"), Some(false));
+        assert_eq!(holds("not: [{or: [state: [{equal: no}], bar: [{equal: 1}]]}]"), Some(false));
+    }
+
+    #[test]
+    fn unknown_is_neither() {
+        assert_eq!(holds("foo: [{equal: true}]"), None);
+        assert_eq!(holds("not: [foo: [{equal: true}]]"), None);
+        assert_eq!(holds("or: [foo: [{equal: true}], bar: [{in_range: [2, 20]}]]"), None);
+        assert_eq!(holds("or: [foo: [{equal: true}], bar: [{in_range: [0, 20]}]]"), Some(true));
+        assert_eq!(holds("and: [foo: [{equal: true}], bar: [{in_range: [2, 20]}]]"), Some(false));
+        assert_eq!(holds("bar: [{equal: {get_input: bar}}]"), None);
+    }
+
+    #[test]
+    fn old_forms_are_assertions() {
+        assert_eq!(holds("valid_states: [started, available]"), Some(true));
+        assert_eq!(holds("valid_states: [available]"), Some(false));
+        assert_eq!(holds("attributes: {bar: [1]}"), Some(true));
+        assert_eq!(holds("attributes: {bar: [ready]}"), Some(false));
+    }
+
+    #[test]
+    fn what_does_not_hold_is_named() {
+        let known = |name: &str| (name == "state").then(|| Value::String("started".into()));
+        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        let written = value("[state: [{equal: available}], not: [state: started], foo: 1]");
+        assert_eq!(check.holds(&Condition::read(&written)), Some(false));
+        let said: Vec<_> = check.violated.iter().map(|it| (&*it.clause, it.is_negated)).collect();
+        assert_eq!(said, [("equal: available", false), ("equal: started", true)]);
+        assert_eq!(check.unknown[0].attribute, "foo");
+    }
+}

@@ -1,0 +1,153 @@
+//! Which steps follow which, as a simulation goes along them: where all goes well, and where a step
+//! fails.
+
+use super::model::{Plan, PlanScopeIndex, PlanStepIndex, StepWork};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The steps of a plan by what they wait for.
+#[derive(Default)]
+pub(super) struct Flow {
+    /// How many steps each one waits for.
+    pub(super) waits: Vec<u32>,
+    /// What follows each step, one step after the other.
+    pub(super) followers: Vec<PlanStepIndex>,
+    /// Where the followers of each step end.
+    ends: Vec<u32>,
+    /// The first steps of written steps that are done where others fail.
+    entries: FxHashMap<u32, Vec<PlanStepIndex>>,
+    /// First steps that are done only then.
+    only_handlers: FxHashSet<PlanStepIndex>,
+    /// The written step whose activity each scope is.
+    owners: Vec<Option<(PlanScopeIndex, u32)>>,
+}
+
+impl Flow {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut flow = Self::default();
+        let mut counts = vec![0u32; plan.steps.len()];
+        for id in plan.step_ids() {
+            let waits = plan.after(id).iter().filter(|&&wait| is_wait(plan, wait, id));
+            let waits = waits.map(|wait| counts[wait.index()] += 1).count();
+            flow.waits.push(waits as u32);
+        }
+        let mut end = 0;
+        let starts = counts.iter().map(|count| {
+            end += count;
+            end - count
+        });
+        // Filled from the start of each: what is left is where it ends.
+        flow.ends = starts.collect();
+        flow.followers = vec![PlanStepIndex::new(0); end as usize];
+        for id in plan.step_ids() {
+            for wait in plan.after(id).iter().filter(|&&wait| is_wait(plan, wait, id)) {
+                let end = &mut flow.ends[wait.index()];
+                flow.followers[*end as usize] = id;
+                *end += 1;
+            }
+        }
+        flow.find_handlers(plan);
+        flow
+    }
+
+    fn find_handlers(&mut self, plan: &Plan) {
+        let written = &plan.workflow_steps;
+        let handlers: FxHashSet<_> = written.iter().flat_map(|step| &step.on_failure).collect();
+        if handlers.is_empty() {
+            return;
+        }
+        let follow: FxHashSet<_> = written.iter().flat_map(|step| &step.on_success).collect();
+        for id in plan.step_ids() {
+            let Some((written, _)) = plan.step(id).activity else { continue };
+            let is_within = |wait: &PlanStepIndex| {
+                plan.step(*wait).activity.is_some_and(|(other, _)| other == written)
+            };
+            if handlers.contains(&written) && !plan.after(id).iter().any(is_within) {
+                self.entries.entry(written).or_default().push(id);
+                if !follow.contains(&written) {
+                    self.only_handlers.insert(id);
+                }
+            }
+        }
+        self.owners = owners(plan);
+    }
+
+    /// Positions in the list of followers.
+    pub(super) fn followers_of(&self, id: PlanStepIndex) -> std::ops::Range<usize> {
+        let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[id.index()] as usize
+    }
+
+    /// Whether a step is done only where another one fails.
+    pub(super) fn is_only_handler(&self, id: PlanStepIndex) -> bool {
+        self.only_handlers.contains(&id)
+    }
+
+    /// The first steps of what handles a failure.
+    pub(super) fn entries(&self, handler: u32) -> &[PlanStepIndex] {
+        self.entries.get(&handler).map_or(&[], Vec::as_slice)
+    }
+
+    /// The written steps that handle the failure of a step: its own, and those of the activities
+    /// that it was inlined for.
+    pub(super) fn handlers(&self, plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
+        let mut found = Vec::new();
+        let step = plan.step(id);
+        let mut at = step.activity.map(|(written, _)| written);
+        let mut scope = step.scope;
+        loop {
+            if let Some(written) = at {
+                found.extend(&plan.workflow_steps[written as usize].on_failure);
+            }
+            let owner = self.owners.get(scope.index()).copied().flatten();
+            let Some((outer, written)) = owner else { return found };
+            (scope, at) = (outer, Some(written));
+        }
+    }
+
+    /// Whether what waits for a step goes on when that fails: nodes that go away do so whatever
+    /// happens.
+    pub(super) fn is_tolerant(&self, plan: &Plan, id: PlanStepIndex) -> bool {
+        let scope = plan.scopes[plan.step(id).scope.index()].trim_end_matches('/');
+        let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
+        matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
+    }
+}
+
+/// Whether a step waits for another to succeed: what handles failures does not.
+fn is_wait(plan: &Plan, before: PlanStepIndex, id: PlanStepIndex) -> bool {
+    let written = |id| plan.step(id).activity.map(|(written, _)| written);
+    let Some((before, after)) = written(before).zip(written(id)) else { return true };
+    let before = &plan.workflow_steps[before as usize];
+    before.on_success.contains(&after) || !before.on_failure.contains(&after)
+}
+
+/// Whether a step only ends what another one began: it is a further activity of a written step, or
+/// says which state has been reached.
+pub(super) fn completes(plan: &Plan, before: PlanStepIndex, id: PlanStepIndex) -> bool {
+    let (before, step) = (plan.step(before), plan.step(id));
+    if let Some(((before, _), (after, _))) = before.activity.zip(step.activity) {
+        return before == after;
+    }
+    let is_reached = match step.work {
+        StepWork::State(state) => !state.is_transitional(),
+        StepWork::Stopped | StepWork::Deleted | StepWork::OtherState(_) => true,
+        _ => false,
+    };
+    is_reached && before.work.state().is_none() && before.element == step.element
+}
+
+/// The step that each scope was inlined for: `step.all/1/backup/` for `step.all`.
+fn owners(plan: &Plan) -> Vec<Option<(PlanScopeIndex, u32)>> {
+    let written = plan.steps.iter().filter_map(|step| {
+        let (written, _) = step.activity?;
+        let name = &plan.workflow_steps[written as usize].name;
+        let scope = &plan.scopes[step.scope.index()];
+        Some((format!("{scope}step.{name}"), (step.scope, written)))
+    });
+    let by_name: FxHashMap<_, _> = written.collect();
+    let owner = |scope: &String| {
+        let ends = scope.match_indices('/').map(|(end, _)| end);
+        ends.rev().find_map(|end| by_name.get(&scope[..end]).copied())
+    };
+    plan.scopes.iter().map(owner).collect()
+}

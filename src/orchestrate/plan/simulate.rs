@@ -1,0 +1,676 @@
+//! What happens when a plan is carried out, round by round, without anything being run (statements
+//! S1 to S7 of simulation, I9 of failures).
+
+use super::condition::{Condition, ConditionCheck, DecidingAssertion};
+use super::flow::{Flow, completes};
+use super::model::{ChangeClass, Guard, Plan, PlanElementIndex, PlanStepIndex, StepWork};
+use super::start::StartStates;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+use crate::tosca::NodeState;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How a plan is simulated.
+#[derive(Clone, Debug, Default)]
+pub struct SimulationOptions {
+    /// Steps that fail: their identifiers, or what these begin with.
+    pub fail: Vec<String>,
+    /// Whether what nobody knows counts as not met.
+    pub assume_unmet: bool,
+}
+
+/// What became of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepOutcome {
+    /// It was not begun.
+    NotReached,
+    /// It was done.
+    Done,
+    /// A condition did not hold.
+    Skipped,
+    /// It failed.
+    Failed,
+}
+
+impl StepOutcome {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 4] = [Self::Done, Self::Failed, Self::Skipped, Self::NotReached];
+
+    /// What programs read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotReached => "not-reached",
+            Self::Done => "done",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SimulationEvent<'p> {
+    /// In which round.
+    pub wave: u32,
+    /// At which step.
+    pub step: PlanStepIndex,
+    /// What became of it.
+    pub outcome: StepOutcome,
+    /// The node whose state changed with it.
+    pub element: Option<PlanElementIndex>,
+    /// The states before and after.
+    pub states: Option<(&'p str, &'p str)>,
+}
+
+/// All that happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Simulation<'p> {
+    /// In the order in which it happened.
+    pub events: Vec<SimulationEvent<'p>>,
+    /// What became of each step.
+    pub outcomes: Vec<StepOutcome>,
+    /// The state of each element before.
+    pub before: Vec<&'p str>,
+    /// The state of each element at the end; [`GONE`](Self::GONE) where it is not there any more.
+    pub states: Vec<&'p str>,
+    /// The names of steps that were done because others had failed.
+    pub handled_by: Vec<&'p str>,
+    /// Whether the workflow did not do what it should.
+    pub has_failed: bool,
+    /// What there is to say of it.
+    pub diagnostics: Diagnostics,
+}
+
+impl Simulation<'_> {
+    /// The state of what is not there any more.
+    pub const GONE: &'static str = "-";
+}
+
+/// Simulates a plan.
+///
+/// ```
+/// use cuvee::plan::{PlanQuery, SimulationOptions, StartStates, simulate};
+/// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+/// let start = StartStates::default();
+/// let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
+/// assert!(!simulation.has_failed);
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+///
+/// # Errors
+/// `unknown-element` for a step that is to fail and is not there, and for a node of which something
+/// is said and which a generated plan does not know.
+pub fn simulate<'p>(
+    plan: &'p Plan,
+    start: &'p StartStates,
+    how: &SimulationOptions,
+) -> Result<Simulation<'p>, Diagnostics> {
+    let mut simulator = Simulator::new(plan, start, how)?;
+    if simulator.may_begin() {
+        simulator.run();
+    } else {
+        simulator.simulation.has_failed = true;
+    }
+    Ok(simulator.simulation)
+}
+
+/// A plan on its way.
+struct Simulator<'p> {
+    plan: &'p Plan,
+    flow: Flow,
+    assume_unmet: bool,
+    simulation: Simulation<'p>,
+    /// What is said of attributes; nothing is known of those without a value.
+    attributes: FxHashMap<(PlanElementIndex, &'p str), Option<&'p Value>>,
+    fails: Vec<bool>,
+    /// How many steps each one still waits for.
+    waits: Vec<u32>,
+    /// What goes on although something has failed: what follows from that.
+    goes_on: Vec<bool>,
+    /// What is not done, and holds nothing up, because it belongs to what has failed.
+    is_void: Vec<bool>,
+    /// Whether nothing begins any more.
+    is_halted: bool,
+    wave: u32,
+    /// What is seen and may begin in the next round.
+    next: Vec<PlanStepIndex>,
+    /// What is not seen, and is done in this round.
+    passing: BinaryHeap<Reverse<PlanStepIndex>>,
+    /// What guards came to: by scope, place and element.
+    guards: FxHashMap<GuardKey, bool>,
+    /// Written activities that were warned of.
+    warned: FxHashSet<(u32, u32)>,
+}
+
+type GuardKey = (usize, crate::text::source::Span, Option<PlanElementIndex>);
+
+impl<'p> Simulator<'p> {
+    fn new(
+        plan: &'p Plan,
+        start: &'p StartStates,
+        how: &SimulationOptions,
+    ) -> Result<Self, Diagnostics> {
+        let fails = failing(plan, &how.fail)?;
+        let flow = Flow::of(plan);
+        let before = default_states(plan);
+        let mut simulator = Self {
+            plan,
+            assume_unmet: how.assume_unmet,
+            simulation: Simulation {
+                events: Vec::new(),
+                outcomes: vec![StepOutcome::NotReached; plan.steps.len()],
+                states: Vec::new(),
+                before,
+                handled_by: Vec::new(),
+                has_failed: false,
+                diagnostics: Diagnostics::default(),
+            },
+            attributes: FxHashMap::default(),
+            fails,
+            waits: flow.waits.clone(),
+            flow,
+            goes_on: vec![false; plan.steps.len()],
+            is_void: vec![false; plan.steps.len()],
+            is_halted: false,
+            wave: 0,
+            next: Vec::new(),
+            passing: BinaryHeap::new(),
+            guards: FxHashMap::default(),
+            warned: FxHashSet::default(),
+        };
+        simulator.begin_at(start)?;
+        Ok(simulator)
+    }
+
+    /// Takes over what is said of nodes.
+    fn begin_at(&mut self, start: &'p StartStates) -> Result<(), Diagnostics> {
+        let elements = self.plan.elements.iter().enumerate();
+        let nodes = elements.filter(|(_, element)| element.identifier.starts_with("node."));
+        let known: FxHashMap<&str, usize> =
+            nodes.map(|(index, element)| (&*element.name, index)).collect();
+        let mut unknown = Diagnostics::default();
+        for node in &start.nodes {
+            let Some(&index) = known.get(&*node.name) else {
+                // Other workflows need not touch all that is there.
+                if self.plan.is_generated {
+                    let message = format!("there is no node `{}` in this plan", node.name);
+                    let error = Diagnostic::error(Code::UnknownElement, message).at(node.span);
+                    let help = did_you_mean(&node.name, known.keys().copied());
+                    unknown.push(error.help_opt(help));
+                }
+                continue;
+            };
+            if let Some(state) = &node.state {
+                self.simulation.before[index] = state;
+            }
+            let element = PlanElementIndex::new(index);
+            let attributes = node.attributes.iter();
+            self.attributes
+                .extend(attributes.map(|(name, value)| ((element, &**name), Some(value))));
+        }
+        self.simulation.states = self.simulation.before.clone();
+        if unknown.has_errors() { Err(unknown) } else { Ok(()) }
+    }
+
+    /// Whether all preconditions hold.
+    fn may_begin(&mut self) -> bool {
+        let plan = self.plan;
+        let mut may = true;
+        for guard in &plan.preconditions {
+            let (holds, violated) = self.holds(guard);
+            may &= holds;
+            let reported = if holds { Vec::new() } else { violated };
+            let errors = reported.into_iter().map(|it| self.failed_precondition(guard, &it));
+            let errors: Vec<_> = errors.collect();
+            self.simulation.diagnostics.0.extend(errors);
+        }
+        may
+    }
+
+    fn failed_precondition(&self, guard: &Guard, why: &DecidingAssertion) -> Diagnostic {
+        let element = guard.element.map_or("?", |element| &self.plan.element(element).name);
+        let found = match &why.value {
+            Some(value) => format!("is `{}`", write_flow(value)),
+            None => "is not known".to_owned(),
+        };
+        let violates = match (&why.value, why.is_negated) {
+            (None, _) => format!("so `{}` counts as not met", why.clause),
+            (Some(_), false) => format!("which violates `{}`", why.clause),
+            (Some(_), true) => format!("which violates `not: {{{}}}`", why.clause),
+        };
+        let message = format!("`{}` of `{element}` {found}, {violates}", why.attribute);
+        Diagnostic::error(Code::FailedPrecondition, message).at(guard.span).section("3.6.26")
+    }
+
+    /// Whether a guard lets pass, and why not. What nobody knows is said once.
+    fn holds(&mut self, guard: &Guard) -> (bool, Vec<DecidingAssertion>) {
+        let known = |attribute: &str| self.known(guard.element, attribute);
+        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        let holds = check.holds(&Condition::read(&guard.condition));
+        let ConditionCheck { mut violated, unknown, .. } = check;
+        if holds.is_some() {
+            return (holds == Some(true), violated);
+        }
+        let taken = if self.assume_unmet { "not met" } else { "met" };
+        for why in &unknown {
+            let element = guard.element.map_or("?", |element| &self.plan.element(element).name);
+            let message = format!(
+                "whether `{}` of `{element}` fulfils `{}` is not known; it is taken as {taken}",
+                why.attribute, why.clause
+            );
+            let note = Diagnostic::note(Code::Undecidable, message).at(guard.span);
+            let help = "say what it is in a file for `--state`";
+            self.simulation.diagnostics.push(note.section("3.6.25").help(help));
+        }
+        violated.extend(unknown);
+        (!self.assume_unmet, violated)
+    }
+
+    /// Statement C3: what is known of an attribute.
+    fn known(&self, element: Option<PlanElementIndex>, attribute: &str) -> Option<Value> {
+        let element = element?;
+        if attribute == "state" {
+            return Some(Value::String(self.simulation.states[element.index()].into()));
+        }
+        self.attributes.get(&(element, attribute))?.cloned()
+    }
+
+    fn run(&mut self) {
+        for id in self.plan.step_ids() {
+            if self.waits[id.index()] == 0 && !self.flow.is_only_handler(id) {
+                self.enqueue(id);
+            }
+        }
+        loop {
+            while let Some(Reverse(id)) = self.passing.pop() {
+                self.perform(id, self.is_halted);
+            }
+            if self.next.is_empty() {
+                break;
+            }
+            self.wave += 1;
+            let mut round = std::mem::take(&mut self.next);
+            round.sort_unstable();
+            // What runs beside something that fails ends all the same.
+            let was_halted = self.is_halted;
+            for id in round {
+                self.perform(id, was_halted);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, id: PlanStepIndex) {
+        if self.plan.step(id).is_shown {
+            self.next.push(id);
+        } else {
+            self.passing.push(Reverse(id));
+        }
+    }
+
+    fn perform(&mut self, id: PlanStepIndex, is_halted: bool) {
+        let index = id.index();
+        if self.simulation.outcomes[index] != StepOutcome::NotReached {
+            return;
+        }
+        if self.is_void[index] {
+            return self.release(id);
+        }
+        if is_halted && !self.goes_on[index] {
+            return;
+        }
+        if !self.may_pass(id) {
+            self.record(id, StepOutcome::Skipped, None);
+        } else if self.fails[index] {
+            return self.fail(id);
+        } else {
+            let change = self.reached(id);
+            self.record(id, StepOutcome::Done, change);
+            self.forget_outputs(id);
+        }
+        self.release(id);
+    }
+
+    /// Lets go on what has waited for a step only.
+    fn release(&mut self, id: PlanStepIndex) {
+        let goes_on = self.goes_on[id.index()];
+        let is_done = self.simulation.outcomes[id.index()] == StepOutcome::Done;
+        for position in self.flow.followers_of(id) {
+            let next = self.flow.followers[position];
+            self.goes_on[next.index()] |= goes_on || is_done && completes(self.plan, id, next);
+            let waits = &mut self.waits[next.index()];
+            *waits = waits.saturating_sub(1);
+            if *waits == 0 {
+                self.enqueue(next);
+            }
+        }
+    }
+
+    /// Statement I6: whether what a step is told to look at lets it be done.
+    fn may_pass(&mut self, id: PlanStepIndex) -> bool {
+        let plan = self.plan;
+        let step = plan.step(id);
+        let Some((written, _)) = step.activity else { return true };
+        let mut may = true;
+        for guard in &plan.workflow_steps[written as usize].guards {
+            // An inlined workflow is guarded as a whole, when it begins.
+            let key = (step.scope.index(), guard.span, guard.element);
+            let holds = match self.guards.get(&key) {
+                Some(&holds) => holds,
+                None => self.holds(guard).0,
+            };
+            self.guards.insert(key, holds);
+            may &= holds;
+        }
+        may
+    }
+
+    /// The change of state that a step brings.
+    fn reached(&mut self, id: PlanStepIndex) -> Option<(PlanElementIndex, &'p str, &'p str)> {
+        let plan = self.plan;
+        let step = plan.step(id);
+        let to = match step.work {
+            StepWork::Deleted => Simulation::GONE,
+            StepWork::OtherState(_) => plan.label(step.work),
+            work => work.state()?.as_str(),
+        };
+        let element = step.element?;
+        let from = self.simulation.states[element.index()];
+        self.judge(id, from, to);
+        Some((element, from, to))
+    }
+
+    /// Statement S4: whether the table of states leads from one to another. What the orchestrator
+    /// brings or takes goes its own way, and so do states of which the specification knows nothing.
+    fn judge(&mut self, id: PlanStepIndex, from: &str, to: &str) {
+        let (plan, step) = (self.plan, self.plan.step(id));
+        let is_delegated = |&wait: &PlanStepIndex| {
+            let before = plan.step(wait);
+            before.work.is_delegated() && before.element == step.element
+        };
+        if plan.after(id).iter().any(is_delegated) {
+            return;
+        }
+        let from_state = if from == Simulation::GONE { "initial" } else { from };
+        let states = NodeState::named(from_state).zip(NodeState::named(to));
+        let Some((_, next)) = states.filter(|(from, to)| !from.leads_to(*to)) else { return };
+        if step.activity.is_some_and(|activity| !self.warned.insert(activity)) {
+            return;
+        }
+        let element = step.element.map_or("?", |element| &plan.element(element).name);
+        let message = format!("`{element}` becomes `{to}`, but it is `{from}`");
+        let ways = NodeState::ALL.into_iter().filter(|state| state.leads_to(next));
+        let ways: Vec<_> = ways.map(|state| format!("`{state}`")).collect();
+        let help = match ways.is_empty() {
+            true => format!("nothing leads to `{to}`"),
+            false => format!("what leads to `{to}` is {}", ways.join(", ")),
+        };
+        let written = step.activity.map(|(written, _)| plan.workflow_steps[written as usize].span);
+        let at = written.or_else(|| Some(plan.element(step.element?).span));
+        let warning = Diagnostic::warning(Code::IllegalTransition, message);
+        let warning = warning.at(at.filter(|span| !span.is_detached())).section("3.4.1");
+        self.simulation.diagnostics.push(warning.help(help));
+    }
+
+    fn record(
+        &mut self,
+        step: PlanStepIndex,
+        outcome: StepOutcome,
+        change: Option<(PlanElementIndex, &'p str, &'p str)>,
+    ) {
+        self.simulation.outcomes[step.index()] = outcome;
+        if let Some((element, _, to)) = change {
+            self.simulation.states[element.index()] = to;
+        }
+        self.simulation.events.push(SimulationEvent {
+            wave: self.wave.max(1),
+            step,
+            outcome,
+            element: change.map(|(element, ..)| element),
+            states: change.map(|(_, from, to)| (from, to)),
+        });
+    }
+
+    /// Statement S7: nobody knows what an operation gives.
+    fn forget_outputs(&mut self, id: PlanStepIndex) {
+        let plan = self.plan;
+        let Some(call) = plan.call_of(id) else { return };
+        for (_, mapping) in &call.outputs {
+            let Value::List(path) = mapping else { continue };
+            let [Value::String(whose), .., Value::String(attribute)] = &path[..] else { continue };
+            let named = |name: &str| {
+                let is_it = |element: &super::PlanElement| element.name == name;
+                plan.elements.iter().position(is_it).map(PlanElementIndex::new)
+            };
+            let element = match &**whose {
+                "SELF" => plan.step(id).element,
+                name => named(name),
+            };
+            let forgotten = element.map(|element| ((element, &**attribute), None));
+            self.attributes.extend(forgotten);
+        }
+    }
+
+    /// Statement I9: a step has failed.
+    fn fail(&mut self, id: PlanStepIndex) {
+        let plan = self.plan;
+        let step = plan.step(id);
+        let is_node =
+            |&element: &PlanElementIndex| plan.element(element).identifier.starts_with("node.");
+        let of_part = || step.part.and_then(|part| plan.part(part).element).filter(is_node);
+        let node = step.element.filter(is_node).or_else(of_part);
+        let error = NodeState::Error.as_str();
+        let change = node.map(|node| (node, self.simulation.states[node.index()], error));
+        self.record(id, StepOutcome::Failed, change);
+        self.simulation.has_failed = true;
+        for handler in self.flow.handlers(plan, id) {
+            let name = &*plan.workflow_steps[handler as usize].name;
+            if !self.simulation.handled_by.contains(&name) {
+                self.simulation.handled_by.push(name);
+            }
+            for position in 0..self.flow.entries(handler).len() {
+                let entry = self.flow.entries(handler)[position];
+                self.goes_on[entry.index()] = true;
+                self.enqueue(entry);
+            }
+        }
+        if self.flow.is_tolerant(plan, id) {
+            self.skip_rest(id);
+        } else {
+            self.is_halted = true;
+        }
+    }
+
+    /// What would have said that a step is done is not done, and holds up nothing.
+    fn skip_rest(&mut self, id: PlanStepIndex) {
+        let mut rest = vec![id];
+        while let Some(step) = rest.pop() {
+            for position in self.flow.followers_of(step) {
+                let next = self.flow.followers[position];
+                if completes(self.plan, step, next) && !self.is_void[next.index()] {
+                    self.is_void[next.index()] = true;
+                    rest.push(next);
+                }
+            }
+        }
+        self.release(id);
+    }
+}
+
+/// Statement S2: where nodes begin if nothing is said.
+fn default_states(plan: &Plan) -> Vec<&str> {
+    let changes = plan.changes.iter().map(|change| (&*change.element, change.class));
+    let classes: FxHashMap<_, _> = changes.collect();
+    let is_deploy = matches!(&*plan.workflow, "deploy" | "install");
+    let state = |element: &super::PlanElement| {
+        let is_node = element.identifier.starts_with("node.");
+        let is_added = classes.get(&*element.identifier) == Some(&ChangeClass::Add);
+        let is_there = is_node && !is_deploy && !is_added;
+        if is_there { NodeState::Started } else { NodeState::Initial }
+    };
+    plan.elements.iter().map(|element| state(element).as_str()).collect()
+}
+
+/// Which steps are to fail.
+fn failing(plan: &Plan, names: &[String]) -> Result<Vec<bool>, Diagnostics> {
+    let mut fails = vec![false; plan.steps.len()];
+    if names.is_empty() {
+        return Ok(fails);
+    }
+    let identifiers: Vec<_> = plan.step_ids().map(|id| plan.identifier(id)).collect();
+    let mut unknown = Diagnostics::default();
+    for name in names {
+        let below = |identifier: &String| {
+            identifier.strip_prefix(&**name).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let is_work = |index: usize| {
+            let work = plan.steps[index].work;
+            !matches!(work, StepWork::Deleted | StepWork::OtherState(_)) && work.state().is_none()
+        };
+        let all = 0..identifiers.len();
+        let exact: Vec<_> = all.clone().filter(|&index| identifiers[index] == *name).collect();
+        let below: Vec<_> = all.filter(|&index| below(&identifiers[index])).collect();
+        let working: Vec<_> = below.iter().copied().filter(|&index| is_work(index)).collect();
+        let meant = [exact, working, below].into_iter().find(|meant| !meant.is_empty());
+        match meant {
+            Some(meant) => meant.into_iter().for_each(|index| fails[index] = true),
+            None => {
+                let message = format!("`--fail {name}`: there is no such step in this plan");
+                let error = Diagnostic::error(Code::UnknownElement, message);
+                let help = did_you_mean(name, identifiers.iter().map(|name| &**name));
+                unknown.push(error.help_opt(help));
+            }
+        }
+    }
+    if unknown.has_errors() { Err(unknown) } else { Ok(fails) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orchestrate::plan::build::PlanBuilder;
+    use crate::orchestrate::plan::{InstanceCount, PlanElement, PlanStep, WorkflowStep};
+    use crate::text::source::{FileId, Span};
+    use crate::text::yaml::{Limits, parse};
+
+    fn value(text: &str) -> Value {
+        parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
+    }
+
+    /// A workflow over the node `shop`: names of steps, what succeeds them, what handles their
+    /// failure, and what they are guarded by.
+    fn workflow(steps: &[(&str, &[u32], &[u32], &str)]) -> Plan {
+        let mut builder = PlanBuilder::new("backup", false, false);
+        let named = ("node.shop".to_owned(), "shop".to_owned());
+        let element = builder.element(named, |(identifier, name)| PlanElement {
+            identifier,
+            name,
+            span: Span::DETACHED,
+            count: InstanceCount::One,
+        });
+        for (index, (name, on_success, on_failure, guard)) in steps.iter().enumerate() {
+            let guards = (!guard.is_empty()).then(|| Guard {
+                element: Some(element),
+                condition: value(guard),
+                span: Span::DETACHED,
+            });
+            builder.plan.workflow_steps.push(WorkflowStep {
+                name: (*name).to_owned(),
+                span: Span::DETACHED,
+                activities: 1,
+                is_for_group: false,
+                guards: guards.into_iter().collect(),
+                on_failure: on_failure.to_vec(),
+                on_success: on_success.to_vec(),
+            });
+            let names = |to: &[u32]| to.contains(&(index as u32));
+            let before =
+                steps.iter().enumerate().filter(|(_, step)| names(step.1) || names(step.2));
+            let waits: Vec<_> = before.map(|(index, _)| PlanStepIndex::new(index)).collect();
+            let activity = Some((index as u32, 0));
+            let step = builder.step(Some(element), StepWork::Call);
+            builder.push(PlanStep { activity, is_shown: true, ..step }, &waits);
+        }
+        builder.plan
+    }
+
+    fn outcomes(plan: &Plan, start: &StartStates, fail: &[&str], unmet: bool) -> String {
+        let fail = fail.iter().map(|step| (*step).to_owned()).collect();
+        let how = SimulationOptions { fail, assume_unmet: unmet };
+        let simulation = simulate(plan, start, &how).unwrap();
+        let marks = simulation.outcomes.iter().map(|outcome| match outcome {
+            StepOutcome::Done => '+',
+            StepOutcome::Failed => '!',
+            StepOutcome::Skipped => 's',
+            StepOutcome::NotReached => '.',
+        });
+        let mut text: String = marks.collect();
+        text.extend(simulation.handled_by.iter().flat_map(|name| [" ", *name]));
+        text.extend(simulation.diagnostics.0.iter().flat_map(|it| [" ", it.code.as_str()]));
+        text
+    }
+
+    #[test]
+    fn what_runs_beside_a_failure_ends_and_nothing_begins() {
+        let steps: [(&str, &[u32], &[u32], &str); 6] = [
+            ("a", &[2, 3], &[], ""),
+            ("e", &[3, 5], &[], ""),
+            ("b", &[4], &[], ""),
+            ("c", &[4], &[], ""),
+            ("d", &[], &[], ""),
+            ("f", &[], &[], ""),
+        ];
+        let (plan, start) = (workflow(&steps), StartStates::default());
+        assert_eq!(outcomes(&plan, &start, &[], false), "++++++");
+        assert_eq!(outcomes(&plan, &start, &["step.a"], false), "!+....");
+        assert_eq!(outcomes(&plan, &start, &["step.c/0"], false), "+++!.+");
+    }
+
+    #[test]
+    fn failures_are_handled() {
+        let steps: [(&str, &[u32], &[u32], &str); 5] = [
+            ("save", &[1], &[2], ""),
+            ("report", &[], &[], ""),
+            ("roll_back", &[3], &[], ""),
+            ("tell", &[], &[4], ""),
+            ("shout", &[], &[], ""),
+        ];
+        let (plan, start) = (workflow(&steps), StartStates::default());
+        assert_eq!(outcomes(&plan, &start, &[], false), "++...");
+        assert_eq!(outcomes(&plan, &start, &["step.save/0"], false), "!.++. roll_back");
+        let both = ["step.save", "step.tell"];
+        assert_eq!(outcomes(&plan, &start, &both, false), "!.+!+ roll_back shout");
+    }
+
+    #[test]
+    fn guards_skip_steps_and_let_go_on() {
+        let guard = "or: [foo: [{equal: true}], bar: [{in_range: [2, 20]}]]";
+        let plan = workflow(&[("a", &[1], &[], guard), ("b", &[], &[], "")]);
+        let mut start = StartStates::default();
+        assert_eq!(outcomes(&plan, &start, &[], false), "++ undecidable undecidable");
+        assert_eq!(outcomes(&plan, &start, &[], true), "s+ undecidable undecidable");
+        let attributes = vec![("foo".into(), value("false")), ("bar".into(), value("1"))];
+        let name = "shop".to_owned();
+        start.nodes = vec![super::super::StartNode { name, attributes, ..Default::default() }];
+        assert_eq!(outcomes(&plan, &start, &[], false), "s+");
+    }
+
+    #[test]
+    fn preconditions_come_first() {
+        let mut plan = workflow(&[("a", &[], &[], "")]);
+        let element = plan.steps[0].element;
+        let condition = value("state: [{equal: available}]");
+        plan.preconditions = vec![Guard { element, condition, span: Span::DETACHED }];
+        let start = StartStates::default();
+        let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
+        assert!(simulation.has_failed && simulation.events.is_empty());
+        let [error] = &simulation.diagnostics.0[..] else { panic!() };
+        assert_eq!(error.code, Code::FailedPrecondition);
+        let message = "`state` of `shop` is `started`, which violates `equal: available`";
+        assert_eq!(error.message, message);
+    }
+}
