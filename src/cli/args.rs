@@ -785,8 +785,12 @@ impl CommandLine {
     }
 
     fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = manual::described(Self::command()).color(wish(words, "--color"));
-        let matches = command.clone().try_get_matches_from(words)?;
+        let mut command = Self::command().color(wish(words, "--color"));
+        let matches = command.clone().try_get_matches_from(words).map_err(|error| {
+            // What only the help shows is put together for those who ask for it.
+            let described = || manual::described(command.clone()).try_get_matches_from(words);
+            if is_help(&error) { described().err().unwrap_or(error) } else { error }
+        })?;
         let arguments = Self::from_arg_matches(&matches)?;
         match arguments.misuse() {
             Some(why) => Err(command.error(ErrorKind::ArgumentConflict, why)),
@@ -815,6 +819,11 @@ impl CommandLine {
             _ => None,
         }
     }
+}
+
+fn is_help(error: &clap::Error) -> bool {
+    let on_misuse = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    error.kind() == ErrorKind::DisplayHelp || error.kind() == on_misuse
 }
 
 /// What a flag wishes for before anything is parsed: complaints about the arguments go by it, too.
