@@ -1,0 +1,177 @@
+//! How long plans take, beyond resolving: `cargo bench --bench plan [-- NAME]`.
+
+use cuvee::Resolver;
+use cuvee::draw::plan::{PlanDocument, human};
+use cuvee::plan::{Adaptation, OrderOptions, PlanQuery};
+use std::error::Error;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Templates by name: what is deployed, and what it is to become, if that is measured.
+type Problem = (&'static str, fn(usize, bool) -> String, usize);
+
+const PROBLEMS: [Problem; 7] = [
+    ("chains of hosts 10,000", chains_of_hosts, 10_000),
+    ("chains of hosts 100,000", chains_of_hosts, 100_000),
+    ("one host 10,000", one_host, 10_000),
+    ("one target 10,000", one_target, 10_000),
+    ("one source 10,000", one_source, 10_000),
+    ("chain 10,000", chain, 10_000),
+    ("cycles 10,000", cycles, 10_000),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    println!(
+        "{:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "template", "steps", "resolve", "build", "human", "json", "update"
+    );
+    for (name, template, count) in PROBLEMS {
+        if wanted.as_ref().is_none_or(|wanted| name.contains(&**wanted)) {
+            measure(name, &template(count, false), &template(count, true))?;
+        }
+    }
+    Ok(())
+}
+
+/// One row; times of which resolving is a part are given without it.
+fn measure(name: &str, template: &str, later: &str) -> Result<(), Box<dyn Error>> {
+    let load = |text| Resolver::from_text("template.yaml", text).load();
+    let (now, later) = (load(template)?, load(later)?);
+    // Once for nothing: types are read when somebody first asks.
+    now.topology()?;
+    let (resolving, _) = timed(|| now.topology());
+    let (resolving_later, _) = timed(|| later.topology());
+    let (building, plan) = timed(|| now.plan(&PlanQuery::default()));
+    let building = building.saturating_sub(resolving);
+    let Ok(answer) = plan else {
+        println!("{name:<24} {:>9} {} {}", "rejected", millis(resolving), millis(building));
+        return Ok(());
+    };
+    let (telling, _) = timed(|| human(&answer.result, false));
+    let document = PlanDocument::of(&answer.result, &answer.sources, false);
+    let (writing, text) = timed(|| serde_json::to_string(&document));
+    text?;
+    let (updating, update) =
+        timed(|| now.adapt(&later, &Adaptation::default(), &OrderOptions::default()));
+    update?;
+    println!(
+        "{name:<24} {:>9} {} {} {} {} {}",
+        answer.result.steps.len(),
+        millis(resolving),
+        millis(building),
+        millis(telling),
+        millis(writing),
+        millis(updating.saturating_sub(resolving + resolving_later))
+    );
+    Ok(())
+}
+
+fn timed<T>(run: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let result = run();
+    (start.elapsed(), result)
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:>6.0} ms", time.as_secs_f64() * 1e3)
+}
+
+const TYPES: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Software:
+    derived_from: SoftwareComponent
+    properties: {port: {type: integer, default: 80}}
+    capabilities: {host: tosca.capabilities.Compute}
+    interfaces:
+      Standard:
+        operations: {create: create.sh, configure: configure.sh, start: start.sh, stop: stop.sh, delete: delete.sh}
+relationship_types:
+  Link:
+    derived_from: DependsOn
+    interfaces:
+      Configure:
+        operations: {add_target: connect.sh, remove_target: disconnect.sh}
+topology_template:
+  node_templates:
+";
+
+/// A node, which in the later template listens elsewhere in one of four cases.
+fn node(text: &mut String, index: usize, host: Option<usize>, links: &[usize], later: bool) {
+    let kind = if host.is_some() { "Software" } else { "Compute" };
+    writeln!(text, "    n{index}:\n      type: {kind}").ok();
+    if host.is_some() {
+        let port = if later && index % 4 == 3 { 81 } else { 80 };
+        writeln!(text, "      properties: {{port: {port}}}").ok();
+    }
+    if host.is_some() || !links.is_empty() {
+        text.push_str("      requirements:\n");
+    }
+    if let Some(host) = host {
+        writeln!(text, "        - host: n{host}").ok();
+    }
+    for link in links {
+        writeln!(text, "        - dependency: {{node: n{link}, relationship: Link}}").ok();
+    }
+}
+
+/// Three on top of each other on a machine; each but the first ones needs one of the chain before.
+fn chains_of_hosts(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        let host = (index % 4 > 0).then(|| index - 1);
+        let link = index.checked_sub(4).filter(|_| index % 4 > 0);
+        node(&mut text, index, host, link.as_slice(), later);
+    }
+    text
+}
+
+fn one_host(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        node(&mut text, index, (index > 0).then_some(0), &[], later);
+    }
+    text
+}
+
+/// All need the same one.
+fn one_target(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    node(&mut text, 0, None, &[], later);
+    node(&mut text, 1, Some(0), &[], later);
+    for index in 2..count {
+        node(&mut text, index, Some(0), &[1], later);
+    }
+    text
+}
+
+/// One needs all others, which are others later.
+fn one_source(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    let others: Vec<_> = (2..count).map(|index| index + if later { count } else { 0 }).collect();
+    node(&mut text, 0, None, &[], later);
+    node(&mut text, 1, Some(0), &others, false);
+    others.iter().for_each(|&index| node(&mut text, index, Some(0), &[], false));
+    text
+}
+
+fn chain(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    node(&mut text, 0, None, &[], later);
+    for index in 1..count {
+        let link = (index > 1).then(|| index - 1);
+        node(&mut text, index, Some(0), link.as_slice(), later);
+    }
+    text
+}
+
+/// Everything leads to everything, each in two ways.
+fn cycles(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        let links = [(index + 1) % count, (index + 7) % count];
+        node(&mut text, index, None, &links, later);
+    }
+    text
+}
