@@ -132,6 +132,7 @@ mod tests {
         "depth",
         "deployment_inputs",
         "effort",
+        "fail",
         "filter",
         "ignore",
         "limit",
