@@ -452,6 +452,12 @@ pub(crate) struct PlanArgs {
     pub to: Option<String>,
     #[command(flatten)]
     pub adapt: AdaptArgs,
+    /// List the workflows instead
+    #[arg(long)]
+    pub list: bool,
+    /// Input of the workflow, its value read as YAML; may be repeated
+    #[arg(short = 'w', long = "workflow-input", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub workflow_inputs: Vec<(String, String)>,
     /// Plan the generated `deploy` or `undeploy` also where the template has its own
     #[arg(long)]
     pub generated: bool,

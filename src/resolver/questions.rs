@@ -9,7 +9,9 @@ use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
     Query, Space, analyze, explain, types, variants,
 };
-use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
+use crate::orchestrate::plan::{
+    self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
+};
 use crate::report;
 use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
@@ -172,6 +174,19 @@ impl Resolver {
                 plan::plan(&topology, types, query)
             })?;
             Ok((plan, warnings.before(more)))
+        })
+    }
+
+    /// The workflows of the variant: those that follow from its topology, and those that its author
+    /// wrote.
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`].
+    pub fn workflows(&self) -> Result<Answer<Vec<WorkflowOutline>>, Failure> {
+        let how = self.how();
+        self.interpret(|interpreted| {
+            let (topology, warnings) = resolve::topology(interpreted, &self.choice, &how)?;
+            Ok((plan::workflows(&topology), warnings))
         })
     }
 

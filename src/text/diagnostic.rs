@@ -105,6 +105,7 @@ codes! {
     CyclicWorkflow "cyclic-workflow" "Steps of a workflow follow one another in a circle, or a workflow inlines itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
     DeadElement "dead-element" "No variant has this element, whatever the inputs. Remove it, or weaken a condition; `cuvee explain` says which condition fails.";
+    DelegateTarget "delegate-target" "A step delegates a node that the orchestrator does not bring, because it is implemented. Its part of the generated workflow is done instead; call its operations, or use `inline`.";
     DelegatedLifecycle "delegated-lifecycle" "A relation has to do something while a node is configured that the orchestrator brings as a whole. Use `add_target` or `add_source`, or take the node from the orchestrator with `--managed`.";
     Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
@@ -144,6 +145,7 @@ codes! {
     PortableRelationship "portable-relationship" "A requirement definition names no relationship type, or an assignment none of the relationship templates, which is valid, and refused by some orchestrators. Name the type in the definition, and a template in the assignment.";
     PortableRequired "portable-required" "A property is optional here and required by the profile of an orchestrator. Assign it.";
     PortableSchema "portable-schema" "A schema is written as the name of a type, which is valid, and refused by orchestrators that want a map. Write `{ type: ... }`.";
+    PlanOrder "plan-order" "A workflow that is written by hand instead of the generated one leaves something out, or begins it too early. Add the step, or let it wait.";
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";

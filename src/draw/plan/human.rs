@@ -1,7 +1,9 @@
 //! A plan for people: a line a step, in the order of the rounds.
 
 use super::words::{counted, element, host, implementation, operation, state_after};
-use crate::orchestrate::plan::{ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork};
+use crate::orchestrate::plan::{
+    ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
+};
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
 
@@ -37,9 +39,43 @@ pub fn human(plan: &Plan, all_steps: bool) -> String {
     reasons(plan, &mut text);
     let mut steps: Vec<_> =
         plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
-    steps.sort_by_key(|&id| (plan.step(id).wave.max(1), id));
+    steps.sort_by_key(|&id| (is_handler(plan, id), plan.step(id).wave.max(1), id));
+    let normal = steps.partition_point(|&id| !is_handler(plan, id));
     let rows: Vec<_> = steps.into_iter().map(|id| row(plan, id)).collect();
-    write(&rows, &mut text);
+    let (rows, handlers) = rows.split_at(normal);
+    write(rows, &mut text);
+    if !handlers.is_empty() {
+        text.push_str("where a step fails:\n");
+        write(handlers, &mut text);
+    }
+    text
+}
+
+/// Whether a step is done only where another one fails.
+fn is_handler(plan: &Plan, id: PlanStepIndex) -> bool {
+    let written = plan.step(id).activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
+    written.is_some_and(|written| written.is_handler)
+}
+
+/// The workflows of a template, for people.
+pub fn workflows(all: &[WorkflowOutline]) -> String {
+    let widest = all.iter().map(|one| width(&one.name)).max().unwrap_or(0);
+    let mut text = String::new();
+    for workflow in all {
+        let kind = match workflow.kind {
+            WorkflowKind::Generated => "generated",
+            WorkflowKind::Written => "written",
+            WorkflowKind::Overridden => "overridden",
+            WorkflowKind::External => "external",
+        };
+        let inputs = match workflow.inputs.is_empty() {
+            true => String::new(),
+            false => format!("  inputs: {}", workflow.inputs.join(", ")),
+        };
+        let line = format!("{:<widest$}  {kind:<10}{inputs}", workflow.name);
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
     text
 }
 
@@ -127,20 +163,24 @@ fn reason(reason: &ChangeReason) -> String {
 
 fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow {
     let step = plan.step(id);
+    let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
     let name = step.element.map(|id| element(plan, id));
+    // What acts on nothing is told by its own name.
+    let name = name.or_else(|| written.map(|written| written.name.clone()));
     let middle = if step.work.is_delegated() {
         Middle::Said("by the orchestrator")
     } else if step.call.is_some() {
         let host = host(plan, step.host).map(|host| format!("on {host}"));
         let implementation = implementation(plan, id).to_owned();
         Middle::Run { implementation, host: host.unwrap_or_default() }
-    } else if step.is_shown && step.activity.is_none() && step.work != StepWork::External {
+    } else if step.is_shown && step.activity.is_none() {
         Middle::Said("nothing to run")
     } else {
         Middle::Said("")
     };
-    let is_said =
-        step.call.is_none() && step.work.state().is_some() || step.work == StepWork::Deleted;
+    // What only says that a state is reached says so in its column.
+    let is_said = step.work.state().is_some()
+        || matches!(step.work, StepWork::Deleted | StepWork::OtherState(_) | StepWork::Nothing);
     let operation = if is_said { "" } else { operation(plan, id) };
     PlanRow {
         wave: step.wave.max(1).to_string(),

@@ -5,6 +5,6 @@ mod json;
 mod simulation;
 mod words;
 
-pub use human::human;
+pub use human::{human, workflows};
 pub use json::PlanDocument;
 pub use simulation::simulated;

@@ -1,7 +1,7 @@
 //! How plans are told, whatever the format.
 
 use crate::orchestrate::plan::{
-    CallInput, InstanceCount, Plan, PlanElementIndex, PlanStepIndex, StepHost, StepWork,
+    CallInput, InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
 use crate::text::value::Value;
 
@@ -45,10 +45,23 @@ pub(super) fn state_after(plan: &Plan, id: PlanStepIndex) -> Option<&str> {
     if let Some(state) = reached(plan, step.work) {
         return Some(state);
     }
-    let next = PlanStepIndex::new(id.index() + 1);
-    let following = plan.steps.get(next.index())?;
-    let is_reached = following.element == step.element && plan.after(next) == [id];
-    is_reached.then(|| reached(plan, following.work).filter(|_| !is_begun(following.work)))?
+    let rest = &plan.steps[id.index() + 1..];
+    let following = match step.activity {
+        // Behind a call come the other members of a group, and the states of them all.
+        Some((written, _)) => {
+            let of_step = |next: &&PlanStep| {
+                next.scope == step.scope && next.activity.is_some_and(|(other, _)| other == written)
+            };
+            let mut of_step = rest.iter().take_while(of_step);
+            of_step.find(|next| next.element == step.element && !is_begun(next.work))?
+        }
+        None => {
+            let next = PlanStepIndex::new(id.index() + 1);
+            rest.first().filter(|_| plan.after(next) == [id])?
+        }
+    };
+    let is_reached = following.element == step.element && !is_begun(following.work);
+    is_reached.then(|| reached(plan, following.work))?
 }
 
 /// The state that is reached with this.

@@ -1,7 +1,7 @@
 //! What nodes and relations do: which operations have something to run (statements D7 and D8 of
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
-use super::model::{CallInput, PlanCall};
+use super::model::PlanCall;
 use super::sensitive::is_sensitive_name;
 use crate::text::source::Span;
 use crate::text::value::Value;
@@ -44,8 +44,6 @@ pub(super) enum Delegation {
 /// What a type says of an operation.
 struct TypeOperation<'a> {
     interface: &'a str,
-    /// The type that said it last.
-    owner: &'a str,
     implementation: Option<Node<'a>>,
     /// Inputs with a value, and which type says so.
     inputs: Vec<(&'a str, Node<'a>, &'a str)>,
@@ -196,7 +194,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             interface: operation.interface().to_owned(),
             operation: operation.as_str().to_owned(),
             artifact: Some(artifact.0),
-            ..blank(artifact.1)
+            ..PlanCall::at(artifact.1)
         })
     }
 
@@ -256,7 +254,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let own = template.described.interfaces.iter().find_map(|one| {
             let said = one.operations.iter().find(|said| said.name == operation)?;
             let is_meant = interface.is_none_or(|name| {
-                one.name == name || one.type_name.as_ref().is_some_and(|kind| kind.value == name)
+                let is_lifecycle = LifecycleOperation::standard(operation).is_some_and(|known| {
+                    is_interface_name(&one.name, known) && is_interface_name(name, known)
+                });
+                let is_of_type = one.type_name.as_ref().is_some_and(|kind| kind.value == name);
+                one.name == name || is_of_type || is_lifecycle
             });
             is_meant.then_some((one, said))
         });
@@ -288,8 +290,34 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(PlanCall {
             interface: interface.unwrap_or_default().to_owned(),
             operation: operation.to_owned(),
-            ..blank(own.map_or(template.span, |(_, said)| said.span))
+            ..PlanCall::at(own.map_or(template.span, |(_, said)| said.span))
         })
+    }
+
+    /// The operation that a workflow calls on a relation.
+    pub(super) fn relation_called(&self, relation: RelationIndex, name: &str) -> Option<PlanCall> {
+        let (interface, operation) = split_operation(name);
+        if let Some(known) = lifecycle_operation(operation, false) {
+            return self.relation(relation, known);
+        }
+        let relation = self.topology.relation(relation);
+        let template = self.topology.relationship(relation.relationship?);
+        let interfaces = template.described.interfaces.iter();
+        let own = interfaces
+            .filter(|one| interface.is_none_or(|name| one.name == name))
+            .find_map(|one| Some((one, one.operations.iter().find(|it| it.name == operation)?)));
+        merged(operation, own, &self.topology.node_identifier(relation.source), None)
+    }
+
+    /// Whether a node has this name, or is of the type of this name.
+    pub(super) fn is_named(&self, node: NodeIndex, name: &str) -> bool {
+        let template = self.topology.node(node);
+        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
+        let wanted = self.types.find(Family::Node, name);
+        let is_of_type = id
+            .zip(wanted)
+            .is_some_and(|(id, wanted)| self.types.chain(id).any(|one| one == wanted));
+        template.name == name || is_of_type
     }
 
     fn written(
@@ -421,7 +449,6 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let inputs: Vec<_> = inputs.chain(said.inputs.iter().map(|input| (input, owner))).collect();
         TypeOperation {
             interface,
-            owner,
             implementation: said.implementation.filter(|node| !node.is_null()),
             inputs: inputs
                 .iter()
@@ -460,7 +487,6 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                     let inputs = interface.inputs.iter().chain(&said.inputs);
                     TypeOperation {
                         interface: interface.named.name,
-                        owner,
                         implementation: said.implementation.filter(|node| !node.is_null()),
                         inputs: inputs
                             .clone()
@@ -571,14 +597,14 @@ fn merged(
         interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
     if let Some(said) = inherited {
         for &(name, node, owner) in &said.inputs {
-            assign(&mut call.inputs, name, node.to_value(), owner, node.span());
+            call.assign(name, node.to_value(), owner, node.span());
         }
         let outputs = said.outputs.iter();
         call.outputs = outputs.map(|(name, node)| ((*name).to_owned(), node.to_value())).collect();
     }
     if let Some((interface, said)) = own {
         for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
-            assign(&mut call.inputs, name, assigned(&value.value), from, value.span);
+            call.assign(name, assigned(&value.value), from, value.span);
         }
         if !said.outputs.is_empty() {
             let outputs = said.outputs.iter();
@@ -606,36 +632,18 @@ fn assigned(value: &Value) -> Value {
     said.unwrap_or(value).clone()
 }
 
-fn assign(inputs: &mut Vec<CallInput>, name: &str, value: Value, from: &str, span: Span) {
-    let from = from.to_owned();
-    let input = CallInput { name: name.to_owned(), value, from, span, is_sensitive: false };
-    match inputs.iter_mut().find(|known| known.name == name) {
-        Some(known) => *known = input,
-        None => inputs.push(input),
-    }
-}
-
-fn blank(span: Span) -> PlanCall {
-    PlanCall {
-        interface: String::new(),
-        operation: String::new(),
-        primary: None,
-        artifact: None,
-        dependencies: Vec::new(),
-        timeout: None,
-        host: None,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        span,
-    }
-}
-
 fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
     let primary = file_of(&said.primary.as_ref()?.value)?;
     let dependencies = said.dependencies.iter().filter_map(|one| file_of(&one.value)).collect();
     let timeout = said.timeout.as_ref().map(|timeout| timeout.value.clone());
     let host = said.operation_host.as_ref().map(|host| host.value.clone());
-    Some(PlanCall { primary: Some(primary), dependencies, timeout, host, ..blank(said.span) })
+    Some(PlanCall {
+        primary: Some(primary),
+        dependencies,
+        timeout,
+        host,
+        ..PlanCall::at(said.span)
+    })
 }
 
 /// An implementation as a type has it: a name, or a map.
@@ -647,7 +655,7 @@ fn of_type(node: Node<'_>) -> Option<PlanCall> {
         dependencies: dependencies.filter_map(|one| file_of(&one.to_value())).collect(),
         timeout: node.get("timeout").map(Node::to_value),
         host: node.get("operation_host").and_then(|host| Some(host.text()?.to_owned())),
-        ..blank(node.span())
+        ..PlanCall::at(node.span())
     })
 }
 

@@ -7,7 +7,7 @@ use super::model::{ChangeClass, PlanElementIndex, PlanStepIndex};
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{OrderOptions, Relaxation};
 use crate::text::diagnostic::Diagnostics;
-use crate::topology::RelationIndex;
+use crate::topology::{NodeIndex, RelationIndex};
 
 /// The workflows that are there without that anybody writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn declarative(
     order: &OrderOptions,
     builder: &mut PlanBuilder,
     behind: &[PlanStepIndex],
-) -> Result<(), Diagnostics> {
+) -> Result<Vec<PlanStepIndex>, Diagnostics> {
     let is_relaxed = order.relaxation == Relaxation::Connections;
     let (mut down, mut up) = (None, None);
     match which {
@@ -56,6 +56,45 @@ pub(super) fn declarative(
         }
     }
     weave(&Scene { down, up, is_relaxed, removals_first: false }, builder, behind)
+}
+
+/// Adds the steps of a single node of a declarative workflow, without its relations to others.
+///
+/// # Errors
+/// As [`weave`].
+pub(super) fn of_node(
+    which: Declarative,
+    behaviors: &Behaviors<'_, '_>,
+    node: NodeIndex,
+    builder: &mut PlanBuilder,
+    behind: &[PlanStepIndex],
+) -> Result<Vec<PlanStepIndex>, Diagnostics> {
+    let (mut down, mut up) = (None, None);
+    match which {
+        Declarative::Deploy => {
+            up = Some(alone(behaviors, node, builder, Up::Whole, ChangeClass::Add));
+        }
+        Declarative::Undeploy => {
+            down = Some(alone(behaviors, node, builder, Down::Whole, ChangeClass::Remove));
+        }
+    }
+    let scene = Scene { down, up, is_relaxed: false, removals_first: false };
+    weave(&scene, builder, behind)
+}
+
+/// A side on which a single node goes the whole way.
+fn alone<'s, 't, 'a, E: Copy>(
+    behaviors: &'s Behaviors<'t, 'a>,
+    node: NodeIndex,
+    builder: &mut PlanBuilder,
+    extent: E,
+    class: ChangeClass,
+) -> SceneSide<'s, 't, 'a, E> {
+    let topology = behaviors.topology;
+    let nodes = topology.node_ids().map(|id| (elements::node(builder, topology, id), class));
+    let mut side = SceneSide::at_rest(behaviors, nodes.collect());
+    side.extents[node.index()] = Some(extent);
+    side
 }
 
 /// A side on which every node goes the whole way.

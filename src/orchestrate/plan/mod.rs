@@ -14,10 +14,12 @@
 
 mod behavior;
 mod build;
+mod compare;
 mod condition;
 mod declarative;
 mod elements;
 mod flow;
+mod imperative;
 mod model;
 mod order;
 mod reach;
@@ -42,6 +44,7 @@ use crate::tosca::Types;
 use behavior::Behaviors;
 use build::PlanBuilder;
 use declarative::{Declarative, declarative};
+use imperative::Imperative;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -53,6 +56,8 @@ pub struct PlanQuery {
     /// Whether the workflow that follows from the topology is meant where the template has one of
     /// that name.
     pub generated: bool,
+    /// Values of the workflow's inputs.
+    pub inputs: Vec<(String, Value)>,
     /// What changes the order.
     pub order: OrderOptions,
 }
@@ -61,7 +66,8 @@ impl Default for PlanQuery {
     /// What deploys.
     fn default() -> Self {
         let workflow = Declarative::Deploy.as_str().to_owned();
-        Self { workflow, generated: false, order: OrderOptions::default() }
+        let order = OrderOptions::default();
+        Self { workflow, generated: false, inputs: Vec::new(), order }
     }
 }
 
@@ -219,7 +225,8 @@ pub(crate) fn adapt(
 /// Plans a workflow of a topology.
 ///
 /// # Errors
-/// `cyclic-deployment`, `delegated-lifecycle`, `unknown-element`
+/// `cyclic-deployment`, `cyclic-workflow`, `delegated-lifecycle`, `invalid-input`, `missing-input`,
+/// `unknown-element`
 pub(crate) fn plan(
     topology: &Topology,
     types: &Types<'_>,
@@ -227,16 +234,97 @@ pub(crate) fn plan(
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
     let behaviors = Behaviors::of(topology, types, managed);
-    let Some(which) = Declarative::named(&query.workflow) else {
-        return Err(unknown_workflow(&query.workflow).into());
-    };
-    let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
-    declarative(which, &behaviors, &query.order, &mut builder, &[])?;
-    Ok((builder.plan, Diagnostics::default()))
+    let which = Declarative::named(&query.workflow);
+    let mut workflows = topology.workflows.iter();
+    let written = workflows.find(|workflow| workflow.name == query.workflow);
+    match (written.filter(|_| !query.generated || which.is_none()), which) {
+        (Some(workflow), _) => {
+            let mut builder = PlanBuilder::new(&workflow.name, false, query.order.parallel_hosts);
+            let mut imperative = Imperative::new(&behaviors, &query.order, &mut builder);
+            imperative.start(workflow, &query.inputs);
+            let mut found = imperative.diagnostics;
+            if found.has_errors() {
+                return Err(found);
+            }
+            if let Some(which) = which {
+                compare::with_generated(which, &behaviors, workflow, &builder.plan, &mut found);
+            }
+            Ok((builder.plan, found))
+        }
+        (None, Some(which)) => {
+            let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
+            declarative(which, &behaviors, &query.order, &mut builder, &[])?;
+            match query.inputs.first() {
+                Some((name, _)) => Err(no_input(which, name).into()),
+                None => Ok((builder.plan, Diagnostics::default())),
+            }
+        }
+        (None, None) => Err(unknown_workflow(topology, &query.workflow).into()),
+    }
 }
 
-fn unknown_workflow(name: &str) -> Diagnostic {
-    let known = [Declarative::Deploy, Declarative::Undeploy].map(Declarative::as_str);
+fn no_input(which: Declarative, name: &str) -> Diagnostic {
+    let message = format!("the workflow `{}` has no input `{name}`", which.as_str());
+    Diagnostic::error(Code::InvalidInput, message)
+        .help("workflows that follow from the topology take its inputs: `--deployment-input`")
+}
+
+fn unknown_workflow(topology: &Topology, name: &str) -> Diagnostic {
+    let generated = [Declarative::Deploy, Declarative::Undeploy].map(Declarative::as_str);
+    let written = topology.workflows.iter().map(|workflow| &*workflow.name);
     Diagnostic::error(Code::UnknownElement, format!("there is no workflow `{name}`"))
-        .help_opt(did_you_mean(name, known))
+        .help_opt(did_you_mean(name, written.chain(generated)))
+}
+
+/// A workflow that can be planned.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct WorkflowOutline {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub kind: WorkflowKind,
+    /// The names of its inputs.
+    pub inputs: Vec<String>,
+    /// What it is for, as its author says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Where a workflow comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkflowKind {
+    /// From the topology alone.
+    Generated,
+    /// Its author wrote its steps.
+    Written,
+    /// Its author wrote its steps, instead of those that are generated.
+    Overridden,
+    /// Something else runs it.
+    External,
+}
+
+/// All workflows of a topology.
+pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
+    let written = topology.workflows.iter().map(|workflow| WorkflowOutline {
+        name: workflow.name.clone(),
+        kind: match (&workflow.implementation, Declarative::named(&workflow.name)) {
+            (Some(_), _) => WorkflowKind::External,
+            (None, Some(_)) => WorkflowKind::Overridden,
+            (None, None) => WorkflowKind::Written,
+        },
+        inputs: workflow.inputs.iter().map(|input| input.name.clone()).collect(),
+        description: workflow.description.as_ref().map(|text| text.value.clone()),
+    });
+    let mut all: Vec<_> = written.collect();
+    for which in [Declarative::Undeploy, Declarative::Deploy] {
+        let name = which.as_str();
+        if all.iter().all(|known| known.name != name) {
+            let name = name.to_owned();
+            let kind = WorkflowKind::Generated;
+            all.insert(0, WorkflowOutline { name, kind, inputs: Vec::new(), description: None });
+        }
+    }
+    all
 }

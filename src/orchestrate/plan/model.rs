@@ -1,5 +1,6 @@
 //! Plans as data: steps, what each waits for, and the parts that they belong to.
 
+use super::sensitive::is_sensitive_name;
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::tosca::{LifecycleOperation, NodeState};
@@ -58,10 +59,10 @@ pub struct Plan {
     pub scopes: Vec<String>,
     /// The steps of imperative workflows, to which [`PlanStep::activity`] refers.
     pub workflow_steps: Vec<WorkflowStep>,
-    /// What has to hold before anything is done.
-    pub preconditions: Vec<Guard>,
     /// Names of states that are none of the specification's, and of workflows that are delegated.
     pub names: Vec<String>,
+    /// What has to hold before anything is done.
+    pub preconditions: Vec<Guard>,
     /// What differs between the two variants that this leads from and to.
     pub changes: Vec<ElementChange>,
     pub(super) waits: Vec<PlanStepIndex>,
@@ -330,6 +331,8 @@ pub struct WorkflowStep {
     pub activities: u32,
     /// Whether each activity is done for every member of a group.
     pub is_for_group: bool,
+    /// Whether it comes only where another step fails.
+    pub is_handler: bool,
     /// What has to hold for it to do anything.
     pub guards: Vec<Guard>,
     /// The steps that follow where it fails: positions in [`Plan::workflow_steps`].
@@ -425,9 +428,28 @@ impl Plan {
         &self.waits[start as usize..self.ends[id.index()] as usize]
     }
 
+    /// The steps from this one on that no other waits for.
+    pub(super) fn last_since(&self, first: PlanStepIndex) -> Vec<PlanStepIndex> {
+        let count = self.steps.len() - first.index();
+        let mut is_awaited = vec![false; count];
+        for step in first.index()..self.steps.len() {
+            for wait in self.after(PlanStepIndex::new(step)) {
+                if let Some(wait) = wait.index().checked_sub(first.index()) {
+                    is_awaited[wait] = true;
+                }
+            }
+        }
+        let last = is_awaited.iter().enumerate().filter(|(_, is_awaited)| !**is_awaited);
+        last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
+    }
+
     /// How many rounds it takes.
     pub fn waves(&self) -> u32 {
-        self.steps.iter().filter(|step| step.is_shown).map(|step| step.wave).max().unwrap_or(0)
+        let is_normal = |step: &&PlanStep| {
+            step.activity.is_none_or(|(index, _)| !self.workflow_steps[index as usize].is_handler)
+        };
+        let shown = self.steps.iter().filter(|step| step.is_shown).filter(is_normal);
+        shown.map(|step| step.wave).max().unwrap_or(0)
     }
 
     /// The identifier of a part: `node.shop/up`.
@@ -476,6 +498,42 @@ impl Plan {
             StepWork::External => "external",
             StepWork::Turn => "turn",
             StepWork::Nothing => "nothing",
+        }
+    }
+}
+
+impl PlanCall {
+    /// A call of nothing yet, at this place.
+    pub(super) fn at(span: Span) -> Self {
+        Self {
+            interface: String::new(),
+            operation: String::new(),
+            primary: None,
+            artifact: None,
+            dependencies: Vec::new(),
+            timeout: None,
+            host: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            span,
+        }
+    }
+
+    /// Gives an input a value instead of the one that it has, if any.
+    pub(super) fn assign(&mut self, name: &str, value: Value, from: &str, span: Span) {
+        let from = from.to_owned();
+        match self.inputs.iter_mut().find(|known| known.name == name) {
+            Some(known) => (known.value, known.from, known.span) = (value, from, span),
+            None => {
+                let is_sensitive = is_sensitive_name(name);
+                self.inputs.push(CallInput {
+                    name: name.to_owned(),
+                    value,
+                    from,
+                    span,
+                    is_sensitive,
+                });
+            }
         }
     }
 }

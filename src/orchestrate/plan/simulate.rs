@@ -583,6 +583,7 @@ mod tests {
                 span: Span::DETACHED,
                 activities: 1,
                 is_for_group: false,
+                is_handler: false,
                 guards: guards.into_iter().collect(),
                 on_failure: on_failure.to_vec(),
                 on_success: on_success.to_vec(),

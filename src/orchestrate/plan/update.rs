@@ -42,7 +42,7 @@ pub(super) fn update(
     let classes = NodeClasses::of(from, to, &pairs, adaptation);
     let elements = classes.elements(builder);
     let scene = scene(&classes, &elements, order, adaptation);
-    weave(&scene, builder, &[])?;
+    drop(weave(&scene, builder, &[])?);
     builder.plan.changes = classes.changes();
     Ok(())
 }

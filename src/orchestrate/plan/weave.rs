@@ -74,8 +74,9 @@ pub(super) fn weave(
     scene: &Scene<'_, '_, '_, '_>,
     builder: &mut PlanBuilder,
     behind: &[PlanStepIndex],
-) -> Result<(), Diagnostics> {
+) -> Result<Vec<PlanStepIndex>, Diagnostics> {
     let pieces = ScenePieces::of(scene)?;
+    let first = builder.next();
     let mut weaver = Weaver {
         scene,
         pieces: &pieces,
@@ -91,7 +92,7 @@ pub(super) fn weave(
     }
     match weaver.diagnostics.has_errors() {
         true => Err(weaver.diagnostics),
-        false => Ok(()),
+        false => Ok(builder.plan.last_since(first)),
     }
 }
 
@@ -432,6 +433,25 @@ impl Weaver<'_, '_, '_, '_, '_> {
         let steps = &self.builder.plan.steps[self.current.first..];
         if steps.iter().all(|step| !step.is_shown) {
             self.builder.show(last);
+        }
+    }
+}
+
+impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
+    /// A side on which nothing goes or comes.
+    pub(super) fn at_rest(
+        behaviors: &'s Behaviors<'t, 'a>,
+        nodes: Vec<(PlanElementIndex, ChangeClass)>,
+    ) -> Self {
+        let relations = behaviors.topology.relations.len();
+        Self {
+            behaviors,
+            extents: nodes.iter().map(|_| None).collect(),
+            nodes,
+            is_told: vec![false; relations],
+            is_ignored: vec![true; relations],
+            wires: Vec::new(),
+            changed: Vec::new(),
         }
     }
 }

@@ -1,0 +1,724 @@
+//! Workflows that somebody wrote: their steps, each behind those that name it, and the workflows
+//! that they inline (statements I1 to I10).
+
+use super::behavior::{Behaviors, split_operation};
+use super::build::PlanBuilder;
+use super::declarative::{Declarative, declarative, of_node};
+use super::elements;
+use super::model::{
+    ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork, WorkflowStep,
+};
+use super::weave::{SceneSide, Up};
+use super::{OrderOptions, unknown_workflow};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::topology::cycle::shortest_cycles;
+use crate::topology::{
+    ActivityKind, AssignedValue, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
+    TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
+};
+use crate::tosca::{LifecycleOperation, NodeState};
+
+/// So many steps are made of workflows that inline others; more are more than anybody meant.
+const MOST_STEPS: usize = 1_000_000;
+
+/// What workflows take place in.
+pub(super) struct Imperative<'i, 't, 'a> {
+    pub(super) behaviors: &'i Behaviors<'t, 'a>,
+    pub(super) order: &'i OrderOptions,
+    pub(super) builder: &'i mut PlanBuilder,
+    pub(super) diagnostics: Diagnostics,
+    /// The workflows that are inlined in each other here, the outermost first.
+    stack: Vec<&'t str>,
+}
+
+/// What holds for all steps of a workflow.
+#[derive(Clone, Default)]
+struct WorkflowFrame {
+    /// What has to hold for any step to do anything.
+    guards: Vec<Guard>,
+    /// The values of the workflow's inputs.
+    inputs: Vec<(String, Value)>,
+}
+
+/// What an activity is done for.
+#[derive(Clone, Copy)]
+enum ActivityTarget {
+    Node(NodeIndex),
+    Relation(RelationIndex),
+}
+
+/// What is known of a step while its activities are read.
+struct OpenStep<'t> {
+    step: &'t TopologyStep,
+    targets: Vec<ActivityTarget>,
+}
+
+impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
+    pub(super) fn new(
+        behaviors: &'i Behaviors<'t, 'a>,
+        order: &'i OrderOptions,
+        builder: &'i mut PlanBuilder,
+    ) -> Self {
+        let diagnostics = Diagnostics::default();
+        Self { behaviors, order, builder, diagnostics, stack: Vec::new() }
+    }
+
+    fn topology(&self) -> &'t Topology {
+        self.behaviors.topology
+    }
+
+    /// All steps of a workflow that is started, with these values of its inputs.
+    pub(super) fn start(&mut self, workflow: &'t TopologyWorkflow, given: &[(String, Value)]) {
+        let given: Vec<_> = given.to_vec();
+        let inputs = self.inputs(workflow, given, None);
+        let conditions = workflow.preconditions.iter();
+        let preconditions: Vec<_> = conditions.filter_map(|one| self.precondition(one)).collect();
+        self.builder.plan.preconditions = preconditions;
+        self.workflow(workflow, &WorkflowFrame { guards: Vec::new(), inputs }, &[]);
+        // Each step is said, so there are no pieces of work to be told apart.
+        self.builder.plan.parts.clear();
+        self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
+    }
+
+    /// The values of a workflow's inputs: those that are given, else defaults.
+    fn inputs(
+        &mut self,
+        workflow: &TopologyWorkflow,
+        mut given: Vec<(String, Value)>,
+        at: Option<Span>,
+    ) -> Vec<(String, Value)> {
+        let names = || workflow.inputs.iter().map(|input| &*input.name);
+        for (name, _) in &given {
+            if !names().any(|known| known == name) {
+                let message = format!("the workflow `{}` has no input `{name}`", workflow.name);
+                let error = Diagnostic::error(Code::InvalidInput, message).at(at);
+                self.diagnostics.push(error.help_opt(did_you_mean(name, names())));
+            }
+        }
+        for input in &workflow.inputs {
+            if given.iter().any(|(name, _)| *name == input.name) {
+                continue;
+            }
+            let is_optional = input
+                .required
+                .as_ref()
+                .is_some_and(|required| required.value == Value::Bool(false));
+            match input.value.as_ref().or(input.default.as_ref()) {
+                Some(value) => given.push((input.name.clone(), value.value.clone())),
+                None if is_optional => {}
+                None => {
+                    let message = format!(
+                        "the input `{}` of the workflow `{}` has no value",
+                        input.name, workflow.name
+                    );
+                    let error = Diagnostic::error(Code::MissingInput, message).at(input.span);
+                    self.diagnostics.push(
+                        error.help(format!("give it one: `--workflow-input {}=VALUE`", input.name)),
+                    );
+                }
+            }
+        }
+        given
+    }
+
+    fn precondition(&mut self, said: &TopologyPrecondition) -> Option<Guard> {
+        let condition = said.condition.as_ref()?;
+        let element = match &said.target {
+            Some(target) => {
+                self.element_of(target, said.relationship.as_ref().map(|it| &*it.value))
+            }
+            None => None,
+        };
+        Some(Guard { element, condition: condition.value.clone(), span: condition.span })
+    }
+
+    /// The element that a step or a precondition names.
+    fn element_of(
+        &mut self,
+        target: &NamedElement,
+        relationship: Option<&str>,
+    ) -> Option<PlanElementIndex> {
+        let topology = self.topology();
+        match (target.element?, relationship) {
+            (TopologyElement::Node(node), Some(name)) => {
+                let relation = self.relation(node, name)?;
+                Some(elements::relation(self.builder, topology, relation))
+            }
+            (TopologyElement::Node(node), None) => {
+                Some(elements::node(self.builder, topology, node))
+            }
+            (TopologyElement::Group(group), _) => {
+                Some(elements::group(self.builder, topology, group))
+            }
+            (TopologyElement::Relation(relation), _) => {
+                Some(elements::relation(self.builder, topology, relation))
+            }
+        }
+    }
+
+    fn relation(&self, node: NodeIndex, name: &str) -> Option<RelationIndex> {
+        let mut relations = self.topology().node(node).relations.iter().copied();
+        relations.find(|&id| self.topology().relation(id).name == name)
+    }
+
+    /// The steps of a workflow, behind these; gives back the last ones.
+    fn workflow(
+        &mut self,
+        workflow: &'t TopologyWorkflow,
+        frame: &WorkflowFrame,
+        behind: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        if let Some(implementation) = &workflow.implementation {
+            return vec![self.external(
+                workflow,
+                &implementation.value,
+                implementation.span,
+                behind,
+            )];
+        }
+        self.stack.push(&workflow.name);
+        let steps = &workflow.steps;
+        let first = self.builder.plan.workflow_steps.len() as u32;
+        let mut order = StepOrder::of(steps);
+        if let Some(cycle) = order.cycle(steps) {
+            self.diagnostics.push(cycle);
+            return Vec::new();
+        }
+        for (index, step) in steps.iter().enumerate() {
+            let written = self.written(step, frame, first, order.is_handler[index]);
+            self.builder.plan.workflow_steps.push(written);
+        }
+        let mut ends: Vec<Vec<PlanStepIndex>> = vec![Vec::new(); steps.len()];
+        let sorted = std::mem::take(&mut order.sorted);
+        for index in sorted {
+            let before = &order.before[index];
+            let mut waits: Vec<_> = match before.is_empty() {
+                true => behind.to_vec(),
+                false => before.iter().flat_map(|&one| ends[one].iter().copied()).collect(),
+            };
+            waits.sort_unstable();
+            waits.dedup();
+            ends[index] = self.step(&steps[index], first + index as u32, frame, &waits);
+        }
+        self.stack.pop();
+        let is_last = |index: &usize| {
+            !order.is_handler[*index] && steps[*index].on_success.iter().all(|it| it.step.is_none())
+        };
+        let mut last: Vec<_> =
+            (0..steps.len()).filter(is_last).flat_map(|index| ends[index].clone()).collect();
+        if last.is_empty() {
+            last = behind.to_vec();
+        }
+        last
+    }
+
+    /// Statement I10: something else runs it all.
+    fn external(
+        &mut self,
+        workflow: &TopologyWorkflow,
+        implementation: &Value,
+        span: Span,
+        behind: &[PlanStepIndex],
+    ) -> PlanStepIndex {
+        let primary = match implementation {
+            Value::Map(map) => map.iter().find(|(key, _)| matches!(&**key, "primary" | "file")),
+            _ => None,
+        };
+        let primary = primary.map_or(implementation, |(_, primary)| primary);
+        let call = PlanCall {
+            operation: workflow.name.clone(),
+            primary: primary.as_str().map(str::to_owned),
+            ..PlanCall::at(span)
+        };
+        let mut step = self.builder.step(None, StepWork::External);
+        step.call = Some(self.builder.call(call));
+        step.host = StepHost::Orchestrator;
+        self.builder.push(step, behind)
+    }
+
+    /// A step as plans keep it.
+    fn written(
+        &mut self,
+        step: &TopologyStep,
+        frame: &WorkflowFrame,
+        first: u32,
+        is_handler: bool,
+    ) -> WorkflowStep {
+        let mut guards = frame.guards.clone();
+        if let Some(filter) = &step.filter {
+            let relationship = step.relationship.as_ref().map(|it| &*it.value);
+            let element =
+                step.target.as_ref().and_then(|target| self.element_of(target, relationship));
+            guards.push(Guard { element, condition: filter.value.clone(), span: filter.span });
+        }
+        let next = |steps: &[crate::topology::NextStep]| {
+            let known = steps.iter().filter_map(|next| next.step);
+            known.map(|step| first + step.index() as u32).collect()
+        };
+        WorkflowStep {
+            name: step.name.clone(),
+            span: step.span,
+            activities: step.activities.len() as u32,
+            is_for_group: matches!(
+                step.target.as_ref().and_then(|target| target.element),
+                Some(TopologyElement::Group(_))
+            ),
+            is_handler,
+            guards,
+            on_failure: next(&step.on_failure),
+            on_success: next(&step.on_success),
+        }
+    }
+
+    /// The activities of a step, one behind the other (statement I2); gives back the last ones.
+    fn step(
+        &mut self,
+        step: &'t TopologyStep,
+        index: u32,
+        frame: &WorkflowFrame,
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let targets = self.targets(step);
+        let open = OpenStep { step, targets };
+        if step.activities.is_empty() {
+            let element = step.target.as_ref().and_then(|target| self.element_of(target, None));
+            let mut nothing = self.builder.step(element, StepWork::Nothing);
+            nothing.activity = Some((index, 0));
+            nothing.is_shown = true;
+            return vec![self.builder.push(nothing, waits)];
+        }
+        let mut last = waits.to_vec();
+        for (position, activity) in step.activities.iter().enumerate() {
+            if self.builder.plan.steps.len() > MOST_STEPS {
+                let message = format!("the workflows come to more than {MOST_STEPS} steps");
+                let error =
+                    Diagnostic::error(Code::InvalidTemplate, message).at(activity.name.span);
+                self.diagnostics.push(error.help("inline less"));
+                break;
+            }
+            let place = (index, position as u32);
+            last = match activity.kind {
+                ActivityKind::Inline => self.inline(activity, place, frame, &last),
+                ActivityKind::SetState => self.set_state(&open, activity, place, &last),
+                ActivityKind::CallOperation => self.calls(&open, activity, place, frame, &last),
+                ActivityKind::Delegate => self.delegate(&open, activity, place, &last),
+            };
+        }
+        last
+    }
+
+    /// What the activities of a step are done for: a node, a relation, or every member of a group,
+    /// or those that `operation_host` names (statement I7).
+    fn targets(&self, step: &TopologyStep) -> Vec<ActivityTarget> {
+        let Some(element) = step.target.as_ref().and_then(|target| target.element) else {
+            return Vec::new();
+        };
+        match (element, &step.relationship) {
+            (TopologyElement::Node(node), Some(name)) => {
+                self.relation(node, &name.value).map(ActivityTarget::Relation).into_iter().collect()
+            }
+            (TopologyElement::Node(node), None) => vec![ActivityTarget::Node(node)],
+            (TopologyElement::Relation(relation), _) => vec![ActivityTarget::Relation(relation)],
+            (TopologyElement::Group(group), _) => {
+                let host = step.operation_host.as_ref().map(|host| &*host.value);
+                let mut members = self.members(group);
+                members.retain(|&member| {
+                    host.is_none_or(|host| self.behaviors.is_named(member, host))
+                });
+                members.into_iter().map(ActivityTarget::Node).collect()
+            }
+        }
+    }
+
+    /// The nodes of a group and of the groups in it.
+    fn members(&self, group: GroupIndex) -> Vec<NodeIndex> {
+        let mut found = Vec::new();
+        let mut seen = Vec::from([group]);
+        let mut next = 0;
+        while let Some(&group) = seen.get(next) {
+            next += 1;
+            for member in &self.topology().group(group).members {
+                match member.element {
+                    Some(TopologyElement::Node(node)) if !found.contains(&node) => found.push(node),
+                    Some(TopologyElement::Group(inner)) if !seen.contains(&inner) => {
+                        seen.push(inner)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn target_element(&mut self, target: ActivityTarget) -> PlanElementIndex {
+        let topology = self.topology();
+        match target {
+            ActivityTarget::Node(node) => elements::node(self.builder, topology, node),
+            ActivityTarget::Relation(relation) => {
+                elements::relation(self.builder, topology, relation)
+            }
+        }
+    }
+
+    /// Statement I3. A state beside something that is done is seen there.
+    fn set_state(
+        &mut self,
+        open: &OpenStep<'_>,
+        activity: &TopologyActivity,
+        place: (u32, u32),
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let name = &*activity.name.value;
+        let work = match NodeState::named(name) {
+            Some(state) => StepWork::State(state),
+            None => StepWork::OtherState(self.builder.name(name)),
+        };
+        let does = |activity: &TopologyActivity| {
+            matches!(activity.kind, ActivityKind::CallOperation | ActivityKind::Delegate)
+        };
+        let is_shown = !open.step.activities.iter().any(does);
+        let targets = open.targets.clone();
+        let set = |this: &mut Self, target| {
+            let element = this.target_element(target);
+            let mut step = this.builder.step(Some(element), work);
+            (step.activity, step.is_shown) = (Some(place), is_shown);
+            this.builder.push(step, waits)
+        };
+        targets.into_iter().map(|target| set(self, target)).collect()
+    }
+
+    fn calls(
+        &mut self,
+        open: &OpenStep<'_>,
+        activity: &TopologyActivity,
+        place: (u32, u32),
+        frame: &WorkflowFrame,
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let mut last = Vec::new();
+        for &target in &open.targets {
+            let Some(mut call) = self.called(target, activity) else { continue };
+            assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
+            call.inputs
+                .iter_mut()
+                .for_each(|input| input.value = filled(&input.value, &frame.inputs));
+            let host = self.host(open.step, target, &call);
+            let element = self.target_element(target);
+            let mut step = self.builder.step(Some(element), StepWork::Call);
+            (step.activity, step.is_shown, step.host) = (Some(place), true, host);
+            step.call = Some(self.builder.call(call));
+            last.push(self.builder.push(step, waits));
+        }
+        if last.is_empty() { waits.to_vec() } else { last }
+    }
+
+    fn called(&mut self, target: ActivityTarget, activity: &TopologyActivity) -> Option<PlanCall> {
+        let name = &*activity.name.value;
+        let found = match target {
+            ActivityTarget::Node(node) => self.behaviors.called(node, name),
+            ActivityTarget::Relation(relation) => self.behaviors.relation_called(relation, name),
+        };
+        if found.is_none() {
+            let element = self.target_element(target);
+            let whose = &self.builder.plan.element(element).name;
+            let message = format!("`{whose}` has no operation `{}`", split_operation(name).1);
+            let error = Diagnostic::error(Code::UnknownElement, message).at(activity.name.span);
+            self.diagnostics.push(error.section("3.6.23.3"));
+        }
+        found
+    }
+
+    /// Where an operation of a workflow runs (statements H1 and I7).
+    fn host(&mut self, step: &TopologyStep, target: ActivityTarget, call: &PlanCall) -> StepHost {
+        let side = self.place();
+        let said = step.operation_host.as_ref().map(|host| &*host.value);
+        match target {
+            ActivityTarget::Node(node) => side.node_host(node, call.host.as_deref()),
+            ActivityTarget::Relation(relation) => {
+                let operation = LifecycleOperation::AddTarget;
+                side.relation_host(relation, operation, said.or(call.host.as_deref()))
+            }
+        }
+    }
+
+    /// All nodes as places where something runs.
+    fn place(&mut self) -> SceneSide<'i, 't, 'a, Up> {
+        let topology = self.topology();
+        let nodes = topology
+            .node_ids()
+            .map(|id| (elements::node(self.builder, topology, id), ChangeClass::Keep))
+            .collect();
+        SceneSide::at_rest(self.behaviors, nodes)
+    }
+
+    /// Statement I4.
+    fn delegate(
+        &mut self,
+        open: &OpenStep<'_>,
+        activity: &TopologyActivity,
+        place: (u32, u32),
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let name = &*activity.name.value;
+        let which = Declarative::named(name);
+        let mut last = Vec::new();
+        for &target in &open.targets {
+            let ActivityTarget::Node(node) = target else { continue };
+            let is_delegated = self.behaviors.delegation(node).is_some();
+            if let (false, Some(which)) = (is_delegated, which) {
+                self.delegates_managed(node, activity);
+                last.extend(self.expanded(node, which, place, waits));
+                continue;
+            }
+            let work = match which {
+                Some(Declarative::Deploy) => StepWork::Deploy,
+                Some(Declarative::Undeploy) => StepWork::Undeploy,
+                None => StepWork::Delegate(self.builder.name(name)),
+            };
+            let element = self.target_element(target);
+            let mut step = self.builder.step(Some(element), work);
+            step.activity = Some(place);
+            let step = self.builder.push(step, waits);
+            let reached = match work {
+                StepWork::Deploy => StepWork::State(NodeState::Started),
+                StepWork::Undeploy => StepWork::Deleted,
+                _ => {
+                    last.push(step);
+                    continue;
+                }
+            };
+            let reached = self.builder.step(Some(element), reached);
+            last.push(self.builder.push(reached, &[step]));
+        }
+        if last.is_empty() { waits.to_vec() } else { last }
+    }
+
+    fn delegates_managed(&mut self, node: NodeIndex, activity: &TopologyActivity) {
+        let template = self.topology().node(node);
+        let message = format!(
+            "`{}` is delegated, but is none that the orchestrator brings: what it implements is done instead",
+            template.name
+        );
+        let warning = Diagnostic::warning(Code::DelegateTarget, message)
+            .at(activity.name.span)
+            .label(template.span, "implements its operations itself");
+        self.diagnostics.push(warning.section("3.6.23.1"));
+    }
+
+    /// A node's own part of a generated workflow.
+    fn expanded(
+        &mut self,
+        node: NodeIndex,
+        which: Declarative,
+        (index, activity): (u32, u32),
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let name = &self.builder.plan.workflow_steps[index as usize].name;
+        let scope = format!("{}step.{name}/{activity}/", self.builder.scope());
+        let outer = self.builder.enter(scope);
+        let ends = of_node(which, self.behaviors, node, self.builder, waits);
+        self.builder.leave(outer);
+        self.diagnostics.all_ok(ends).unwrap_or_default()
+    }
+
+    /// Statement I5: the workflow in place of the activity.
+    fn inline(
+        &mut self,
+        activity: &TopologyActivity,
+        (index, position): (u32, u32),
+        frame: &WorkflowFrame,
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let name = &*activity.name.value;
+        let step = &self.builder.plan.workflow_steps[index as usize].name;
+        let scope = format!("{}step.{step}/{position}/{name}/", self.builder.scope());
+        let mut workflows = self.topology().workflows.iter();
+        let ends =
+            match (workflows.find(|workflow| workflow.name == name), Declarative::named(name)) {
+                (Some(workflow), _) if self.stack.contains(&&*workflow.name) => {
+                    let message = format!("the workflow `{name}` inlines itself");
+                    let error = Diagnostic::error(Code::CyclicWorkflow, message);
+                    self.diagnostics.push(error.at(activity.name.span).section("3.6.23.4"));
+                    waits.to_vec()
+                }
+                (Some(workflow), _) => {
+                    let outer = self.builder.enter(scope);
+                    let ends = self.inlined(workflow, activity, frame, waits);
+                    self.builder.leave(outer);
+                    ends
+                }
+                (None, Some(which)) => {
+                    let outer = self.builder.enter(scope);
+                    self.builder.forget_calls();
+                    let ends = declarative(which, self.behaviors, self.order, self.builder, waits);
+                    self.builder.forget_calls();
+                    self.builder.leave(outer);
+                    self.diagnostics.all_ok(ends).unwrap_or_default()
+                }
+                (None, None) => {
+                    let error = unknown_workflow(self.topology(), name).at(activity.name.span);
+                    self.diagnostics.push(error);
+                    waits.to_vec()
+                }
+            };
+        if ends.is_empty() { waits.to_vec() } else { ends }
+    }
+
+    fn inlined(
+        &mut self,
+        workflow: &'t TopologyWorkflow,
+        activity: &TopologyActivity,
+        frame: &WorkflowFrame,
+        waits: &[PlanStepIndex],
+    ) -> Vec<PlanStepIndex> {
+        let given = activity.inputs.iter();
+        let given =
+            given.map(|input| (input.name.clone(), filled(&input.value.value, &frame.inputs)));
+        let inputs = self.inputs(workflow, given.collect(), Some(activity.name.span));
+        let mut guards = frame.guards.clone();
+        let own = workflow.preconditions.iter().filter_map(|one| self.precondition(one));
+        guards.extend(own.collect::<Vec<_>>());
+        self.workflow(workflow, &WorkflowFrame { guards, inputs }, waits)
+    }
+}
+
+/// In which order the steps of a workflow come.
+struct StepOrder {
+    /// Of each step, those that it comes after.
+    before: Vec<Vec<usize>>,
+    /// Steps that come only where others fail.
+    is_handler: Vec<bool>,
+    /// Each behind those that it comes after.
+    sorted: Vec<usize>,
+}
+
+impl StepOrder {
+    fn of(steps: &[TopologyStep]) -> Self {
+        let is_handler = handlers(steps);
+        let mut before = vec![Vec::new(); steps.len()];
+        for (index, step) in steps.iter().enumerate() {
+            for next in step.on_success.iter().filter_map(|next| next.step) {
+                // What comes in the normal course does not wait for what comes where it fails.
+                if !is_handler[index] || is_handler[next.index()] {
+                    before[next.index()].push(index);
+                }
+            }
+        }
+        let mut order = Self { before, is_handler, sorted: Vec::new() };
+        order.sort();
+        order
+    }
+
+    /// As many as can be put in order; what handles failures comes last.
+    fn sort(&mut self) {
+        let mut open: Vec<_> = self.before.iter().map(Vec::len).collect();
+        let mut behind = vec![Vec::new(); open.len()];
+        for (index, before) in self.before.iter().enumerate() {
+            before.iter().for_each(|&one| behind[one].push(index));
+        }
+        let key = |index: usize| std::cmp::Reverse((self.is_handler[index], index));
+        let ready = (0..open.len()).filter(|&index| open[index] == 0).map(key);
+        let mut ready: std::collections::BinaryHeap<_> = ready.collect();
+        while let Some(std::cmp::Reverse((_, index))) = ready.pop() {
+            self.sorted.push(index);
+            for &next in &behind[index] {
+                open[next] -= 1;
+                if open[next] == 0 {
+                    ready.push(key(next));
+                }
+            }
+        }
+    }
+
+    /// Why not all could be put in order.
+    fn cycle(&self, steps: &[TopologyStep]) -> Option<Diagnostic> {
+        if self.sorted.len() == steps.len() {
+            return None;
+        }
+        let edges: Vec<Vec<_>> = steps
+            .iter()
+            .map(|step| {
+                let next = step.on_success.iter().filter_map(|next| Some((next.step?, next)));
+                next.map(|(step, next)| (step.index(), next.name.span)).collect()
+            })
+            .collect();
+        let cycle = shortest_cycles(&edges).into_iter().next()?;
+        let names: Vec<_> =
+            cycle.iter().map(|(index, _)| format!("`{}`", steps[*index].name)).collect();
+        let message = format!("steps follow one another in a circle: {}", names.join(", "));
+        let mut error = Diagnostic::error(Code::CyclicWorkflow, message);
+        for (position, (index, span)) in cycle.iter().enumerate() {
+            let follows = format!("follows `{}`", steps[*index].name);
+            error = if position == 0 { error.at(*span) } else { error };
+            error = error.label(*span, follows);
+        }
+        Some(error.section("7.3"))
+    }
+}
+
+/// The steps that are reached by a failure only.
+fn handlers(steps: &[TopologyStep]) -> Vec<bool> {
+    let mut is_named = vec![[false; 2]; steps.len()];
+    for step in steps {
+        for (way, names) in [&step.on_success, &step.on_failure].into_iter().enumerate() {
+            names
+                .iter()
+                .filter_map(|next| next.step)
+                .for_each(|it| is_named[it.index()][way] = true);
+        }
+    }
+    let starts = |index: &usize| is_named[*index] == [false, false];
+    let mut is_normal = vec![false; steps.len()];
+    let mut open: Vec<_> = (0..steps.len()).filter(starts).collect();
+    // Where all steps follow others, there is a circle, which is told.
+    while let Some(index) = open.pop() {
+        if !std::mem::replace(&mut is_normal[index], true) {
+            let next = steps[index].on_success.iter().filter_map(|next| next.step);
+            open.extend(next.map(|step| step.index()));
+        }
+    }
+    let mut is_handler = vec![false; steps.len()];
+    let mut open: Vec<_> = steps
+        .iter()
+        .flat_map(|step| step.on_failure.iter().filter_map(|next| next.step))
+        .map(|step| step.index())
+        .collect();
+    while let Some(index) = open.pop() {
+        if !is_normal[index] && !std::mem::replace(&mut is_handler[index], true) {
+            let next = steps[index].on_success.iter().filter_map(|next| next.step);
+            open.extend(next.map(|step| step.index()));
+        }
+    }
+    is_handler
+}
+
+/// Inputs that a workflow gives win over those of the template (statement I3).
+fn assign(call: &mut PlanCall, inputs: &[AssignedValue], workflow: &str) {
+    for input in inputs {
+        let from = format!("workflow.{workflow}");
+        call.assign(&input.name, input.value.value.clone(), &from, input.value.span);
+    }
+}
+
+/// A value in which inputs of the workflow have their values (statement I8).
+fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
+    let input = |name: &str| inputs.iter().find(|(known, _)| known == name).map(|(_, it)| it);
+    match value {
+        Value::Map(entries) => {
+            if let [(function, Value::String(name))] = &**entries
+                && &**function == "get_input"
+                && let Some(value) = input(name)
+            {
+                return value.clone();
+            }
+            let fill = |(key, value): &(std::sync::Arc<str>, Value)| {
+                (std::sync::Arc::clone(key), filled(value, inputs))
+            };
+            Value::Map(entries.iter().map(fill).collect())
+        }
+        Value::List(items) => Value::List(items.iter().map(|item| filled(item, inputs)).collect()),
+        other => other.clone(),
+    }
+}
