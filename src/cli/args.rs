@@ -475,9 +475,10 @@ pub(crate) struct PlanArgs {
     /// also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the plan
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub format: PlanFormat,
+    /// Format of the plan; by default what the file is called after (`.json`, `.mmd`, `.dot`,
+    /// `.svg`, `.mk`, `.yaml`), else `human`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<PlanFormat>,
 }
 
 /// How one variant becomes another one.
@@ -555,6 +556,11 @@ pub(crate) enum OrderFormat {
 pub(crate) enum PlanFormat {
     Human,
     Json,
+    Mermaid,
+    Dot,
+    Svg,
+    Make,
+    Yaml,
 }
 
 #[derive(Debug, Args)]

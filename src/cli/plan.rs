@@ -5,7 +5,7 @@ use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, simulate};
-use cuvee::draw::plan::{PlanDocument, human, workflows};
+use cuvee::draw::plan::{PlanDocument, dot, human, make, mermaid, svg, workflows, yaml};
 use cuvee::explore::Answer;
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
 use cuvee::source::FileId;
@@ -13,6 +13,7 @@ use cuvee::value::Value;
 use cuvee::yaml::{Limits, parse};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
+use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,15 +27,56 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     let answer = planned(args, &read)?;
     reporter.report(&answer.warnings, &answer.sources);
     let plan = &answer.result;
+    let format = args.format.or_else(|| named(args.output.as_deref()?));
+    let format = format.unwrap_or(PlanFormat::Human);
     if args.simulate.simulate {
-        return simulate::run(args, plan, &answer.sources, &read, reporter);
+        return simulate::run(args, format, plan, &answer.sources, &read, reporter);
     }
-    let text = match args.format {
-        PlanFormat::Human => human(plan, args.all_steps),
+    let text = match format {
+        PlanFormat::Human => whole_or_start(human(plan, args.all_steps), args.output.as_deref()),
         PlanFormat::Json => json(&PlanDocument::of(plan, &answer.sources, args.reveal)),
+        PlanFormat::Mermaid => mermaid(plan),
+        PlanFormat::Dot => dot(plan),
+        PlanFormat::Svg => svg(plan),
+        PlanFormat::Make => make(plan, args.reveal),
+        PlanFormat::Yaml => yaml(plan).map_err(|error| Failure {
+            diagnostics: vec![error],
+            sources: answer.sources.clone(),
+        })?,
     };
     output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
+}
+
+/// The format that a file is called after.
+fn named(file: &Path) -> Option<PlanFormat> {
+    match file.extension()?.to_str()? {
+        "json" => Some(PlanFormat::Json),
+        "mmd" => Some(PlanFormat::Mermaid),
+        "dot" => Some(PlanFormat::Dot),
+        "svg" => Some(PlanFormat::Svg),
+        "yaml" | "yml" => Some(PlanFormat::Yaml),
+        "mk" => Some(PlanFormat::Make),
+        _ => None,
+    }
+}
+
+/// Nobody reads more lines than this on a terminal.
+const LINES: usize = 200;
+
+/// All of a text; on a terminal its first lines, and how many more there are.
+fn whole_or_start(text: String, output: Option<&Path>) -> String {
+    let is_shown = output.is_none_or(output::is_stdout) && stdout().is_terminal();
+    if is_shown { start(text) } else { text }
+}
+
+fn start(text: String) -> String {
+    let Some((end, _)) = text.match_indices('\n').nth(LINES - 1) else { return text };
+    let more = text[end + 1..].lines().count();
+    match more {
+        0 => text,
+        _ => format!("{}\n... and {more} more lines: `--output FILE` writes all\n", &text[..end]),
+    }
 }
 
 fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
@@ -77,9 +119,10 @@ fn list(args: &PlanArgs, read: &ReadFiles, reporter: &Reporter) -> Outcome {
     let resolver = select::chosen(template, &args.choose)?.files(read.clone());
     let answer = resolver.workflows()?;
     reporter.report(&answer.warnings, &answer.sources);
-    let text = match args.format {
-        PlanFormat::Json => json(&WorkflowList { workflows: &answer.result }),
-        PlanFormat::Human => workflows(&answer.result),
+    let format = args.format.or_else(|| named(args.output.as_deref()?));
+    let text = match format {
+        Some(PlanFormat::Json) => json(&WorkflowList { workflows: &answer.result }),
+        _ => workflows(&answer.result),
     };
     output::deliver(args.output.as_deref(), text, read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
@@ -108,5 +151,21 @@ fn adaptation(args: &AdaptArgs) -> Adaptation {
         moved: args.moved.clone(),
         recreate: args.recreate.clone(),
         removals_first: args.removals_first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_get_the_start_of_what_is_long() {
+        let lines = |count: usize| (0..count).map(|line| format!("{line}\n")).collect::<String>();
+        assert_eq!(start(lines(LINES)), lines(LINES));
+        let shown = start(lines(LINES + 3));
+        assert!(shown.starts_with(&lines(LINES)));
+        assert_eq!(shown.lines().count(), LINES + 1);
+        assert!(shown.ends_with("... and 3 more lines: `--output FILE` writes all\n"), "{shown}");
+        assert_eq!(start(String::new()), "");
     }
 }

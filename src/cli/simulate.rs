@@ -15,6 +15,7 @@ use std::process::ExitCode;
 /// Simulates a plan.
 pub(super) fn run(
     args: &PlanArgs,
+    format: PlanFormat,
     plan: &Plan,
     sources: &SourceMap,
     read: &ReadFiles,
@@ -27,13 +28,18 @@ pub(super) fn run(
     let how = SimulationOptions { fail: fail.clone(), assume_unmet };
     let simulation = simulate(plan, &start, &how).map_err(failed)?;
     let Diagnostics(found) = &simulation.diagnostics;
-    let text = match args.format {
+    let text = match format {
         // What may not begin has nothing to show.
         PlanFormat::Human if simulation.diagnostics.has_errors() => None,
         PlanFormat::Human => Some(simulated(plan, &simulation)),
         PlanFormat::Json => {
             let document = PlanDocument::of(plan, sources, args.reveal).simulated(&simulation);
             Some(json(&document))
+        }
+        _ => {
+            let message = "a simulation is written for people or as JSON";
+            let help = "use `--format human` or `--format json`, or leave out `--simulate`";
+            return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
         }
     };
     if let Some(text) = text {

@@ -4,7 +4,7 @@ use super::{Drawing, State, cut, short_types};
 use std::fmt::Write;
 
 /// Names longer than this make boxes too wide.
-const LABEL: usize = 48;
+pub(super) const LABEL: usize = 48;
 
 impl Drawing<'_> {
     /// As a graph in DOT: bold lines lead to hosts, dashed ones are connections; conditions are in
@@ -73,12 +73,12 @@ impl Drawing<'_> {
     }
 }
 
-fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "    {content};");
 }
 
-fn node_colors(state: State) -> &'static str {
+pub(super) fn node_colors(state: State) -> &'static str {
     match state {
         State::Plain => "fillcolor=\"#f6f8fa\", color=\"#57606a\", fontcolor=\"#1f2328\"",
         State::Present => "fillcolor=\"#ddf4ff\", color=\"#0969da\", fontcolor=\"#0a3069\"",
@@ -88,7 +88,7 @@ fn node_colors(state: State) -> &'static str {
     }
 }
 
-fn line_color(state: State) -> &'static str {
+pub(super) fn line_color(state: State) -> &'static str {
     match state {
         State::Plain => "#57606a",
         State::Present => "#0969da",
@@ -99,7 +99,7 @@ fn line_color(state: State) -> &'static str {
 }
 
 /// Text for between quotes. Graphviz knows escapes of its own there, and the entities of HTML.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -4,7 +4,7 @@ use super::{Drawing, State, cut, short_conditions, short_types};
 use std::fmt::Write;
 
 /// Labels longer than this spoil the picture.
-const LABEL: usize = 40;
+pub(super) const LABEL: usize = 40;
 
 /// How nodes look; grey goes well with light and dark.
 const CLASSES: [(State, &str); 4] = [
@@ -71,9 +71,14 @@ impl Drawing<'_> {
     }
 }
 
-fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "    {content}");
+}
+
+/// How nodes look in a state.
+pub(super) fn style(state: State) -> Option<&'static str> {
+    CLASSES.iter().find_map(|&(of, style)| (of == state).then_some(style))
 }
 
 fn class(state: State) -> String {
@@ -93,7 +98,7 @@ fn label(name: &str, hosting: bool, conditions: &[String]) -> String {
 
 /// Text for between quotes. Whatever might mean something to mermaid, or to the HTML that it makes,
 /// is named by its number.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -25,8 +25,8 @@ impl Default for Svg {
 }
 
 /// Around everything.
-const MARGIN: f64 = 24.0;
-const BOX_HEIGHT: f64 = 48.0;
+pub(super) const MARGIN: f64 = 24.0;
+pub(super) const BOX_HEIGHT: f64 = 48.0;
 const BOX_PADDING: f64 = 16.0;
 const BOX_WIDTH: f64 = 92.0;
 /// How wide a box gets for each line at one of its sides, and how wide at most.
@@ -38,7 +38,7 @@ const OPEN_END: f64 = 12.0;
 const LABEL: usize = 32;
 const NAME_SIZE: f64 = 14.0;
 const TYPE_SIZE: f64 = 11.0;
-const LEGEND_SIZE: f64 = 12.0;
+pub(super) const LEGEND_SIZE: f64 = 12.0;
 /// How long an arrow head is.
 const HEAD: f64 = 9.0;
 
@@ -46,7 +46,8 @@ impl Drawing<'_> {
     /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the
     /// state; `data-id` is the identifier.
     pub fn to_svg(&self, svg: &Svg) -> String {
-        let boxes: Vec<_> = self.nodes().map(|(node, _)| BoxLabel::of(node)).collect();
+        let boxes: Vec<_> =
+            self.nodes().map(|(node, _)| BoxLabel::of(&node.name, &short_types(node))).collect();
         let (sizes, edges) = self.shapes(&boxes);
         let layout = layout(&sizes, &edges);
         let legend = if svg.legend { self.legend() } else { Legend::default() };
@@ -55,7 +56,7 @@ impl Drawing<'_> {
             height: layout.size.height + legend.height() + 2.0 * MARGIN,
         };
         let mut ink = Ink::default();
-        ink.open(drawn, svg.style);
+        ink.open(drawn, "Topology", svg.style);
         let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN };
         ink.put(format_args!(
             "<g transform=\"translate({} {})\">\n",
@@ -68,8 +69,7 @@ impl Drawing<'_> {
         }
         ink.put(format_args!("</g>\n"));
         legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + layout.size.height });
-        ink.put(format_args!("</svg>\n"));
-        ink.0
+        ink.close()
     }
 
     /// The boxes of nodes and the open ends of relations, and what connects them.
@@ -204,17 +204,26 @@ impl Drawing<'_> {
 }
 
 /// The two lines in a box, and the width that they need.
-struct BoxLabel {
+pub(super) struct BoxLabel {
     name: String,
-    types: String,
-    width: f64,
+    below: String,
+    pub(super) width: f64,
 }
 
 impl BoxLabel {
-    fn of(node: &OutlineNode) -> Self {
-        let (name, types) = (cut(&node.name, LABEL), cut(&short_types(node), LABEL));
-        let text = (text_width(&name, NAME_SIZE) * BOLD).max(text_width(&types, TYPE_SIZE));
-        Self { name, types, width: (text + 2.0 * BOX_PADDING).max(BOX_WIDTH).ceil() }
+    pub(super) fn of(name: &str, below: &str) -> Self {
+        let (name, below) = (cut(name, LABEL), cut(below, LABEL));
+        let text = (text_width(&name, NAME_SIZE) * BOLD).max(text_width(&below, TYPE_SIZE));
+        Self { name, below, width: (text + 2.0 * BOX_PADDING).max(BOX_WIDTH).ceil() }
+    }
+
+    pub(super) fn draw(&self, ink: &mut Ink, centre: Point) {
+        let alone = self.below.is_empty();
+        let y = centre.y + if alone { 5.0 } else { -2.0 };
+        ink.text("name", Point { x: centre.x, y }, &self.name);
+        if !alone {
+            ink.text("type", Point { x: centre.x, y: centre.y + 14.0 }, &self.below);
+        }
     }
 }
 
@@ -240,15 +249,7 @@ fn draw_node(
         let inner = Size { width: size.width - 7.0, height: size.height - 7.0 };
         ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
     }
-    let alone = label.types.is_empty();
-    ink.text(
-        "name",
-        Point { x: centre.x, y: centre.y + if alone { 5.0 } else { -2.0 } },
-        &label.name,
-    );
-    if !alone {
-        ink.text("type", Point { x: centre.x, y: centre.y + 14.0 }, &label.types);
-    }
+    label.draw(ink, centre);
     // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the
     // sign of the state only.
     let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
@@ -257,15 +258,15 @@ fn draw_node(
 }
 
 /// The ink of one line.
-struct DrawnLine {
-    path: String,
-    head: String,
+pub(super) struct DrawnLine {
+    pub(super) path: String,
+    pub(super) head: String,
     /// Where the sign of a condition is.
     option: Point,
 }
 
 impl DrawnLine {
-    fn along(route: &Route, fork: usize, filled: bool) -> Self {
+    pub(super) fn along(route: &Route, fork: usize, filled: bool) -> Self {
         match route {
             Route::Through(points) => Self::through(points, fork, filled),
             Route::Loop { from, to, reach } => {
@@ -446,18 +447,18 @@ impl Legend {
 
 /// What is written so far.
 #[derive(Default)]
-struct Ink(String);
+pub(super) struct Ink(String);
 
 impl Ink {
-    fn put(&mut self, content: fmt::Arguments<'_>) {
+    pub(super) fn put(&mut self, content: fmt::Arguments<'_>) {
         // Writing to a string does not fail.
         let _ = self.0.write_fmt(content);
     }
 
-    fn open(&mut self, size: Size, style: bool) {
+    pub(super) fn open(&mut self, size: Size, label: &str, style: bool) {
         let (width, height) = (size.width.ceil(), size.height.ceil());
         self.put(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Topology\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n"
         ));
         if style {
             self.put(format_args!("<style>\n{STYLE}</style>\n"));
@@ -465,7 +466,12 @@ impl Ink {
         self.put(format_args!("<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n"));
     }
 
-    fn rect(&mut self, class: &str, corner: Point, size: Size, radius: f64) {
+    pub(super) fn close(mut self) -> String {
+        self.put(format_args!("</svg>\n"));
+        self.0
+    }
+
+    pub(super) fn rect(&mut self, class: &str, corner: Point, size: Size, radius: f64) {
         let (x, y, width, height) =
             (Length(corner.x), Length(corner.y), Length(size.width), Length(size.height));
         self.put(format_args!(
@@ -473,7 +479,7 @@ impl Ink {
         ));
     }
 
-    fn text(&mut self, class: &str, at: Point, text: &str) {
+    pub(super) fn text(&mut self, class: &str, at: Point, text: &str) {
         self.put(format_args!(
             "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>",
             Length(at.x),
@@ -484,7 +490,7 @@ impl Ink {
 }
 
 /// A length with at most one digit behind the point.
-struct Length(f64);
+pub(super) struct Length(pub(super) f64);
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -495,7 +501,7 @@ impl fmt::Display for Length {
 }
 
 /// Text for content and attributes, without what XML cannot say.
-struct Text<'t>(&'t str);
+pub(super) struct Text<'t>(pub(super) &'t str);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -516,7 +522,7 @@ impl fmt::Display for Text<'_> {
 const BOLD: f64 = 1.08;
 
 /// How wide a text is at most in the fonts that are usual, of which DejaVu is the widest.
-fn text_width(text: &str, size: f64) -> f64 {
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '|' | '.' | ',' | ':' | ';' | '\'' | ' ' | '!' => 0.35,
         'f' | 'r' | 't' | 'I' | 'J' | '(' | ')' | '[' | ']' | '-' | '/' => 0.42,

@@ -1,10 +1,22 @@
 //! Plans as text: for people, for programs, and for what runs them.
 
+mod dot;
 mod human;
 mod json;
+mod make;
+mod mermaid;
+mod picture;
 mod simulation;
+mod svg;
+mod visible;
 mod words;
+mod yaml;
 
+pub use dot::dot;
 pub use human::{human, workflows};
 pub use json::PlanDocument;
+pub use make::make;
+pub use mermaid::mermaid;
 pub use simulation::simulated;
+pub use svg::svg;
+pub use yaml::yaml;

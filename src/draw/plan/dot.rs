@@ -1,0 +1,64 @@
+//! A plan as a graph in DOT.
+
+use super::picture::PlanPicture;
+use crate::draw::State;
+use crate::draw::cut;
+use crate::draw::dot::{LABEL, escaped, line, line_color, node_colors};
+use crate::orchestrate::plan::Plan;
+
+/// A plan as a graph in DOT: a cluster a round, an arrow a wait.
+///
+/// ```
+/// use cuvee::plan::PlanQuery;
+/// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+/// assert!(cuvee::draw::plan::dot(&plan).starts_with("digraph plan {\n"));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+pub fn dot(plan: &Plan) -> String {
+    let picture = PlanPicture::of(plan);
+    let mut out = String::from("digraph plan {\n");
+    line(
+        &mut out,
+        format_args!(
+            "graph [rankdir=TB, nodesep=0.4, ranksep=0.5, bgcolor=transparent, fontname=\"sans-serif\", fontsize=10]"
+        ),
+    );
+    line(
+        &mut out,
+        format_args!(
+            "node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=12, margin=\"0.2,0.1\"]"
+        ),
+    );
+    line(&mut out, format_args!("edge [color=\"{}\"]", line_color(State::Plain)));
+    if let Some(note) = &picture.note {
+        line(&mut out, format_args!("graph [label=\"{}\", labelloc=t]", escaped(note)));
+    }
+    for (wave, members) in picture.waves() {
+        if let Some(wave) = wave {
+            out.push_str(&format!("    subgraph cluster_{wave} {{\n"));
+            line(&mut out, format_args!("label=\"{wave}\"; labeljust=l; color=\"#d0d7de\""));
+        }
+        for index in members {
+            let one = &picture.boxes[index];
+            let texts = [&one.title, &one.detail].into_iter().filter(|text| !text.is_empty());
+            let label: Vec<_> = texts.map(|text| escaped(&cut(text, LABEL))).collect();
+            let (about, id) = (escaped(&one.about), escaped(&one.identifier));
+            let (label, class) = (label.join("\\n"), one.kind.as_str());
+            let colors = node_colors(one.kind.look());
+            line(
+                &mut out,
+                format_args!(
+                    "s{index} [label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", {colors}]"
+                ),
+            );
+        }
+        if wave.is_some() {
+            out.push_str("    }\n");
+        }
+    }
+    for (wait, index) in &picture.edges {
+        line(&mut out, format_args!("s{wait} -> s{index}"));
+    }
+    out.push_str("}\n");
+    out
+}

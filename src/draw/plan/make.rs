@@ -1,0 +1,240 @@
+//! A plan as a makefile: `make -j` runs side by side what may, and keeps the order.
+
+use super::visible::VisibleSteps;
+use super::words::{implementation, operation};
+use crate::orchestrate::plan::{CallInput, Plan, PlanStepIndex};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// A plan as a makefile: a target is a step, its prerequisites are what that waits for, and `RUN` is
+/// told the element, the operation, what implements it, and its inputs. What is sensitive is taken
+/// from variables of the environment, unless it is to be shown.
+///
+/// ```
+/// use cuvee::plan::PlanQuery;
+/// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+/// assert!(cuvee::draw::plan::make(&plan, false).contains("RUN ?= echo\n"));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+pub fn make(plan: &Plan, reveal: bool) -> String {
+    let visible = VisibleSteps::of(plan);
+    let targets: Vec<_> =
+        visible.steps.iter().map(|&id| target_name(&plan.identifier(id))).collect();
+    let mut secrets = Secrets { numbers: FxHashMap::default(), about: Vec::new(), reveal };
+    let mut rules = String::new();
+    for (index, &id) in visible.steps.iter().enumerate() {
+        let waits = visible.after[index].iter().map(|&wait| &*targets[wait]);
+        guards(plan, id, visible.is_handler[index], &mut rules);
+        rule(&mut rules, &targets[index], waits);
+        if let Some(recipe) = recipe(plan, id, &mut secrets) {
+            line(&mut rules, format_args!("\t@{recipe}"));
+        }
+    }
+    let goal = target_name(&plan.workflow);
+    let wanted = targets.iter().zip(&visible.is_handler).filter(|(_, handler)| !**handler);
+    let mut out = secrets.head(plan);
+    rule(&mut out, &goal, wanted.map(|(target, _)| &**target));
+    rule(&mut out, ".PHONY", std::iter::once(&*goal).chain(targets.iter().map(|one| &**one)));
+    out.push_str(&rules);
+    out
+}
+
+fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{content}");
+}
+
+/// A target with its prerequisites, in lines that people can read.
+fn rule<'t>(out: &mut String, target: &str, waits: impl Iterator<Item = &'t str>) {
+    let mut waits: Vec<_> = waits.collect();
+    waits.insert(0, "");
+    let separator = if waits.len() > 4 { " \\\n  " } else { " " };
+    line(out, format_args!("{target}:{}", waits.join(separator)));
+}
+
+/// What make cannot ask for is said at least.
+fn guards(plan: &Plan, id: PlanStepIndex, is_handler: bool, out: &mut String) {
+    out.push('\n');
+    if is_handler {
+        line(out, format_args!("# Only where another step fails."));
+    }
+    let written = plan.step(id).activity.map(|(written, _)| &plan.workflow_steps[written as usize]);
+    for guard in written.into_iter().flat_map(|written| &written.guards) {
+        line(out, format_args!("# Only if `{}`.", remark(&write_flow(&guard.condition))));
+    }
+}
+
+/// What a step runs, as a line for the shell; nothing where it only waits.
+fn recipe(plan: &Plan, id: PlanStepIndex, secrets: &mut Secrets) -> Option<String> {
+    let step = plan.step(id);
+    if !step.is_run() {
+        return None;
+    }
+    let element = step.element.map(|element| &*plan.element(element).identifier);
+    let words = [element.unwrap_or(&plan.workflow), operation(plan, id), implementation(plan, id)];
+    let mut line = String::from("$(RUN)");
+    words.iter().for_each(|word| line.extend([" ", &quoted(word)]));
+    for input in plan.call_of(id).into_iter().flat_map(|call| &call.inputs) {
+        let value = secrets.value(input, || plan.identifier(id));
+        line.extend([" ", &quoted(&format!("{}=", input.name)), &value]);
+    }
+    let has_breaks = line.contains(LINE_BREAK);
+    Some(if has_breaks { format!("{SET_LINE_BREAK}{line}") } else { line })
+}
+
+/// The variables of the environment that hold what is sensitive.
+struct Secrets {
+    /// By the text of the value.
+    numbers: FxHashMap<String, usize>,
+    /// What each is.
+    about: Vec<String>,
+    reveal: bool,
+}
+
+impl Secrets {
+    /// The value of an input for the shell. One value is one variable, wherever it is used.
+    fn value(&mut self, input: &CallInput, step: impl FnOnce() -> String) -> String {
+        let text = text(&input.value);
+        if self.reveal || !input.is_sensitive {
+            return quoted(&text);
+        }
+        let next = self.about.len() + 1;
+        let number = *self.numbers.entry(text).or_insert(next);
+        if number == next {
+            self.about.push(format!("`{}` of `{}`", remark(&input.name), remark(&step())));
+        }
+        // The shell says so and fails, where nobody has set it.
+        format!("\"$${{SECRET_{number}?}}\"")
+    }
+
+    /// What stands above all rules.
+    fn head(&self, plan: &Plan) -> String {
+        let mut out = String::new();
+        line(
+            &mut out,
+            format_args!(
+                "# `make -j RUN=./run.sh` runs the workflow `{}`:",
+                remark(&plan.workflow)
+            ),
+        );
+        line(&mut out, format_args!("# ./run.sh ELEMENT OPERATION IMPLEMENTATION NAME=VALUE..."));
+        for (index, about) in self.about.iter().enumerate() {
+            line(&mut out, format_args!("# From the environment: SECRET_{}, {about}.", index + 1));
+        }
+        out.push_str("RUN ?= echo\n\n");
+        out
+    }
+}
+
+/// A value for a command: strings as they are, lists and maps as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        // Texts and numbers always serialise.
+        Value::List(_) | Value::Map(_) => serde_json::to_string(value).unwrap_or_default(),
+        other => write_flow(other),
+    }
+}
+
+/// Text for a comment, which ends with its line; whoever writes it ends it with something else than
+/// a backslash.
+fn remark(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name of a target: no two identifiers have one, and nothing in it means anything to make.
+fn target_name(identifier: &str) -> String {
+    let mut name = String::with_capacity(identifier.len());
+    for (index, c) in identifier.char_indices() {
+        let is_plain = matches!(c, '_' | '/' | '@' | '-') || c == '.' && index > 0;
+        if is_plain || c.is_alphanumeric() {
+            name.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                // Writing to a string does not fail.
+                let _ = write!(name, "+{byte:02X}");
+            }
+        }
+    }
+    name
+}
+
+/// In a recipe a line ends with its command, whatever the quotes, so line breaks come from a
+/// variable of the shell.
+const LINE_BREAK: &str = "'\"$$n\"'";
+const SET_LINE_BREAK: &str = "n=$$(printf '\\nx'); n=$${n%x}; ";
+
+/// A word of a recipe, with all that means something to make or to the shell in quotes. No command
+/// can be told a zero byte.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./@-+,:=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("'\\''"),
+            '$' => out.push_str("$$"),
+            '\n' => out.push_str(LINE_BREAK),
+            '\0' => {}
+            _ => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn names_of_targets_are_harmless_and_differ() {
+        assert_eq!(target_name("node.shop/create"), "node.shop/create");
+        assert_eq!(target_name("relation.db@0.node.a b:%"), "relation.db@0.node.a+20b+3A+25");
+        assert_eq!(target_name(".PHONY"), "+2EPHONY");
+        assert_ne!(target_name("a b"), target_name("a+20b"));
+    }
+
+    /// Whatever a value is, a command is told that value: asked of make and the shell.
+    #[test]
+    fn commands_are_told_what_is_quoted() {
+        let values = [
+            "",
+            "plain",
+            "two words",
+            "it's",
+            "\"double\"",
+            "$HOME $$ $(shell id) ${x}",
+            "`id`",
+            "a\nb",
+            "\n",
+            "ends\n\n",
+            "\n\t-@+tabs",
+            "back\\slash\\",
+            "#no comment",
+            "a=b;c&d|e>f<g",
+            "*?[a]~!{x,y}",
+            "\r\n",
+            "é→😀",
+            "%",
+            "--help",
+            "\\\n\\",
+        ];
+        let directory = tempfile::tempdir().unwrap();
+        for value in values {
+            let word = quoted(value);
+            let set = if word.contains(LINE_BREAK) { SET_LINE_BREAK } else { "" };
+            let file = directory.path().join("Makefile");
+            std::fs::write(&file, format!("all:\n\t@{set}printf '%s' x{word}\n")).unwrap();
+            let output = Command::new("make").arg("-f").arg(&file).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), format!("x{value}"), "{word}");
+        }
+    }
+}

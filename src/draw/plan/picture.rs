@@ -1,0 +1,179 @@
+//! What pictures of a plan show, whatever draws them.
+
+use super::visible::VisibleSteps;
+use super::words::{counted, element, host, implementation, operation, state_after};
+use crate::draw::State;
+use crate::orchestrate::plan::{Plan, PlanPart, PlanStepIndex, StepWork};
+use rustc_hash::FxHashMap;
+
+/// Pictures of more steps than this show nobody anything.
+const LARGEST: usize = 400;
+
+/// Boxes and arrows.
+pub(super) struct PlanPicture {
+    pub boxes: Vec<PictureBox>,
+    /// From what comes before to what waits for it.
+    pub edges: Vec<(usize, usize)>,
+    /// What there is to say of the whole.
+    pub note: Option<String>,
+}
+
+pub(super) struct PictureBox {
+    pub identifier: String,
+    pub title: String,
+    pub detail: String,
+    /// All that is known, a line each.
+    pub about: String,
+    pub kind: BoxKind,
+    /// The round; nothing where it stands for steps of several.
+    pub wave: Option<u32>,
+}
+
+/// What a box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BoxKind {
+    Call,
+    Delegate,
+    State,
+    Nothing,
+}
+
+impl BoxKind {
+    pub(super) const ALL: [Self; 4] = [Self::Call, Self::Delegate, Self::State, Self::Nothing];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Delegate => "delegate",
+            Self::State => "state",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// As which state of a topology it looks.
+    pub(super) fn look(self) -> State {
+        match self {
+            Self::Call => State::Present,
+            Self::Delegate => State::Added,
+            Self::State => State::Plain,
+            Self::Nothing => State::Absent,
+        }
+    }
+
+    pub(super) fn of(plan: &Plan, id: PlanStepIndex) -> Self {
+        let step = plan.step(id);
+        match step.work {
+            work if work.is_delegated() || work == StepWork::External => Self::Delegate,
+            _ if step.call.is_some() => Self::Call,
+            StepWork::OtherState(_) => Self::State,
+            work if work.state().is_some() && step.activity.is_some() => Self::State,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+impl PlanPicture {
+    /// A box a step; where these are too many, a box for all that an element does in one piece.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let visible = VisibleSteps::of(plan);
+        if visible.steps.len() > LARGEST {
+            return Self::of_pieces(plan, &visible);
+        }
+        let boxes = visible.steps.iter().map(|&id| step_box(plan, id)).collect();
+        let waits = visible.after.iter().enumerate();
+        let edges = waits.flat_map(|(index, after)| after.iter().map(move |&wait| (wait, index)));
+        Self { boxes, edges: edges.collect(), note: None }
+    }
+
+    fn of_pieces(plan: &Plan, visible: &VisibleSteps) -> Self {
+        let mut positions = FxHashMap::default();
+        let mut members: Vec<Vec<PlanStepIndex>> = Vec::new();
+        let mut piece_of = Vec::with_capacity(visible.steps.len());
+        for &id in &visible.steps {
+            let step = plan.step(id);
+            let key = (step.part, step.element.filter(|_| step.part.is_none()));
+            let position = *positions.entry(key).or_insert(members.len());
+            if position == members.len() {
+                members.push(Vec::new());
+            }
+            members[position].push(id);
+            piece_of.push(position);
+        }
+        let waits = visible.after.iter().enumerate();
+        let edges = waits.flat_map(|(index, after)| after.iter().map(move |&wait| (wait, index)));
+        let edges = edges.map(|(wait, index)| (piece_of[wait], piece_of[index]));
+        let mut edges: Vec<_> = edges.filter(|(wait, index)| wait != index).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let steps = counted(visible.steps.len(), "step");
+        let note = format!("{steps} are too many for a picture: a box is all that a node does");
+        let boxes = members.iter().map(|members| piece_box(plan, members)).collect();
+        Self { boxes, edges, note: Some(note) }
+    }
+
+    /// The boxes of each round, in their order; of pieces, all in one.
+    pub(super) fn waves(&self) -> Vec<(Option<u32>, Vec<usize>)> {
+        let mut order: Vec<_> = (0..self.boxes.len()).collect();
+        order.sort_by_key(|&index| (self.boxes[index].wave, index));
+        let chunks = order.chunk_by(|&one, &other| self.boxes[one].wave == self.boxes[other].wave);
+        chunks.map(|chunk| (self.boxes[chunk[0]].wave, chunk.to_vec())).collect()
+    }
+}
+
+fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
+    let step = plan.step(id);
+    let kind = BoxKind::of(plan, id);
+    let name = step.element.map(|id| element(plan, id));
+    let does =
+        if kind == BoxKind::Nothing && step.element.is_some() { "" } else { operation(plan, id) };
+    let title = format!("{} {does}", name.unwrap_or_default()).trim().to_owned();
+    let at = host(plan, step.host).map(|host| format!(" on {host}")).unwrap_or_default();
+    let detail = match kind {
+        BoxKind::Delegate => "by the orchestrator".to_owned(),
+        BoxKind::Call => format!("{}{at}", implementation(plan, id)).trim().to_owned(),
+        BoxKind::Nothing if step.element.is_some() => "nothing to run".to_owned(),
+        BoxKind::Nothing | BoxKind::State => String::new(),
+    };
+    let identifier = plan.identifier(id);
+    let mut about = identifier.clone();
+    if !detail.is_empty() {
+        about.extend(["\n", &*detail]);
+    }
+    if let Some(state) = state_after(plan, id) {
+        about.extend(["\nafterwards ", state]);
+    }
+    PictureBox { identifier, title, detail, about, kind, wave: Some(step.wave.max(1)) }
+}
+
+fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
+    let first = plan.step(members[0]);
+    let element = first.element.filter(|_| first.part.is_none());
+    let owner = first.part.map_or(element, |part| plan.part(part).element);
+    let name = owner.map_or_else(|| plan.workflow.clone(), |id| super::words::element(plan, id));
+    // Where nodes both go and come, which of that it is.
+    let (kinds, kind) = (
+        plan.parts.iter().map(|part: &PlanPart| part.kind),
+        first.part.map(|part| plan.part(part).kind),
+    );
+    let is_mixed = kinds.clone().zip(kinds.skip(1)).any(|(one, other)| one != other);
+    let title = match kind.filter(|_| is_mixed) {
+        Some(kind) => format!("{name} {}", kind.as_str()),
+        None => name,
+    };
+    let kinds = members.iter().map(|&id| BoxKind::of(plan, id));
+    let detail = match members {
+        [one] => operation(plan, *one).to_owned(),
+        _ => counted(members.len(), "step"),
+    };
+    let identifier =
+        first.part.map_or_else(|| plan.identifier(members[0]), |part| plan.part_identifier(part));
+    let does: Vec<_> = members.iter().map(|&id| plan.identifier(id)).collect();
+    PictureBox {
+        about: format!("{identifier}\n{}", does.join("\n")),
+        identifier,
+        title,
+        detail,
+        kind: kinds.min_by_key(|kind| *kind as u8).unwrap_or(BoxKind::Nothing),
+        wave: None,
+    }
+}

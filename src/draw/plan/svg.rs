@@ -1,0 +1,74 @@
+//! A plan as SVG, laid out by ourselves.
+
+use super::picture::{PictureBox, PlanPicture};
+use crate::draw::layout::{LayoutEdge, Point, Size, layout};
+use crate::draw::svg::{
+    BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, Text, text_width,
+};
+use crate::orchestrate::plan::Plan;
+
+/// A plan as SVG: what waits is below what it waits for. Groups have the class `step` and that of
+/// their kind; `data-id` is the identifier.
+///
+/// ```
+/// use cuvee::plan::PlanQuery;
+/// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
+/// assert!(cuvee::draw::plan::svg(&plan).contains("data-id=\"node.shop/create\""));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+pub fn svg(plan: &Plan) -> String {
+    let picture = PlanPicture::of(plan);
+    let labels: Vec<_> =
+        picture.boxes.iter().map(|one| BoxLabel::of(&one.title, &one.detail)).collect();
+    let size = |label: &BoxLabel| Size { width: label.width, height: BOX_HEIGHT };
+    let sizes: Vec<_> = labels.iter().map(size).collect();
+    let edge = |&(source, target): &(usize, usize)| {
+        // Below what it waits for, as what hosts is below what it hosts.
+        LayoutEdge { source, target, hosting: true, fork: None }
+    };
+    let layout = layout(&sizes, &picture.edges.iter().map(edge).collect::<Vec<_>>());
+    let note = picture.note.as_deref().unwrap_or_default();
+    let above = if note.is_empty() { 0.0 } else { MARGIN };
+    let drawn = Size {
+        width: layout.size.width.max(text_width(note, LEGEND_SIZE)) + 2.0 * MARGIN,
+        height: layout.size.height + above + 2.0 * MARGIN,
+    };
+    let mut ink = Ink::default();
+    ink.open(drawn, "Plan", true);
+    if !note.is_empty() {
+        ink.text("word", Point { x: MARGIN, y: MARGIN }, note);
+    }
+    let (x, y) = ((drawn.width - layout.size.width) / 2.0, MARGIN + above);
+    ink.put(format_args!("<g transform=\"translate({} {})\">\n", Length(x), Length(y)));
+    let routes = layout.routes.iter().zip(&layout.forks);
+    for (edge, (route, &fork)) in picture.edges.iter().zip(routes) {
+        draw_wait(&mut ink, &picture, *edge, &DrawnLine::along(route, fork, true));
+    }
+    for (index, one) in picture.boxes.iter().enumerate() {
+        draw_box(&mut ink, one, &labels[index], layout.centres[index]);
+    }
+    ink.put(format_args!("</g>\n"));
+    ink.close()
+}
+
+fn draw_wait(ink: &mut Ink, picture: &PlanPicture, (from, to): (usize, usize), line: &DrawnLine) {
+    let (from, to) = (&picture.boxes[from].identifier, &picture.boxes[to].identifier);
+    ink.put(format_args!(
+        "<g class=\"relation plain\"><title>{} → {}</title>",
+        Text(from),
+        Text(to)
+    ));
+    ink.put(format_args!("<path class=\"line\" d=\"{}\"/>", line.path));
+    ink.put(format_args!("<path class=\"head\" d=\"{}\"/></g>\n", line.head));
+}
+
+fn draw_box(ink: &mut Ink, one: &PictureBox, label: &BoxLabel, centre: Point) {
+    let (look, kind, id) = (one.kind.look().as_str(), one.kind.as_str(), Text(&one.identifier));
+    ink.put(format_args!("<g class=\"step {kind} node {look}\" data-id=\"{id}\">"));
+    ink.put(format_args!("<title>{}</title>", Text(&one.about)));
+    let size = Size { width: label.width, height: BOX_HEIGHT };
+    let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };
+    ink.rect("box", corner, size, 8.0);
+    label.draw(ink, centre);
+    ink.put(format_args!("</g>\n"));
+}
