@@ -150,7 +150,7 @@ fn makefiles_tell_commands_what_is_written() {
     let run = |secret: Option<&str>| {
         let mut command = Command::new("make");
         command.arg("-f").arg(&makefile).arg("RUN=printf '<%s>'").env_remove("SECRET_1");
-        secret.into_iter().for_each(|secret| drop(command.env("SECRET_1", secret)));
+        command.envs(secret.map(|secret| ("SECRET_1", secret)));
         command.output().unwrap()
     };
     let told = String::from_utf8(run(Some("it's $HOME")).stdout).unwrap();
