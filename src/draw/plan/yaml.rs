@@ -23,7 +23,7 @@ use std::fmt::Write;
 /// ```
 pub fn yaml(plan: &Plan) -> Result<String, Diagnostic> {
     sayable(plan)?;
-    let phases = Phases::of(plan);
+    let phases = WorkflowPhases::of(plan);
     let names = phases.names(plan);
     let mut out = format!("workflows:\n  {}:\n    steps:", scalar(&plan.workflow));
     if phases.all.is_empty() {
@@ -83,11 +83,11 @@ struct Phase {
     after: Vec<usize>,
 }
 
-struct Phases {
+struct WorkflowPhases {
     all: Vec<Phase>,
 }
 
-impl Phases {
+impl WorkflowPhases {
     fn of(plan: &Plan) -> Self {
         let mut followers = vec![0u32; plan.steps.len()];
         let waits = plan.step_ids().flat_map(|id| plan.after(id));
