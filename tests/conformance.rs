@@ -34,7 +34,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::DelegateTarget, "tests/plan/groups/session.console"),
     (Code::DelegatedLifecycle, "tests/plan/10-delegation/session.console"),
     (Code::Deprecated, "tests/diagnostics/trigger-definition.yaml"),
-    (Code::FailedPrecondition, "src/orchestrate/plan/simulate.rs"),
+    (Code::FailedPrecondition, "tests/plan/07-preconditions/session.console"),
     (Code::IllegalTransition, "tests/plan/simulation/session.console"),
     (Code::InVain, "tests/explore.rs"),
     (Code::IncompatibleRequirement, "tests/diagnostics/requirement-node.yaml"),

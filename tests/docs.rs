@@ -255,11 +255,8 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: [(Code, &str); 3] = [
-    (Code::Csar, "archives are no texts"),
-    (Code::FailedPrecondition, "generated workflows have no preconditions"),
-    (Code::Unproven, "it depends on the time given"),
-];
+const WITHOUT_TEMPLATE: [(Code, &str); 2] =
+    [(Code::Csar, "archives are no texts"), (Code::Unproven, "it depends on the time given")];
 
 #[test]
 fn only_what_no_template_gives_is_explained_without_one() {

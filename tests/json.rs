@@ -69,6 +69,8 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("plan planned.yaml --format json", 0, "plan"),
     ("plan planned.yaml undeploy --format json", 0, "plan"),
     ("plan planned.yaml --simulate --fail node.box --format json", 1, "plan"),
+    ("plan planned.yaml check --simulate --fail step.first --format json", 1, "plan"),
+    ("plan planned.yaml --list --format json", 0, "plan-list"),
     ("plan --from planned.yaml --to next.yaml --recreate box --format json", 0, "plan"),
     ("plan --from planned.yaml --to next.yaml --format json", 0, "plan"),
     ("test shop --format json", 0, "test"),
@@ -152,10 +154,21 @@ topology_template:
             create: { implementation: { primary: install, dependencies: [tools.sh], timeout: 60 }, inputs: { port: 80 } }
             start: start.sh
     box: { type: tosca.nodes.Compute }
+  workflows:
+    check:
+      description: Looks after it.
+      inputs: { depth: { type: integer, default: 1 } }
+      steps:
+        first:
+          target: service
+          filter: [{ state: [{ equal: started }] }]
+          activities: [{ call_operation: Standard.start }]
+          on_failure: [second]
+        second: { target: service, activities: [{ set_state: configured }] }
 ";
 
-/// What a schema describes and no command gives yet, because only written workflows have it.
-const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact", "condition", "guard", "handled_by"])];
+/// What a schema describes and no command gives here.
+const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact"])];
 
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3

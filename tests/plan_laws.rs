@@ -159,7 +159,12 @@ impl Model {
 
     fn plan(&self, workflow: &str, parallel_hosts: bool) -> Plan {
         let order = OrderOptions { parallel_hosts, ..OrderOptions::default() };
-        let query = PlanQuery { workflow: workflow.to_owned(), generated: false, inputs: Vec::new(), order };
+        let query = PlanQuery {
+            workflow: workflow.to_owned(),
+            generated: false,
+            inputs: Vec::new(),
+            order,
+        };
         let answer = self.resolver().plan(&query);
         answer.unwrap_or_else(|error| panic!("{error}\n{}", self.render())).result
     }

@@ -147,6 +147,7 @@ mod tests {
         "timeout",
         "twise",
         "workflow",
+        "workflow_inputs",
     ];
 
     #[test]
