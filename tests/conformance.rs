@@ -28,6 +28,7 @@ fn every_example_has_tests_that_pass() {
 /// Codes that resolving never gives, for it knows all inputs and checks no types; each with what
 /// expects it.
 const ELSEWHERE: &[(Code, &str)] = &[
+    (Code::AttributeBefore, "tests/plan/too-early/session.console"),
     (Code::CyclicDeployment, "tests/plan/cycle/session.console"),
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
     (Code::DeadElement, "tests/inputs_cases.rs"),

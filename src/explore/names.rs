@@ -121,7 +121,7 @@ topology_template:
     }
 
     const SAID: &str =
-        "big: A lot\ntier  a b\nsize  1 9\ncached  true false\nnode.one\nnode.two\nnode.three\n";
+        "big: A lot\ntier  a b\nsize  1 9\ncached  false true\nnode.one\nnode.two\nnode.three\n";
 
     #[test]
     fn names_of_a_template() {

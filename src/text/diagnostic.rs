@@ -98,6 +98,7 @@ codes! {
     AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
     AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
+    AttributeBefore "attribute-before" "An operation asks for an attribute, or for what another operation gave, that is not there yet when it runs. Ask later, such as in `post_configure_target`, or add a relation that orders the two.";
     Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
     CyclicDeployment "cyclic-deployment" "Nodes wait for each other in a circle, so none of them can be deployed first. Break the circle, or leave one of its relations out of the order with `--ignore`.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
@@ -139,13 +140,13 @@ codes! {
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: of types and technologies the first, of what becomes a map the last.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
+    PlanOrder "plan-order" "A workflow that is written by hand instead of the generated one leaves something out, or begins it too early. Add the step, or let it wait.";
     PortableArtifact "portable-artifact" "The file of an artifact is an address or lies in a repository, which is valid, and refused by orchestrators that look for it among the files at hand. Bring a file along, and say in a property what it stands for.";
     PortableMetadata "portable-metadata" "Metadata are strings, which some orchestrators insist on. Write the value in quotes.";
     PortableNode "portable-node" "A requirement definition names no node type, which is valid, and refused by some parsers. Name one, such as `tosca.nodes.Root`.";
     PortableRelationship "portable-relationship" "A requirement definition names no relationship type, or an assignment none of the relationship templates, which is valid, and refused by some orchestrators. Name the type in the definition, and a template in the assignment.";
     PortableRequired "portable-required" "A property is optional here and required by the profile of an orchestrator. Assign it.";
     PortableSchema "portable-schema" "A schema is written as the name of a type, which is valid, and refused by orchestrators that want a map. Write `{ type: ... }`.";
-    PlanOrder "plan-order" "A workflow that is written by hand instead of the generated one leaves something out, or begins it too early. Add the step, or let it wait.";
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";

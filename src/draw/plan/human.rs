@@ -39,8 +39,8 @@ pub fn human(plan: &Plan, all_steps: bool) -> String {
     reasons(plan, &mut text);
     let mut steps: Vec<_> =
         plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
-    steps.sort_by_key(|&id| (is_handler(plan, id), plan.step(id).wave.max(1), id));
-    let normal = steps.partition_point(|&id| !is_handler(plan, id));
+    steps.sort_by_key(|&id| (plan.is_handler(id), plan.step(id).wave.max(1), id));
+    let normal = steps.partition_point(|&id| !plan.is_handler(id));
     let rows: Vec<_> = steps.into_iter().map(|id| row(plan, id)).collect();
     let (rows, handlers) = rows.split_at(normal);
     write(rows, &mut text);
@@ -49,12 +49,6 @@ pub fn human(plan: &Plan, all_steps: bool) -> String {
         write(handlers, &mut text);
     }
     text
-}
-
-/// Whether a step is done only where another one fails.
-fn is_handler(plan: &Plan, id: PlanStepIndex) -> bool {
-    let written = plan.step(id).activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
-    written.is_some_and(|written| written.is_handler)
 }
 
 /// The workflows of a template, for people.
@@ -81,7 +75,8 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
 
 /// What it comes to: changes, operations, rounds.
 fn head(plan: &Plan) -> String {
-    let count = |is: &dyn Fn(PlanStepIndex) -> bool| plan.step_ids().filter(|&id| is(id)).count();
+    let normal = || plan.step_ids().filter(|&id| !plan.is_handler(id));
+    let count = |is: &dyn Fn(PlanStepIndex) -> bool| normal().filter(|&id| is(id)).count();
     let operations = count(&|id| plan.step(id).call.is_some());
     let delegations = count(&|id| plan.step(id).work.is_delegated());
     let mut parts = Vec::new();

@@ -233,10 +233,11 @@ impl<'p> Rest<'p> {
                 nodes.filter(|change| change.class == class).count()
             }
         };
+        let normal = || plan.step_ids().filter(|&id| !plan.is_handler(id));
         Summary {
             classes: ClassCounts(ChangeClass::ALL.map(count)),
-            operations: plan.steps.iter().filter(|step| step.call.is_some()).count(),
-            delegations: plan.steps.iter().filter(|step| step.work.is_delegated()).count(),
+            operations: normal().filter(|&id| plan.step(id).call.is_some()).count(),
+            delegations: normal().filter(|&id| plan.step(id).work.is_delegated()).count(),
             waves: plan.waves(),
         }
     }

@@ -22,6 +22,7 @@ mod flow;
 mod imperative;
 mod model;
 mod order;
+mod premature;
 mod reach;
 mod sensitive;
 mod simulate;
@@ -254,10 +255,15 @@ pub(crate) fn plan(
         (None, Some(which)) => {
             let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
             declarative(which, &behaviors, &query.order, &mut builder, &[])?;
-            match query.inputs.first() {
-                Some((name, _)) => Err(no_input(which, name).into()),
-                None => Ok((builder.plan, Diagnostics::default())),
+            if let Some((name, _)) = query.inputs.first() {
+                return Err(no_input(which, name).into());
             }
+            let mut found = Diagnostics::default();
+            if which == Declarative::Deploy {
+                let is_ignored = query.order.ignored(topology);
+                premature::premature(&behaviors, &is_ignored, &builder.plan, &mut found);
+            }
+            Ok((builder.plan, found))
         }
         (None, None) => Err(unknown_workflow(topology, &query.workflow).into()),
     }

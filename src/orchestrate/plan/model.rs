@@ -443,13 +443,16 @@ impl Plan {
         last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
     }
 
+    /// Whether a step is done only where another one fails.
+    pub fn is_handler(&self, id: PlanStepIndex) -> bool {
+        let written = self.step(id).activity.map(|(index, _)| &self.workflow_steps[index as usize]);
+        written.is_some_and(|written| written.is_handler)
+    }
+
     /// How many rounds it takes.
     pub fn waves(&self) -> u32 {
-        let is_normal = |step: &&PlanStep| {
-            step.activity.is_none_or(|(index, _)| !self.workflow_steps[index as usize].is_handler)
-        };
-        let shown = self.steps.iter().filter(|step| step.is_shown).filter(is_normal);
-        shown.map(|step| step.wave).max().unwrap_or(0)
+        let shown = self.step_ids().filter(|&id| self.step(id).is_shown && !self.is_handler(id));
+        shown.map(|id| self.step(id).wave).max().unwrap_or(0)
     }
 
     /// The identifier of a part: `node.shop/up`.

@@ -1,0 +1,165 @@
+//! Operations that ask for what is not there yet when they run (statement O2).
+
+use super::behavior::Behaviors;
+use super::model::{CallInput, Plan, PlanElementIndex, StepWork};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::value::Value;
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::LifecycleOperation;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Warns of attributes and outputs that a plan which deploys asks for too early. `is_ignored` are
+/// the relations that order nothing.
+pub(super) fn premature(
+    behaviors: &Behaviors<'_, '_>,
+    is_ignored: &[bool],
+    plan: &Plan,
+    found: &mut Diagnostics,
+) {
+    let asks = plan.steps.iter().filter_map(|step| {
+        let (StepWork::Operation(operation), Some(call)) = (step.work, step.call) else {
+            return None;
+        };
+        Some((step.element?, operation, &plan.calls[call.index()].inputs))
+    });
+    let mut check = None;
+    for (element, operation, inputs) in asks {
+        for input in inputs {
+            let mut asked = Vec::new();
+            functions(&input.value, &mut asked);
+            if asked.is_empty() {
+                continue;
+            }
+            let check = check.get_or_insert_with(|| Premature::of(behaviors, is_ignored, plan));
+            let early = asked.into_iter().find_map(|asked| check.early(element, operation, &asked));
+            found.0.extend(early.map(|what| warning(&what, operation, input)));
+        }
+    }
+}
+
+/// A function whose value only a run knows: its name and the texts that it is given.
+struct RuntimeCall<'v> {
+    name: &'v str,
+    arguments: Vec<&'v str>,
+}
+
+fn functions<'v>(value: &'v Value, found: &mut Vec<RuntimeCall<'v>>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| functions(item, found)),
+        Value::Map(entries) => {
+            if let [(name, Value::List(arguments))] = &**entries
+                && matches!(&**name, "get_attribute" | "get_operation_output")
+            {
+                let arguments = arguments.iter().filter_map(Value::as_str).collect();
+                found.push(RuntimeCall { name, arguments });
+            }
+            entries.iter().for_each(|(_, value)| functions(value, found));
+        }
+        _ => {}
+    }
+}
+
+fn warning(what: &str, operation: LifecycleOperation, input: &CallInput) -> Diagnostic {
+    let message = format!("`{}` asks for {what}, which is not there yet", operation.as_str());
+    Diagnostic::warning(Code::AttributeBefore, message)
+        .at(input.span)
+        .section("7.3")
+        .help("ask in an operation that comes later, or add a relation that orders the two")
+}
+
+struct Premature<'p, 't, 'a> {
+    behaviors: &'p Behaviors<'t, 'a>,
+    is_ignored: &'p [bool],
+    plan: &'p Plan,
+    nodes: FxHashMap<String, NodeIndex>,
+    relations: FxHashMap<String, RelationIndex>,
+}
+
+impl<'p, 't, 'a> Premature<'p, 't, 'a> {
+    fn of(behaviors: &'p Behaviors<'t, 'a>, is_ignored: &'p [bool], plan: &'p Plan) -> Self {
+        let topology = behaviors.topology;
+        let nodes = topology.node_ids().map(|id| (topology.node_identifier(id), id));
+        let relations = topology.relation_ids().map(|id| (topology.relation_identifier(id), id));
+        Self { behaviors, is_ignored, plan, nodes: nodes.collect(), relations: relations.collect() }
+    }
+
+    fn topology(&self) -> &'t Topology {
+        self.behaviors.topology
+    }
+
+    /// What an operation asks for that is not there when it runs.
+    fn early(
+        &self,
+        element: PlanElementIndex,
+        operation: LifecycleOperation,
+        asked: &RuntimeCall<'_>,
+    ) -> Option<String> {
+        let identifier = &self.plan.element(element).identifier;
+        let relation = self.relations.get(identifier).map(|&id| self.topology().relation(id));
+        // In whose course of things it runs.
+        let own = match relation {
+            Some(relation) if operation.is_at_target() && !tells(operation) => relation.target?,
+            Some(relation) => relation.source,
+            None => *self.nodes.get(identifier)?,
+        };
+        let (&entity, arguments) = asked.arguments.split_first()?;
+        let meant = match (entity, relation) {
+            ("SELF", None) => own,
+            ("SOURCE", Some(relation)) => relation.source,
+            ("TARGET", Some(relation)) => relation.target?,
+            ("SELF" | "SOURCE" | "TARGET" | "HOST", _) => return None,
+            (name, _) => self.topology().node_named(name)?,
+        };
+        let is_there = match (meant == own, asked.name) {
+            (true, "get_operation_output") => {
+                let [.., said, _] = arguments else { return None };
+                let order = |one: LifecycleOperation| {
+                    LifecycleOperation::STANDARD.iter().position(|known| *known == one)
+                };
+                let before = LifecycleOperation::standard(said).and_then(order);
+                let now = order(operation);
+                before.zip(now).is_none_or(|(before, now)| before < now)
+            }
+            (true, _) => operation != LifecycleOperation::Create,
+            (false, _) => self.comes_first(meant, own) || tells(operation) && relation.is_some(),
+        };
+        let name = &self.topology().node(meant).name;
+        let last = arguments.last().copied().unwrap_or_default();
+        (!is_there).then(|| match asked.name {
+            "get_attribute" => format!("the attribute `{last}` of `{name}`"),
+            _ => format!("the output `{last}` of `{name}`"),
+        })
+    }
+
+    /// Whether a node is started before another one is created.
+    fn comes_first(&self, node: NodeIndex, before: NodeIndex) -> bool {
+        let topology = self.topology();
+        let mut seen = FxHashSet::default();
+        let mut open = Vec::from([before]);
+        while let Some(next) = open.pop() {
+            if next == node {
+                return true;
+            }
+            if seen.insert(next) {
+                let relations = topology.node(next).relations.iter().copied();
+                let ordering = relations
+                    .filter(|&id| !self.is_ignored[id.index()] && self.behaviors.is_ordering(id));
+                open.extend(ordering.filter_map(|id| topology.relation(id).target));
+            }
+        }
+        self.behaviors.is_selected(node)
+    }
+}
+
+/// Whether an operation of a relation runs when both ends are started.
+fn tells(operation: LifecycleOperation) -> bool {
+    use LifecycleOperation as Operation;
+    matches!(
+        operation,
+        Operation::AddTarget
+            | Operation::AddSource
+            | Operation::TargetChanged
+            | Operation::RemoveTarget
+            | Operation::RemoveSource
+    )
+}
