@@ -7,6 +7,7 @@ pub(crate) mod answer;
 pub(crate) mod decimal;
 pub mod diagnostic;
 pub(crate) mod files;
+pub(crate) mod index;
 pub(crate) mod mounted;
 #[cfg(feature = "render")]
 pub mod render;

@@ -5,31 +5,12 @@
 
 pub use crate::tosca::workflow::ActivityKind;
 
+use crate::text::index::indices;
 use crate::text::source::Span;
 use crate::text::value::Value;
 use serde::Serialize;
 
-/// Defines ids: positions in a list.
-macro_rules! ids {
-    ($($(#[$about:meta])* $name:ident)*) => {$(
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-        pub struct $name(u32);
-
-        impl $name {
-            pub(crate) fn new(index: usize) -> Self {
-                Self(index as u32)
-            }
-
-            /// The position in the list.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-
-ids! {
+indices! {
     /// A position in [`Topology::nodes`](super::Topology::nodes).
     NodeIndex
     /// A position in [`Topology::relations`](super::Topology::relations).

@@ -39,8 +39,8 @@ pub fn human(plan: &Plan, all_steps: bool) -> String {
     reasons(plan, &mut text);
     let mut steps: Vec<_> =
         plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
-    steps.sort_by_key(|&id| (plan.is_handler(id), plan.step(id).wave.max(1), id));
-    let normal = steps.partition_point(|&id| !plan.is_handler(id));
+    steps.sort_by_key(|&id| (plan.step(id).is_handler, plan.step(id).wave.max(1), id));
+    let normal = steps.partition_point(|&id| !plan.step(id).is_handler);
     let rows: Vec<_> = steps.into_iter().map(|id| row(plan, id)).collect();
     let (rows, handlers) = rows.split_at(normal);
     write(rows, &mut text);
@@ -75,7 +75,7 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
 
 /// What it comes to: changes, operations, rounds.
 fn head(plan: &Plan) -> String {
-    let normal = || plan.step_ids().filter(|&id| !plan.is_handler(id));
+    let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
     let count = |is: &dyn Fn(PlanStepIndex) -> bool| normal().filter(|&id| is(id)).count();
     let operations = count(&|id| plan.step(id).call.is_some());
     let delegations = count(&|id| plan.step(id).work.is_delegated());

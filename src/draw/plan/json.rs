@@ -233,7 +233,7 @@ impl<'p> Rest<'p> {
                 nodes.filter(|change| change.class == class).count()
             }
         };
-        let normal = || plan.step_ids().filter(|&id| !plan.is_handler(id));
+        let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
         Summary {
             classes: ClassCounts(ChangeClass::ALL.map(count)),
             operations: normal().filter(|&id| plan.step(id).call.is_some()).count(),

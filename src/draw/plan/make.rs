@@ -26,14 +26,14 @@ pub fn make(plan: &Plan, reveal: bool) -> String {
     let mut rules = String::new();
     for (index, &id) in visible.steps.iter().enumerate() {
         let waits = visible.after[index].iter().map(|&wait| &*targets[wait]);
-        guards(plan, id, visible.is_handler[index], &mut rules);
+        guards(plan, id, &mut rules);
         rule(&mut rules, &targets[index], waits);
         if let Some(recipe) = recipe(plan, id, &mut secrets) {
             line(&mut rules, format_args!("\t@{recipe}"));
         }
     }
     let goal = target_name(&plan.workflow);
-    let wanted = targets.iter().zip(&visible.is_handler).filter(|(_, handler)| !**handler);
+    let wanted = targets.iter().zip(&visible.steps).filter(|(_, id)| !plan.step(**id).is_handler);
     let mut out = secrets.head(plan);
     rule(&mut out, &goal, wanted.map(|(target, _)| &**target));
     rule(&mut out, ".PHONY", std::iter::once(&*goal).chain(targets.iter().map(|one| &**one)));
@@ -55,9 +55,9 @@ fn rule<'t>(out: &mut String, target: &str, waits: impl Iterator<Item = &'t str>
 }
 
 /// What make cannot ask for is said at least.
-fn guards(plan: &Plan, id: PlanStepIndex, is_handler: bool, out: &mut String) {
+fn guards(plan: &Plan, id: PlanStepIndex, out: &mut String) {
     out.push('\n');
-    if is_handler {
+    if plan.step(id).is_handler {
         line(out, format_args!("# Only where another step fails."));
     }
     let written = plan.step(id).activity.map(|(written, _)| &plan.workflow_steps[written as usize]);

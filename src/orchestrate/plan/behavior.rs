@@ -13,7 +13,7 @@ use crate::topology::{
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
-    TypeId, Types,
+    TypeId, TypeRef, Types,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -60,6 +60,8 @@ struct TypeBehavior<'a> {
     artifact: Option<(String, Span)>,
     is_provided: bool,
     is_compute: bool,
+    is_ordering: bool,
+    is_connection: bool,
 }
 
 /// What the nodes and relations of a topology do.
@@ -161,17 +163,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// Whether a relation says what comes first: all do whose types are of the specification's
     /// hierarchy, and nothing is known against.
     pub(super) fn is_ordering(&self, relation: RelationIndex) -> bool {
-        let relation = self.topology.relation(relation);
-        let Some(id) = self.relationship_type(relation) else { return true };
-        let root = self.types.find(Family::Relationship, "tosca.relationships.Root");
-        root.is_none_or(|root| self.types.chain(id).any(|ancestor| ancestor == root))
+        let id = self.relationship_type(self.topology.relation(relation));
+        id.is_none_or(|id| self.relationship_behavior(id).is_ordering)
     }
 
-    /// Whether a relation is one of these types, or derives from it.
-    pub(super) fn is_relation_of(&self, relation: RelationIndex, name: &str) -> bool {
+    /// Whether a relation connects a node to another one.
+    pub(super) fn is_connection(&self, relation: RelationIndex) -> bool {
         let id = self.relationship_type(self.topology.relation(relation));
-        let wanted = self.types.find(Family::Relationship, name);
-        id.zip(wanted).is_some_and(|(id, wanted)| self.types.chain(id).any(|one| one == wanted))
+        id.is_some_and(|id| self.relationship_behavior(id).is_connection)
     }
 
     /// What an operation of a node runs; nothing where it has nothing to run.
@@ -313,11 +312,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn is_named(&self, node: NodeIndex, name: &str) -> bool {
         let template = self.topology.node(node);
         let id = self.type_of(Family::Node, template.described.type_name.as_ref());
-        let wanted = self.types.find(Family::Node, name);
-        let is_of_type = id
-            .zip(wanted)
-            .is_some_and(|(id, wanted)| self.types.chain(id).any(|one| one == wanted));
-        template.name == name || is_of_type
+        template.name == name || id.is_some_and(|id| self.derives(id, Family::Node, name))
     }
 
     fn written(
@@ -402,10 +397,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             }
         }
         if is_node {
-            let derives = |name: &str| {
-                let wanted = self.types.find(Family::Node, name);
-                wanted.is_some_and(|wanted| self.types.chain(id).any(|one| one == wanted))
-            };
+            let derives = |name: &str| self.derives(id, Family::Node, name);
             behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
             behavior.is_compute = derives("tosca.nodes.Compute");
             behavior.artifact = effective.artifacts.values().find_map(|part| {
@@ -416,22 +408,33 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 let file = definition.file?;
                 self.is_deployment(id).then(|| Some((file.text()?.to_owned(), file.span())))?
             });
+        } else {
+            let derives = |name: &str| self.derives(id, Family::Relationship, name);
+            // Where the specification's hierarchy is not known, nothing is known against.
+            let root = "tosca.relationships.Root";
+            let is_known = self.types.find(Family::Relationship, root).is_some();
+            behavior.is_ordering = !is_known || derives(root);
+            behavior.is_connection = derives("tosca.relationships.ConnectsTo");
         }
         behavior
     }
 
     fn is_deployment(&self, id: TypeId) -> bool {
-        let wanted = self.types.find(Family::Artifact, "tosca.artifacts.Deployment");
-        wanted.is_some_and(|wanted| self.types.chain(id).any(|one| one == wanted))
+        self.derives(id, Family::Artifact, "tosca.artifacts.Deployment")
+    }
+
+    /// Whether a type is the one of this name, or derives from it.
+    fn derives(&self, id: TypeId, family: Family, name: &str) -> bool {
+        let ancestor = self.types.find(family, name).map(TypeRef::Defined);
+        ancestor.is_some_and(|ancestor| self.types.derives(TypeRef::Defined(id), ancestor))
     }
 
     /// Whether an interface of a type is of this one.
     fn is_interface(&self, kind: Option<Node<'_>>, name: &str) -> bool {
         let Some(kind) = kind else { return false };
-        let find = |file, name: &str| self.types.find_in(file, Family::Interface, name);
-        let own = kind.text().and_then(|text| find(Some(kind.span().file), text));
-        let wanted = find(None, name);
-        own.zip(wanted).is_some_and(|(own, wanted)| self.types.chain(own).any(|one| one == wanted))
+        let find = |text| self.types.find_in(Some(kind.span().file), Family::Interface, text);
+        let own = kind.text().and_then(find);
+        own.is_some_and(|own| self.derives(own, Family::Interface, name))
     }
 
     fn type_operation(

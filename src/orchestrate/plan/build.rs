@@ -16,6 +16,8 @@ pub(super) struct PlanBuilder {
     /// Where each host does its calls one after the other, the last one so far.
     last_calls: FxHashMap<PlanElementIndex, PlanStepIndex>,
     scope: PlanScopeIndex,
+    /// Whether the steps that follow are done only where another one fails.
+    is_handling: bool,
     /// Whether calls on one host may run side by side.
     is_parallel: bool,
 }
@@ -33,6 +35,7 @@ impl PlanBuilder {
             elements: FxHashMap::default(),
             last_calls: FxHashMap::default(),
             scope: PlanScopeIndex::new(0),
+            is_handling: false,
             is_parallel,
         }
     }
@@ -78,6 +81,19 @@ impl PlanBuilder {
         &self.plan.scopes[self.scope.index()]
     }
 
+    /// Lets the steps that follow be done only where another one fails, if those before are not so
+    /// already; gives back whether they are.
+    pub(super) fn handle(&mut self, is_handler: bool) -> bool {
+        let was_handling = self.is_handling;
+        self.is_handling |= is_handler;
+        was_handling
+    }
+
+    /// Lets the steps that follow be done as others were before.
+    pub(super) fn handled(&mut self, was_handling: bool) {
+        self.is_handling = was_handling;
+    }
+
     pub(super) fn call(&mut self, call: PlanCall) -> PlanCallIndex {
         self.plan.calls.push(call);
         PlanCallIndex::new(self.plan.calls.len() - 1)
@@ -99,6 +115,7 @@ impl PlanBuilder {
             part: None,
             activity: None,
             wave: 0,
+            is_handler: self.is_handling,
             is_shown: work.is_delegated() || work == StepWork::External,
         }
     }

@@ -2,8 +2,7 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
-use super::elements;
-use super::model::{ChangeClass, PlanElementIndex, PlanStepIndex};
+use super::model::{ChangeClass, PlanStepIndex};
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{OrderOptions, Relaxation};
 use crate::text::diagnostic::Diagnostics;
@@ -90,9 +89,7 @@ fn alone<'s, 't, 'a, E: Copy>(
     extent: E,
     class: ChangeClass,
 ) -> SceneSide<'s, 't, 'a, E> {
-    let topology = behaviors.topology;
-    let nodes = topology.node_ids().map(|id| (elements::node(builder, topology, id), class));
-    let mut side = SceneSide::at_rest(behaviors, nodes.collect());
+    let mut side = SceneSide::at_rest(behaviors, builder, class);
     side.extents[node.index()] = Some(extent);
     side
 }
@@ -106,18 +103,14 @@ fn whole<'s, 't, 'a, E: Copy>(
     class: ChangeClass,
 ) -> SceneSide<'s, 't, 'a, E> {
     let topology = behaviors.topology;
-    let nodes: Vec<(PlanElementIndex, ChangeClass)> =
-        topology.node_ids().map(|id| (elements::node(builder, topology, id), class)).collect();
     let moves = |id| (!behaviors.is_selected(id)).then_some(extent);
-    let is_ignored: Vec<_> = order.ignored(topology);
+    let is_ignored = order.ignored(topology);
     let ignored = topology.relation_ids().filter(|id: &RelationIndex| is_ignored[id.index()]);
     SceneSide {
-        behaviors,
         extents: topology.node_ids().map(moves).collect(),
-        nodes,
         is_told: vec![true; topology.relations.len()],
         wires: ignored.collect(),
         is_ignored,
-        changed: Vec::new(),
+        ..SceneSide::at_rest(behaviors, builder, class)
     }
 }

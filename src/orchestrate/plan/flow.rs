@@ -15,8 +15,6 @@ pub(super) struct Flow {
     ends: Vec<u32>,
     /// The first steps of written steps that are done where others fail.
     entries: FxHashMap<u32, Vec<PlanStepIndex>>,
-    /// First steps that are done only then.
-    only_handlers: FxHashSet<PlanStepIndex>,
     /// The written step whose activity each scope is.
     owners: Vec<Option<(PlanScopeIndex, u32)>>,
 }
@@ -26,9 +24,9 @@ impl Flow {
         let mut flow = Self::default();
         let mut counts = vec![0u32; plan.steps.len()];
         for id in plan.step_ids() {
-            let waits = plan.after(id).iter().filter(|&&wait| is_wait(plan, wait, id));
-            let waits = waits.map(|wait| counts[wait.index()] += 1).count();
-            flow.waits.push(waits as u32);
+            let waits = plan.after(id);
+            waits.iter().for_each(|wait| counts[wait.index()] += 1);
+            flow.waits.push(waits.len() as u32);
         }
         let mut end = 0;
         let starts = counts.iter().map(|count| {
@@ -39,7 +37,7 @@ impl Flow {
         flow.ends = starts.collect();
         flow.followers = vec![PlanStepIndex::new(0); end as usize];
         for id in plan.step_ids() {
-            for wait in plan.after(id).iter().filter(|&&wait| is_wait(plan, wait, id)) {
+            for wait in plan.after(id) {
                 let end = &mut flow.ends[wait.index()];
                 flow.followers[*end as usize] = id;
                 *end += 1;
@@ -55,7 +53,6 @@ impl Flow {
         if handlers.is_empty() {
             return;
         }
-        let follow: FxHashSet<_> = written.iter().flat_map(|step| &step.on_success).collect();
         for id in plan.step_ids() {
             let Some((written, _)) = plan.step(id).activity else { continue };
             let is_within = |wait: &PlanStepIndex| {
@@ -63,9 +60,6 @@ impl Flow {
             };
             if handlers.contains(&written) && !plan.after(id).iter().any(is_within) {
                 self.entries.entry(written).or_default().push(id);
-                if !follow.contains(&written) {
-                    self.only_handlers.insert(id);
-                }
             }
         }
         self.owners = owners(plan);
@@ -75,11 +69,6 @@ impl Flow {
     pub(super) fn followers_of(&self, id: PlanStepIndex) -> std::ops::Range<usize> {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[id.index()] as usize
-    }
-
-    /// Whether a step is done only where another one fails.
-    pub(super) fn is_only_handler(&self, id: PlanStepIndex) -> bool {
-        self.only_handlers.contains(&id)
     }
 
     /// The first steps of what handles a failure.
@@ -111,14 +100,6 @@ impl Flow {
         let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
         matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
     }
-}
-
-/// Whether a step waits for another to succeed: what handles failures does not.
-fn is_wait(plan: &Plan, before: PlanStepIndex, id: PlanStepIndex) -> bool {
-    let written = |id| plan.step(id).activity.map(|(written, _)| written);
-    let Some((before, after)) = written(before).zip(written(id)) else { return true };
-    let before = &plan.workflow_steps[before as usize];
-    before.on_success.contains(&after) || !before.on_failure.contains(&after)
 }
 
 /// Whether a step only ends what another one began: it is a further activity of a written step, or

@@ -8,6 +8,7 @@ use super::elements;
 use super::model::{
     ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork, WorkflowStep,
 };
+use super::sort::sorted;
 use super::weave::{SceneSide, Up};
 use super::{OrderOptions, unknown_workflow};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
@@ -31,6 +32,8 @@ pub(super) struct Imperative<'i, 't, 'a> {
     pub(super) diagnostics: Diagnostics,
     /// The workflows that are inlined in each other here, the outermost first.
     stack: Vec<&'t str>,
+    /// All nodes as places where something runs, once that is asked.
+    places: Option<SceneSide<'i, 't, 'a, Up>>,
 }
 
 /// What holds for all steps of a workflow.
@@ -62,7 +65,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         builder: &'i mut PlanBuilder,
     ) -> Self {
         let diagnostics = Diagnostics::default();
-        Self { behaviors, order, builder, diagnostics, stack: Vec::new() }
+        Self { behaviors, order, builder, diagnostics, stack: Vec::new(), places: None }
     }
 
     fn topology(&self) -> &'t Topology {
@@ -178,29 +181,32 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 behind,
             )];
         }
-        self.stack.push(&workflow.name);
         let steps = &workflow.steps;
-        let first = self.builder.plan.workflow_steps.len() as u32;
-        let mut order = StepOrder::of(steps);
+        let order = StepOrder::of(steps);
         if let Some(cycle) = order.cycle(steps) {
             self.diagnostics.push(cycle);
             return Vec::new();
         }
-        for (index, step) in steps.iter().enumerate() {
-            let written = self.written(step, frame, first, order.is_handler[index]);
+        let first = self.builder.plan.workflow_steps.len() as u32;
+        for step in steps {
+            let written = self.written(step, frame, first);
             self.builder.plan.workflow_steps.push(written);
         }
+        self.stack.push(&workflow.name);
         let mut ends: Vec<Vec<PlanStepIndex>> = vec![Vec::new(); steps.len()];
-        let sorted = std::mem::take(&mut order.sorted);
-        for index in sorted {
-            let before = &order.before[index];
+        for &index in &order.sorted {
+            let (before, is_handler) = (&order.before[index], order.is_handler[index]);
             let mut waits: Vec<_> = match before.is_empty() {
+                // What handles a failure waits for that alone.
+                true if is_handler => Vec::new(),
                 true => behind.to_vec(),
                 false => before.iter().flat_map(|&one| ends[one].iter().copied()).collect(),
             };
             waits.sort_unstable();
             waits.dedup();
+            let was_handling = self.builder.handle(is_handler);
             ends[index] = self.step(&steps[index], first + index as u32, frame, &waits);
+            self.builder.handled(was_handling);
         }
         self.stack.pop();
         let is_last = |index: &usize| {
@@ -239,13 +245,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// A step as plans keep it.
-    fn written(
-        &mut self,
-        step: &TopologyStep,
-        frame: &WorkflowFrame,
-        first: u32,
-        is_handler: bool,
-    ) -> WorkflowStep {
+    fn written(&mut self, step: &TopologyStep, frame: &WorkflowFrame, first: u32) -> WorkflowStep {
         let mut guards = frame.guards.clone();
         if let Some(filter) = &step.filter {
             let relationship = step.relationship.as_ref().map(|it| &*it.value);
@@ -265,7 +265,6 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 step.target.as_ref().and_then(|target| target.element),
                 Some(TopologyElement::Group(_))
             ),
-            is_handler,
             guards,
             on_failure: next(&step.on_failure),
             on_success: next(&step.on_success),
@@ -432,7 +431,9 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
 
     /// Where an operation of a workflow runs (statements H1 and I7).
     fn host(&mut self, step: &TopologyStep, target: ActivityTarget, call: &PlanCall) -> StepHost {
-        let side = self.place();
+        let (behaviors, builder) = (self.behaviors, &mut *self.builder);
+        let places = || SceneSide::at_rest(behaviors, builder, ChangeClass::Keep);
+        let side = self.places.get_or_insert_with(places);
         let said = step.operation_host.as_ref().map(|host| &*host.value);
         match target {
             ActivityTarget::Node(node) => side.node_host(node, call.host.as_deref()),
@@ -441,16 +442,6 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 side.relation_host(relation, operation, said.or(call.host.as_deref()))
             }
         }
-    }
-
-    /// All nodes as places where something runs.
-    fn place(&mut self) -> SceneSide<'i, 't, 'a, Up> {
-        let topology = self.topology();
-        let nodes = topology
-            .node_ids()
-            .map(|id| (elements::node(self.builder, topology, id), ChangeClass::Keep))
-            .collect();
-        SceneSide::at_rest(self.behaviors, nodes)
     }
 
     /// Statement I4.
@@ -606,30 +597,10 @@ impl StepOrder {
                 }
             }
         }
-        let mut order = Self { before, is_handler, sorted: Vec::new() };
-        order.sort();
-        order
-    }
-
-    /// As many as can be put in order; what handles failures comes last.
-    fn sort(&mut self) {
-        let mut open: Vec<_> = self.before.iter().map(Vec::len).collect();
-        let mut behind = vec![Vec::new(); open.len()];
-        for (index, before) in self.before.iter().enumerate() {
-            before.iter().for_each(|&one| behind[one].push(index));
-        }
-        let key = |index: usize| std::cmp::Reverse((self.is_handler[index], index));
-        let ready = (0..open.len()).filter(|&index| open[index] == 0).map(key);
-        let mut ready: std::collections::BinaryHeap<_> = ready.collect();
-        while let Some(std::cmp::Reverse((_, index))) = ready.pop() {
-            self.sorted.push(index);
-            for &next in &behind[index] {
-                open[next] -= 1;
-                if open[next] == 0 {
-                    ready.push(key(next));
-                }
-            }
-        }
+        // What handles failures comes last.
+        let one_behind = |index: usize| before[index].iter().copied();
+        let sorted = sorted(steps.len(), one_behind, |index| is_handler[index]);
+        Self { before, is_handler, sorted }
     }
 
     /// Why not all could be put in order.

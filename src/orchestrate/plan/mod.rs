@@ -26,6 +26,7 @@ mod premature;
 mod reach;
 mod sensitive;
 mod simulate;
+mod sort;
 mod start;
 mod update;
 mod weave;
@@ -122,20 +123,23 @@ impl OrderOptions {
         }
         let mut managed = FxHashSet::default();
         for said in &self.managed {
-            let name = said.strip_prefix("node.").unwrap_or(said);
-            match topology.node_named(name) {
-                Some(node) => drop(managed.insert(node)),
-                None => {
-                    let message =
-                        format!("`--managed {said}`: there is no such node in this variant");
-                    let names = topology.nodes.iter().map(|node| &*node.name);
-                    let error = Diagnostic::error(Code::UnknownElement, message);
-                    unknown.push(error.help_opt(did_you_mean(name, names)));
-                }
-            }
+            managed.extend(unknown.ok(named_node(topology, "managed", said)));
         }
         if unknown.has_errors() { Err(unknown) } else { Ok(managed) }
     }
+}
+
+/// The node that a flag names, with or without `node.`.
+///
+/// # Errors
+/// `unknown-element`
+fn named_node(topology: &Topology, flag: &str, said: &str) -> Result<NodeIndex, Diagnostic> {
+    let name = said.strip_prefix("node.").unwrap_or(said);
+    topology.node_named(name).ok_or_else(|| {
+        let message = format!("`--{flag} {said}`: there is no node `{name}` in that variant");
+        let names = topology.nodes.iter().map(|node| &*node.name);
+        Diagnostic::error(Code::UnknownElement, message).help_opt(did_you_mean(name, names))
+    })
 }
 
 /// How one variant becomes another one.

@@ -1,29 +1,10 @@
 //! Plans as data: steps, what each waits for, and the parts that they belong to.
 
 use super::sensitive::is_sensitive_name;
+use crate::text::index::indices;
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::tosca::{LifecycleOperation, NodeState};
-
-/// Defines ids: positions in a list of a plan.
-macro_rules! indices {
-    ($($(#[$about:meta])* $name:ident)*) => {$(
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
-
-        impl $name {
-            pub(crate) fn new(index: usize) -> Self {
-                Self(index as u32)
-            }
-
-            /// The position in the list.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
 
 indices! {
     /// A position in [`Plan::steps`].
@@ -256,6 +237,8 @@ pub struct PlanStep {
     pub activity: Option<(u32, u32)>,
     /// The earliest round in which it can be done, from 1; 0 for what is done before any.
     pub wave: u32,
+    /// Whether it is done only where another one fails.
+    pub is_handler: bool,
     /// Whether people see it: it runs something, or stands for a node that has nothing to run.
     pub is_shown: bool,
 }
@@ -331,8 +314,6 @@ pub struct WorkflowStep {
     pub activities: u32,
     /// Whether each activity is done for every member of a group.
     pub is_for_group: bool,
-    /// Whether it comes only where another step fails.
-    pub is_handler: bool,
     /// What has to hold for it to do anything.
     pub guards: Vec<Guard>,
     /// The steps that follow where it fails: positions in [`Plan::workflow_steps`].
@@ -443,16 +424,10 @@ impl Plan {
         last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
     }
 
-    /// Whether a step is done only where another one fails.
-    pub fn is_handler(&self, id: PlanStepIndex) -> bool {
-        let written = self.step(id).activity.map(|(index, _)| &self.workflow_steps[index as usize]);
-        written.is_some_and(|written| written.is_handler)
-    }
-
-    /// How many rounds it takes.
+    /// How many rounds it takes, where nothing fails.
     pub fn waves(&self) -> u32 {
-        let shown = self.step_ids().filter(|&id| self.step(id).is_shown && !self.is_handler(id));
-        shown.map(|id| self.step(id).wave).max().unwrap_or(0)
+        let shown = self.steps.iter().filter(|step| step.is_shown && !step.is_handler);
+        shown.map(|step| step.wave).max().unwrap_or(0)
     }
 
     /// The identifier of a part: `node.shop/up`.

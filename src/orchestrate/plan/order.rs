@@ -2,13 +2,12 @@
 //! O5 and U3).
 
 use super::behavior::Behaviors;
+use super::sort::sorted;
 use super::weave::Scene;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::cycle::{components, shortest_cycles};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// A piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,19 +54,13 @@ impl ScenePieces {
             pieces.all.iter().enumerate().map(|(index, &piece)| (piece, index)).collect();
         PieceOrder { pieces: &mut pieces, index, scene }.link();
         let ranks = pieces.ranks(scene);
-        let (order, blocked) = pieces.sorted(&ranks);
-        if blocked {
+        pieces.order = pieces.sorted(&ranks);
+        if pieces.order.len() < pieces.all.len() {
             // A relation may go before another one comes, where it would otherwise never.
             pieces.give_up_wishes();
-            let (order, blocked) = pieces.sorted(&ranks);
-            if blocked {
-                return Err(cycles(scene));
-            }
-            pieces.order = order;
-        } else {
-            pieces.order = order;
+            pieces.order = pieces.sorted(&ranks);
         }
-        Ok(pieces)
+        if pieces.order.len() < pieces.all.len() { Err(cycles(scene)) } else { Ok(pieces) }
     }
 
     /// Leaves out the wishes that close a cycle, and no others.
@@ -104,27 +97,10 @@ impl ScenePieces {
         self.all.iter().map(rank).collect()
     }
 
-    /// As many as can be put in order, and whether some are left.
-    fn sorted(&self, ranks: &[(u32, Piece)]) -> (Vec<usize>, bool) {
-        let mut open: Vec<_> = self.before.iter().map(Vec::len).collect();
-        let mut behind = vec![Vec::new(); self.all.len()];
-        for (index, before) in self.before.iter().enumerate() {
-            before.iter().for_each(|before| behind[before.piece as usize].push(index));
-        }
-        let ready = (0..self.all.len()).filter(|&index| open[index] == 0);
-        let mut ready: BinaryHeap<_> = ready.map(|index| Reverse((ranks[index], index))).collect();
-        let mut order = Vec::with_capacity(self.all.len());
-        while let Some(Reverse((_, index))) = ready.pop() {
-            order.push(index);
-            for &next in &behind[index] {
-                open[next] -= 1;
-                if open[next] == 0 {
-                    ready.push(Reverse((ranks[next], next)));
-                }
-            }
-        }
-        let blocked = order.len() < self.all.len();
-        (order, blocked)
+    /// As many as can be put in order.
+    fn sorted(&self, ranks: &[(u32, Piece)]) -> Vec<usize> {
+        let before = |index: usize| self.before[index].iter().map(|one| one.piece as usize);
+        sorted(self.all.len(), before, |index| ranks[index])
     }
 }
 
@@ -207,7 +183,7 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
             let Some(target) = target else { continue };
             if !side.is_ignored[relation.index()] && side.behaviors.is_ordering(relation) {
                 let is_late = self.scene.is_relaxed
-                    && side.behaviors.is_relation_of(relation, "tosca.relationships.ConnectsTo")
+                    && side.behaviors.is_connection(relation)
                     && side.behaviors.delegation(source).is_none();
                 self.after(Piece::Up(source), Piece::Up(target), is_late, false);
             }

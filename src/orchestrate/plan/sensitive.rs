@@ -1,7 +1,7 @@
 //! What is nobody's business: secrets are named, never shown.
 
 use crate::tosca::types::PropertyDefinition;
-use crate::tosca::{Family, Types};
+use crate::tosca::{Family, TypeRef, Types};
 
 /// Whether a name says that its value is secret.
 pub(super) fn is_sensitive_name(name: &str) -> bool {
@@ -22,5 +22,5 @@ pub(super) fn of_definition(
     let kind = definition.schema.kind?;
     let id = types.find_in(Some(kind.span().file), Family::Data, kind.text()?)?;
     let credential = types.find(Family::Data, "tosca.datatypes.Credential")?;
-    types.chain(id).any(|one| one == credential).then_some(true)
+    types.derives(TypeRef::Defined(id), TypeRef::Defined(credential)).then_some(true)
 }

@@ -282,7 +282,7 @@ impl<'p> Simulator<'p> {
 
     fn run(&mut self) {
         for id in self.plan.step_ids() {
-            if self.waits[id.index()] == 0 && !self.flow.is_only_handler(id) {
+            if self.waits[id.index()] == 0 && !self.plan.step(id).is_handler {
                 self.enqueue(id);
             }
         }
@@ -583,18 +583,17 @@ mod tests {
                 span: Span::DETACHED,
                 activities: 1,
                 is_for_group: false,
-                is_handler: false,
                 guards: guards.into_iter().collect(),
                 on_failure: on_failure.to_vec(),
                 on_success: on_success.to_vec(),
             });
             let names = |to: &[u32]| to.contains(&(index as u32));
-            let before =
-                steps.iter().enumerate().filter(|(_, step)| names(step.1) || names(step.2));
+            let before = steps.iter().enumerate().filter(|(_, step)| names(step.1));
             let waits: Vec<_> = before.map(|(index, _)| PlanStepIndex::new(index)).collect();
             let activity = Some((index as u32, 0));
+            let is_handler = steps.iter().any(|step| names(step.2));
             let step = builder.step(Some(element), StepWork::Call);
-            builder.push(PlanStep { activity, is_shown: true, ..step }, &waits);
+            builder.push(PlanStep { activity, is_handler, is_shown: true, ..step }, &waits);
         }
         builder.plan
     }

@@ -7,8 +7,8 @@ use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
 use super::reach::Reach;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
-use super::{Adaptation, OrderOptions, Relaxation};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use super::{Adaptation, OrderOptions, Relaxation, named_node};
+use crate::text::diagnostic::Diagnostics;
 use crate::text::value::Value;
 use crate::topology::diff::{Change, Edit, diff};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
@@ -62,11 +62,11 @@ impl Correspondence {
     fn of(from: &Topology, to: &Topology, adaptation: &Adaptation) -> Result<Self, Diagnostics> {
         let mut unknown = Diagnostics::default();
         for (old, new) in &adaptation.moved {
-            check_name(from, old, "moved", &mut unknown);
-            check_name(to, new, "moved", &mut unknown);
+            unknown.ok(named_node(from, "moved", old));
+            unknown.ok(named_node(to, "moved", new));
         }
         for name in &adaptation.recreate {
-            check_name(to, name, "recreate", &mut unknown);
+            unknown.ok(named_node(to, "recreate", name));
         }
         if unknown.has_errors() {
             return Err(unknown);
@@ -90,16 +90,6 @@ impl Correspondence {
         let mut stays = vec![false; from.relations.len()];
         relations.iter().flatten().for_each(|id: &RelationIndex| stays[id.index()] = true);
         Ok(Self { nodes, gone, relations, stays })
-    }
-}
-
-fn check_name(topology: &Topology, said: &str, flag: &str, unknown: &mut Diagnostics) {
-    let name = said.strip_prefix("node.").unwrap_or(said);
-    if topology.node_named(name).is_none() {
-        let message = format!("`--{flag} {said}`: there is no node `{name}` in that variant");
-        let names = topology.nodes.iter().map(|node| &*node.name);
-        let error = Diagnostic::error(Code::UnknownElement, message);
-        unknown.push(error.help_opt(did_you_mean(name, names)));
     }
 }
 
@@ -298,8 +288,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     /// `--recreate`
     fn asked(&mut self, adaptation: &Adaptation) {
         for said in &adaptation.recreate {
-            let name = said.strip_prefix("node.").unwrap_or(said);
-            if let Some(node) = self.to.topology().node_named(name) {
+            if let Ok(node) = named_node(self.to.topology(), "recreate", said) {
                 let reason =
                     ChangeReason { because: Some("--recreate".into()), ..Default::default() };
                 self.raise(node, ChangeClass::Recreate, reason);

@@ -6,6 +6,7 @@
 
 use super::behavior::{Behaviors, Delegation};
 use super::build::PlanBuilder;
+use super::elements;
 use super::model::{
     ChangeClass, PartKind, PlanCall, PlanElementIndex, PlanPartIndex, PlanStepIndex, StepHost,
     StepWork,
@@ -441,13 +442,16 @@ impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
     /// A side on which nothing goes or comes.
     pub(super) fn at_rest(
         behaviors: &'s Behaviors<'t, 'a>,
-        nodes: Vec<(PlanElementIndex, ChangeClass)>,
+        builder: &mut PlanBuilder,
+        class: ChangeClass,
     ) -> Self {
-        let relations = behaviors.topology.relations.len();
+        let topology = behaviors.topology;
+        let element = |id| (elements::node(builder, topology, id), class);
+        let relations = topology.relations.len();
         Self {
             behaviors,
-            extents: nodes.iter().map(|_| None).collect(),
-            nodes,
+            extents: topology.node_ids().map(|_| None).collect(),
+            nodes: topology.node_ids().map(element).collect(),
             is_told: vec![false; relations],
             is_ignored: vec![true; relations],
             wires: Vec::new(),

@@ -1,0 +1,23 @@
+//! Ids that are positions: what refers to a part of a list, so that no text has to.
+
+/// Defines ids: positions in a list of something.
+macro_rules! indices {
+    ($($(#[$about:meta])* $name:ident)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        pub struct $name(u32);
+
+        impl $name {
+            pub(crate) fn new(index: usize) -> Self {
+                Self(index as u32)
+            }
+
+            /// The position in the list.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+pub(crate) use indices;
