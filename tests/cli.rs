@@ -758,17 +758,20 @@ fn the_last_part_of_a_name_is_enough_where_it_is_unique() {
     );
 }
 
+/// What is said of a template with these lines of the node `shop`, which are wrong.
+fn refused_shop(dir: &TempDir, lines: &str) -> snapbox::cmd::OutputAssert {
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n{lines}"
+    );
+    write(dir, "wrong.yaml", &text);
+    cuvee(dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
+}
+
 /// The mistake is in the line above the colon that cannot be.
 #[test]
 fn colons_want_a_space_behind_them_and_keys_their_column() {
     let dir = workplace();
-    let node = |lines: &str| {
-        let text = format!(
-            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n{lines}"
-        );
-        write(&dir, "wrong.yaml", &text);
-        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
-    };
+    let node = |lines: &str| refused_shop(&dir, lines);
     node("      type:App\n      # What it has.\n      properties: {size: 1}\n").stderr_eq(str![[
         r#"
 error[syntax]: malformed YAML: while parsing a block mapping, did not find expected key
@@ -816,13 +819,7 @@ error: 1 error
 #[test]
 fn a_blank_is_missed_wherever_an_entry_was_to_stand() {
     let dir = workplace();
-    let node = |lines: &str| {
-        let text = format!(
-            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n{lines}"
-        );
-        write(&dir, "wrong.yaml", &text);
-        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
-    };
+    let node = |lines: &str| refused_shop(&dir, lines);
     node("      type:App\n").stderr_eq(str![[r#"
 error[invalid-template]: node template `shop` has to be a map
  --> wrong.yaml:5:7
@@ -846,13 +843,7 @@ error: 1 error
 #[test]
 fn nodes_that_are_indented_wrongly_are_shown() {
     let dir = workplace();
-    let resolved = |lines: &str| {
-        let text = format!(
-            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    shop:\n      type: shop\n{lines}"
-        );
-        write(&dir, "wrong.yaml", &text);
-        cuvee(&dir, "resolve wrong.yaml").assert().code(1).stdout_eq(raw(""))
-    };
+    let resolved = |lines: &str| refused_shop(&dir, &format!("      type: shop\n{lines}"));
     resolved("      till:\n        type: till\n").stderr_eq(str![[r#"
 error[unknown-keyword]: `till` is not a keyname of a node template
  --> wrong.yaml:6:7

@@ -13,9 +13,11 @@
     reason = "a test that cannot read its files has failed"
 )]
 
+mod folders;
 mod shell;
 
 use cuvee::diagnostic::{Code, CodeExample};
+use folders::copy;
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -182,18 +184,6 @@ fn commands_do_what_is_shown() {
         }
     }
     assert!(count > 10, "only {count} commands were found");
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true if entry.file_name() == "target" => {}
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
 }
 
 #[test]

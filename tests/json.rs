@@ -7,10 +7,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod commands;
+mod folders;
 mod shell;
 
 use commands::{commands, cuvee, help_of, text};
 use cuvee::diagnostic::Code;
+use folders::copy;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,17 +202,6 @@ fn workplace() -> TempDir {
     ];
     files.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
     dir
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
 }
 
 /// The schemas of `docs/schemas`, by their names.

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "what is printed is text")]
 
 mod commands;
+mod folders;
 mod shell;
 
 use commands::{commands, cuvee as run, help_of, text};
+use folders::copy;
 use snapbox::cmd::{Command, cargo_bin};
 use std::fs;
 use std::path::Path;
@@ -102,17 +104,6 @@ fn workplace() -> tempfile::TempDir {
     ];
     files.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
     dir
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
 }
 
 #[test]

@@ -145,7 +145,7 @@ struct ImplementationDocument<'p> {
     timeout: Option<&'p Value>,
 }
 
-/// InputDocuments by name.
+/// Inputs by name.
 struct InputDocuments<'p>(Vec<(&'p str, InputDocument<'p>)>);
 
 #[derive(Serialize)]
