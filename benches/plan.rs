@@ -48,7 +48,7 @@ fn measure(name: &str, template: &str, later: &str) -> Result<(), Box<dyn Error>
         println!("{name:<24} {:>9} {} {}", "rejected", millis(resolving), millis(building));
         return Ok(());
     };
-    let (telling, _) = timed(|| human(&answer.result, false));
+    let (telling, _) = timed(|| human(&answer.result, false, false));
     let document = PlanDocument::of(&answer.result, &answer.sources, false);
     let (writing, text) = timed(|| serde_json::to_string(&document));
     text?;

@@ -183,18 +183,8 @@ pub(crate) struct ResolveArgs {
     /// technologies assign
     #[arg(long)]
     pub edmm: bool,
-    /// Replace the functions of TOSCA that take from topology inputs and properties only by their
-    /// values
-    #[arg(long)]
-    pub evaluate: bool,
-    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be
-    /// repeated
-    #[arg(long = "deployment-inputs", value_name = "FILE", requires = "evaluate")]
-    pub deployment_files: Vec<PathBuf>,
-    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated,
-    /// wins over files
-    #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
-    pub deployment_inputs: Vec<(String, String)>,
+    #[command(flatten)]
+    pub evaluate: EvaluateArgs,
     /// Take the best variant that is found in this time, such as `30s` or `5m`, where none is
     /// proven to be the best by then; exit with 1
     #[arg(long, value_name = "TIME", value_parser = timeout)]
@@ -430,6 +420,23 @@ pub(crate) enum DrawingFormat {
     Json,
 }
 
+/// Whether functions get their values, and from what.
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArgs {
+    /// Replace the functions of TOSCA that take from topology inputs and properties only by their
+    /// values
+    #[arg(long)]
+    pub evaluate: bool,
+    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be
+    /// repeated
+    #[arg(long = "deployment-inputs", value_name = "FILE", requires = "evaluate")]
+    pub deployment_files: Vec<PathBuf>,
+    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated,
+    /// wins over files
+    #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
+    pub deployment_inputs: Vec<(String, String)>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
@@ -461,6 +468,8 @@ pub(crate) struct PlanArgs {
     /// Plan the generated `deploy` or `undeploy` also where the template has its own
     #[arg(long)]
     pub generated: bool,
+    #[command(flatten)]
+    pub evaluate: EvaluateArgs,
     #[command(flatten)]
     pub order: OrderArgs,
     #[command(flatten)]

@@ -33,7 +33,9 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
         return simulate::run(args, format, plan, &answer.sources, &read, reporter);
     }
     let text = match format {
-        PlanFormat::Human => whole_or_start(human(plan, args.all_steps), args.output.as_deref()),
+        PlanFormat::Human => {
+            whole_or_start(human(plan, args.all_steps, args.reveal), args.output.as_deref())
+        }
         PlanFormat::Json => json(&PlanDocument::of(plan, &answer.sources, args.reveal)),
         PlanFormat::Mermaid => mermaid(plan),
         PlanFormat::Dot => dot(plan),
@@ -85,11 +87,13 @@ fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
     let Some(template) = &args.template else {
         let [from, to] = names.map(|name| {
             let resolver = select::template(Path::new(name.unwrap_or_default()))?;
-            Ok::<Resolver, Failure>(resolver.files(read.clone()))
+            let resolver = resolver.files(read.clone());
+            Ok::<Resolver, Failure>(select::evaluated(resolver, &args.evaluate))
         });
         return from?.adapt(&to?, &adaptation(&args.adapt), &order);
     };
     let resolver = select::chosen(template, &args.choose)?.files(read.clone());
+    let resolver = select::evaluated(resolver, &args.evaluate);
     if names == [None, None] {
         let workflow = args.workflow.clone();
         let inputs = args.workflow_inputs.iter().map(workflow_input).collect::<Result<_, _>>()?;

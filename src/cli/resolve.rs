@@ -43,15 +43,7 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
     if args.edmm {
         resolver = resolver.name_technologies();
     }
-    if args.evaluate {
-        resolver = resolver.evaluate_functions();
-    }
-    for file in &args.deployment_files {
-        resolver = resolver.deployment_inputs_file(file);
-    }
-    for (name, value) in &args.deployment_inputs {
-        resolver = resolver.deployment_input_text(name, value);
-    }
+    resolver = select::evaluated(resolver, &args.evaluate);
     if let Some(time) = args.timeout {
         resolver = resolver.timeout(time);
     }

@@ -1,6 +1,6 @@
 //! From arguments to a resolver: which template, and what is chosen of it.
 
-use super::args::{ChooseArgs, OptionArgs, SelectArgs};
+use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
 use super::streams::{CommandFiles, STANDARD_INPUT};
 use super::{rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -35,6 +35,20 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
         resolver = resolver.map(url, path);
     }
     Ok(resolver)
+}
+
+/// With the values of functions, where they are asked for.
+pub(super) fn evaluated(mut resolver: Resolver, args: &EvaluateArgs) -> Resolver {
+    if args.evaluate {
+        resolver = resolver.evaluate_functions();
+    }
+    for file in &args.deployment_files {
+        resolver = resolver.deployment_inputs_file(file);
+    }
+    for (name, value) in &args.deployment_inputs {
+        resolver = resolver.deployment_input_text(name, value);
+    }
+    resolver
 }
 
 /// With the edition and the options that are asked for.

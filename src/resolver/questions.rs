@@ -170,8 +170,9 @@ impl Resolver {
         self.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, &self.choice)?;
             let (topology, warnings) = resolve::topology(&interpreted, &self.choice, &how)?;
+            let written = resolve::written_topology(&interpreted, &self.choice, &how)?;
             let (plan, more) = types::known(loaded, &self.choice, InputMode::Closed, |types| {
-                plan::plan(&topology, types, query)
+                plan::plan(&topology, written.as_ref(), types, query)
             })?;
             Ok((plan, warnings.before(more)))
         })
@@ -216,19 +217,31 @@ impl Resolver {
             |Diagnostics(diagnostics)| Failure { diagnostics, sources: loaded.sources().clone() };
         let variant = |resolver: &Self, loaded: &Loaded| {
             let interpreted = Interpreted::of(loaded, &resolver.choice)?;
-            resolve::topology_and_value(&interpreted, &resolver.choice, &resolver.how())
+            let (choice, how) = (&resolver.choice, resolver.how());
+            let (found, warnings) = resolve::topology_and_value(&interpreted, choice, &how)?;
+            let written = resolve::written_topology(&interpreted, choice, &how)?;
+            Ok((found, written, warnings))
         };
-        let ((old, old_document), _) = variant(self, &loaded).map_err(failed)?;
+        let ((old, old_document), old_written, _) = variant(self, &loaded).map_err(failed)?;
         to.answer(Extent::Whole, |new_files| {
             let is_foreign = !std::ptr::eq(&*loaded, new_files);
-            let ((new, new_document), warnings) = variant(to, new_files)?;
+            let ((new, new_document), new_written, warnings) = variant(to, new_files)?;
             let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
                 types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
-                    let (topology, document) = (&old, &old_document);
-                    let from = VariantOfPlan { topology, types: old_types, document, is_foreign };
-                    let (topology, document) = (&new, &new_document);
-                    let to =
-                        VariantOfPlan { topology, types: new_types, document, is_foreign: false };
+                    let from = VariantOfPlan {
+                        topology: &old,
+                        written: old_written.as_ref(),
+                        types: old_types,
+                        document: &old_document,
+                        is_foreign,
+                    };
+                    let to = VariantOfPlan {
+                        topology: &new,
+                        written: new_written.as_ref(),
+                        types: new_types,
+                        document: &new_document,
+                        is_foreign: false,
+                    };
                     plan::adapt(from, to, adaptation, order)
                 })
             });

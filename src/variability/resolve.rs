@@ -131,6 +131,22 @@ pub(crate) fn topology(
     read_off(interpreted, choice, how, |_, topology| topology)
 }
 
+/// The same with its functions as they are written, where the choice asks for their values.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn written_topology(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+) -> Result<Option<Topology>, Diagnostics> {
+    if choice.deployment.is_none() {
+        return Ok(None);
+    }
+    let written = Choice { deployment: None, ..choice.clone() };
+    Ok(Some(topology(interpreted, &written, how)?.0))
+}
+
 /// The topology of the variant of a choice and what is written of it, with warnings.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! A plan for people: a line a step, in the order of the rounds.
 
-use super::words::{counted, element, host, implementation, operation, state_after};
+use super::words::{SENSITIVE, counted, element, host, implementation, operation, state_after};
 use crate::orchestrate::plan::{
     ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
 };
@@ -25,18 +25,19 @@ enum Middle {
     Said(&'static str),
 }
 
-/// A plan, with all steps or with those that run something.
+/// A plan, with all steps or with those that run something; what is sensitive is shown only to
+/// those who ask for it.
 ///
 /// ```
 /// use cuvee::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::human(&plan, false).starts_with("deploy: "));
+/// assert!(cuvee::draw::plan::human(&plan, false, false).starts_with("deploy: "));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
-pub fn human(plan: &Plan, all_steps: bool) -> String {
+pub fn human(plan: &Plan, all_steps: bool, reveal: bool) -> String {
     let mut text = head(plan);
     text.push('\n');
-    reasons(plan, &mut text);
+    reasons(plan, reveal, &mut text);
     let mut steps: Vec<_> =
         plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
     steps.sort_by_key(|&id| (plan.step(id).is_handler, plan.step(id).wave.max(1), id));
@@ -119,13 +120,13 @@ fn changes(plan: &Plan) -> Option<String> {
 }
 
 /// Why each element changes that does.
-fn reasons(plan: &Plan, text: &mut String) {
+fn reasons(plan: &Plan, reveal: bool, text: &mut String) {
     let changes = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
     let changes: Vec<_> = changes.collect();
     let widest = changes.iter().map(|change| width(&change.element)).max().unwrap_or(0);
     for change in &changes {
         let class = change.class.participle();
-        let mut because: Vec<_> = change.reasons.iter().map(reason).collect();
+        let mut because: Vec<_> = change.reasons.iter().map(|one| reason(one, reveal)).collect();
         because.dedup();
         let because = because.join("; ");
         let separator = if because.is_empty() { "" } else { ": " };
@@ -139,13 +140,17 @@ fn reasons(plan: &Plan, text: &mut String) {
 }
 
 /// `property.replicas 4 -> 24`, `because of node.cluster`
-fn reason(reason: &ChangeReason) -> String {
-    let value = |value: &Option<Value>| value.as_ref().map(write_flow).unwrap_or_default();
+fn reason(reason: &ChangeReason, reveal: bool) -> String {
+    let is_hidden = reason.is_sensitive && !reveal;
+    let value = |value: &Value| match is_hidden {
+        true => SENSITIVE.to_owned(),
+        false => write_flow(value),
+    };
     let edit = match (&reason.from, &reason.to) {
         (None, None) => String::new(),
-        (Some(_), None) => format!(" without {}", value(&reason.from)),
-        (None, Some(_)) => format!(" with {}", value(&reason.to)),
-        (Some(_), Some(_)) => format!(" {} -> {}", value(&reason.from), value(&reason.to)),
+        (Some(from), None) => format!(" without {}", value(from)),
+        (None, Some(to)) => format!(" with {}", value(to)),
+        (Some(from), Some(to)) => format!(" {} -> {}", value(from), value(to)),
     };
     let said = format!("{}{edit}", reason.path);
     let because = reason.because.as_ref().map(|element| format!("because of {element}"));

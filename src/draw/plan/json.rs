@@ -3,7 +3,8 @@
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    ChangeClass, ElementChange, Plan, PlanPartIndex, PlanStepIndex, Simulation, StepHost, StepWork,
+    CallInput, ChangeClass, ChangeReason, ElementChange, Plan, PlanPartIndex, PlanStepIndex,
+    Simulation, StepHost, StepWork,
 };
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
@@ -150,7 +151,7 @@ struct InputDocuments<'p>(Vec<(&'p str, InputDocument<'p>)>);
 
 #[derive(Serialize)]
 struct InputDocument<'p> {
-    value: Value,
+    value: Cow<'p, Value>,
     from: &'p str,
 }
 
@@ -188,9 +189,9 @@ struct ReasonDocument<'p> {
     #[serde(skip_serializing_if = "str::is_empty")]
     path: &'p str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'p Value>,
+    from: Option<Cow<'p, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<&'p Value>,
+    to: Option<Cow<'p, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,9 +214,7 @@ impl Serialize for Rest<'_> {
         map.serialize_entry("parts", &parts)?;
         let steps: Vec<_> = plan.step_ids().map(|id| self.step(id)).collect();
         map.serialize_entry("steps", &steps)?;
-        let is_sensitive =
-            plan.calls.iter().flat_map(|call| &call.inputs).any(|it| it.is_sensitive);
-        map.serialize_entry("redacted", &(is_sensitive && !self.0.reveal))?;
+        map.serialize_entry("redacted", &(plan.has_secrets() && !self.0.reveal))?;
         map.end()
     }
 }
@@ -243,12 +242,15 @@ impl<'p> Rest<'p> {
     }
 
     fn change(&self, change: &'p ElementChange) -> ChangeDocument<'p> {
-        let reason = |reason: &'p crate::orchestrate::plan::ChangeReason| ReasonDocument {
-            path: &reason.path,
-            from: reason.from.as_ref(),
-            to: reason.to.as_ref(),
-            place: reason.span.and_then(|span| self.0.place(span)),
-            because: reason.because.as_deref(),
+        let reason = |reason: &'p ChangeReason| {
+            let is_hidden = reason.is_sensitive && !self.0.reveal;
+            ReasonDocument {
+                path: &reason.path,
+                from: reason.from.as_ref().map(|value| shown(value, is_hidden)),
+                to: reason.to.as_ref().map(|value| shown(value, is_hidden)),
+                place: reason.span.and_then(|span| self.0.place(span)),
+                because: reason.because.as_deref(),
+            }
         };
         ChangeDocument {
             element: &change.element,
@@ -292,7 +294,10 @@ impl<'p> Rest<'p> {
         let span = call.map(|call| call.span).or(written.map(|written| written.span));
         let span = span.or_else(|| Some(plan.element(step.element?).span));
         let inputs = call.into_iter().flat_map(|call| &call.inputs);
-        let input = |input| InputDocument { value: shown(input, self.0.reveal), from: &input.from };
+        let input = |input: &'p CallInput| InputDocument {
+            value: shown(&input.value, input.is_sensitive && !self.0.reveal),
+            from: &input.from,
+        };
         StepDocument {
             id: plan.identifier(id),
             part: step.part.map(|part| plan.part_identifier(part)),

@@ -1,9 +1,10 @@
 //! How plans are told, whatever the format.
 
 use crate::orchestrate::plan::{
-    CallInput, InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
+    InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
 use crate::text::value::Value;
+use std::borrow::Cow;
 
 /// What stands for a value that is nobody's business.
 pub(super) const SENSITIVE: &str = "(sensitive)";
@@ -87,10 +88,10 @@ pub(super) fn host(plan: &Plan, host: StepHost) -> Option<&str> {
     }
 }
 
-/// The value of an input as it may be shown.
-pub(super) fn shown(input: &CallInput, reveal: bool) -> Value {
-    match input.is_sensitive && !reveal {
-        true => Value::String(SENSITIVE.into()),
-        false => input.value.clone(),
+/// A value as it may be shown.
+pub(super) fn shown(value: &Value, is_hidden: bool) -> Cow<'_, Value> {
+    match is_hidden {
+        true => Cow::Owned(Value::String(SENSITIVE.into())),
+        false => Cow::Borrowed(value),
     }
 }

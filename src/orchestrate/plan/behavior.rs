@@ -2,13 +2,14 @@
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
 use super::model::PlanCall;
-use super::sensitive::is_sensitive_name;
+use super::sensitive::{Sensitivity, is_sensitive_input, is_sensitive_name};
+use super::source::ValueOwner;
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::topology::{
     AssignedValue, NodeIndex, RelationIndex, Topology, TopologyImplementation, TopologyInterface,
-    TopologyNode, TopologyOperation, TopologyRelation,
+    TopologyNode, TopologyOperation, TopologyParameter, TopologyRelation,
 };
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
@@ -76,6 +77,9 @@ pub(super) struct Behaviors<'t, 'a> {
     managed: FxHashSet<NodeIndex>,
     /// Whether places mean nothing, because they are in files of another template.
     is_foreign: bool,
+    secrets: Sensitivity<'t, 'a>,
+    /// The same topology with its functions as they are written, where they have their values here.
+    as_written: Option<Box<Self>>,
 }
 
 impl<'t, 'a> Behaviors<'t, 'a> {
@@ -92,7 +96,38 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             hosts: topology.hosts(),
             managed,
             is_foreign: false,
+            secrets: Sensitivity::of(topology, types),
+            as_written: None,
         }
+    }
+
+    /// Likewise, of a topology whose functions have their values, beside the one in which they stand
+    /// as they are written: what is secret is found there.
+    pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
+        let types = self.types;
+        let of = |written| Box::new(Self::of(written, types, FxHashSet::default()));
+        Self { as_written: written.map(of), ..self }
+    }
+
+    /// What is secret.
+    pub(super) fn secrets(&self) -> &Sensitivity<'t, 'a> {
+        self.as_written.as_ref().map_or(&self.secrets, |written| &written.secrets)
+    }
+
+    /// Whether an input of a workflow is secret.
+    pub(super) fn is_sensitive_input(&self, input: &TopologyParameter) -> bool {
+        is_sensitive_input(input, self.types)
+    }
+
+    /// A call as it is made of a topology, which knows what was secret before it had a value.
+    fn made(&self, make: impl Fn(&Self) -> Option<PlanCall>) -> Option<PlanCall> {
+        let mut call = make(self)?;
+        let written = self.as_written.as_ref().and_then(|written| make(written));
+        let said = written.iter().flat_map(|written| &written.inputs);
+        for (input, said) in call.inputs.iter_mut().zip(said) {
+            input.is_sensitive = said.is_sensitive;
+        }
+        Some(call)
     }
 
     /// Likewise, without places.
@@ -179,12 +214,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         node: NodeIndex,
         operation: LifecycleOperation,
     ) -> Option<PlanCall> {
+        self.made(|behaviors| behaviors.standard_call(node, operation))
+    }
+
+    fn standard_call(&self, node: NodeIndex, operation: LifecycleOperation) -> Option<PlanCall> {
         let template = self.topology.node(node);
         let of_type = self.node_type(template);
         let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
         let own = self.written(&template.described.interfaces, operation);
         let from = format!("node.{}", template.name);
-        if let Some(call) = merged(operation.as_str(), own, &from, inherited.map(|said| &**said)) {
+        let inherited = inherited.map(|said| &**said);
+        let owner = ValueOwner::Node(node);
+        if let Some(call) = self.merged(operation.as_str(), own, (&from, owner), inherited) {
             return Some(self.with_file(call, template));
         }
         let artifact = (operation == LifecycleOperation::Create)
@@ -225,6 +266,15 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         relation: RelationIndex,
         operation: LifecycleOperation,
     ) -> Option<PlanCall> {
+        self.made(|behaviors| behaviors.relation_call(relation, operation))
+    }
+
+    fn relation_call(
+        &self,
+        relation: RelationIndex,
+        operation: LifecycleOperation,
+    ) -> Option<PlanCall> {
+        let owner = ValueOwner::Relation(relation);
         let relation = self.topology.relation(relation);
         let of_type = self.relationship_type(relation).map(|id| self.relationship_behavior(id));
         let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
@@ -240,12 +290,16 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             Some(name) => format!("relationship.{name}"),
             None => format!("node.{}", self.topology.node(relation.source).name),
         };
-        merged(operation.as_str(), written, &from, inherited)
+        self.merged(operation.as_str(), written, (&from, owner), inherited)
     }
 
     /// The operation that a workflow calls on a node: `interface.operation`, by the name of the
     /// interface or its type, or the operation alone.
     pub(super) fn called(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
+        self.made(|behaviors| behaviors.named_call(node, name))
+    }
+
+    fn named_call(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
         let template = self.topology.node(node);
         let id = self.type_of(Family::Node, template.described.type_name.as_ref());
         let interfaces = id.map(|id| &self.types.effective(id).interfaces);
@@ -281,7 +335,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             return None;
         }
         let from = format!("node.{}", template.name);
-        if let Some(call) = merged(operation, own, &from, inherited.as_ref()) {
+        let owner = ValueOwner::Node(node);
+        if let Some(call) = self.merged(operation, own, (&from, owner), inherited.as_ref()) {
             return Some(self.with_file(call, template));
         }
         let interface = own.map(|(interface, _)| &*interface.name);
@@ -295,9 +350,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// The operation that a workflow calls on a relation.
     pub(super) fn relation_called(&self, relation: RelationIndex, name: &str) -> Option<PlanCall> {
+        self.made(|behaviors| behaviors.named_relation_call(relation, name))
+    }
+
+    fn named_relation_call(&self, relation: RelationIndex, name: &str) -> Option<PlanCall> {
+        let owner = ValueOwner::Relation(relation);
         let (interface, operation) = split_operation(name);
         if let Some(known) = lifecycle_operation(operation, false) {
-            return self.relation(relation, known);
+            return self.relation_call(relation, known);
         }
         let relation = self.topology.relation(relation);
         let template = self.topology.relationship(relation.relationship?);
@@ -305,7 +365,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let own = interfaces
             .filter(|one| interface.is_none_or(|name| one.name == name))
             .find_map(|one| Some((one, one.operations.iter().find(|it| it.name == operation)?)));
-        merged(operation, own, &self.topology.node_identifier(relation.source), None)
+        let from = self.topology.node_identifier(relation.source);
+        self.merged(operation, own, (&from, owner), None)
     }
 
     /// Whether a node has this name, or is of the type of this name.
@@ -505,6 +566,56 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             .next()
     }
 
+    /// An operation as a template says it, over what its type says; nothing where nothing implements
+    /// it.
+    fn merged(
+        &self,
+        operation: &str,
+        own: Option<(&TopologyInterface, &TopologyOperation)>,
+        (from, owner): (&str, ValueOwner),
+        inherited: Option<&TypeOperation<'_>>,
+    ) -> Option<PlanCall> {
+        let implementation = own.and_then(|(_, said)| said.implementation.as_ref());
+        let implementation = implementation.filter(|found| found.primary.is_some());
+        let mut call = match (implementation, inherited.and_then(|said| said.implementation)) {
+            (Some(own), _) => of_template(own),
+            (None, Some(node)) => of_type(node),
+            (None, None) => return None,
+        }?;
+        call.operation = operation.to_owned();
+        let interface = own.map(|(interface, _)| &*interface.name);
+        call.interface =
+            interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
+        if let Some(said) = inherited {
+            for &(name, node, owner) in &said.inputs {
+                call.assign(name, node.to_value(), owner, node.span());
+            }
+            let outputs = said.outputs.iter();
+            call.outputs =
+                outputs.map(|(name, node)| ((*name).to_owned(), node.to_value())).collect();
+        }
+        if let Some((interface, said)) = own {
+            for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
+                call.assign(name, assigned(&value.value), from, value.span);
+            }
+            if !said.outputs.is_empty() {
+                let outputs = said.outputs.iter();
+                call.outputs = outputs
+                    .map(|output| (output.name.clone(), output.value.value.clone()))
+                    .collect();
+            }
+        }
+        for input in &mut call.inputs {
+            let said = inherited.and_then(|said| {
+                said.sensitive.iter().find(|(name, _)| *name == input.name).map(|(_, said)| *said)
+            });
+            input.is_sensitive = said.unwrap_or_else(|| {
+                is_sensitive_name(&input.name) || self.secrets.value(&input.value, owner)
+            });
+        }
+        Some(call)
+    }
+
     fn deployment_artifact(
         &self,
         node: &TopologyNode,
@@ -577,51 +688,6 @@ fn is_interface_name(name: &str, operation: LifecycleOperation) -> bool {
 
 fn input_value<'a>(input: &PropertyDefinition<'a>) -> Option<Node<'a>> {
     input.value.or(input.default)
-}
-
-/// An operation as a template says it, over what its type says; nothing where nothing implements
-/// it.
-fn merged(
-    operation: &str,
-    own: Option<(&TopologyInterface, &TopologyOperation)>,
-    from: &str,
-    inherited: Option<&TypeOperation<'_>>,
-) -> Option<PlanCall> {
-    let implementation = own.and_then(|(_, said)| said.implementation.as_ref());
-    let implementation = implementation.filter(|found| found.primary.is_some());
-    let mut call = match (implementation, inherited.and_then(|said| said.implementation)) {
-        (Some(own), _) => of_template(own),
-        (None, Some(node)) => of_type(node),
-        (None, None) => return None,
-    }?;
-    call.operation = operation.to_owned();
-    let interface = own.map(|(interface, _)| &*interface.name);
-    call.interface =
-        interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
-    if let Some(said) = inherited {
-        for &(name, node, owner) in &said.inputs {
-            call.assign(name, node.to_value(), owner, node.span());
-        }
-        let outputs = said.outputs.iter();
-        call.outputs = outputs.map(|(name, node)| ((*name).to_owned(), node.to_value())).collect();
-    }
-    if let Some((interface, said)) = own {
-        for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
-            call.assign(name, assigned(&value.value), from, value.span);
-        }
-        if !said.outputs.is_empty() {
-            let outputs = said.outputs.iter();
-            call.outputs =
-                outputs.map(|output| (output.name.clone(), output.value.value.clone())).collect();
-        }
-    }
-    for input in &mut call.inputs {
-        let said = inherited.and_then(|said| {
-            said.sensitive.iter().find(|(name, _)| *name == input.name).map(|(_, said)| *said)
-        });
-        input.is_sensitive = said.unwrap_or_else(|| is_sensitive_name(&input.name));
-    }
-    Some(call)
 }
 
 /// In a template an input may be defined as well as assigned.

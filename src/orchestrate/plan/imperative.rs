@@ -43,6 +43,8 @@ struct WorkflowFrame {
     guards: Vec<Guard>,
     /// The values of the workflow's inputs.
     inputs: Vec<(String, Value)>,
+    /// The inputs that are nobody's business.
+    secrets: Vec<String>,
 }
 
 /// What an activity is done for.
@@ -79,7 +81,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let conditions = workflow.preconditions.iter();
         let preconditions: Vec<_> = conditions.filter_map(|one| self.precondition(one)).collect();
         self.builder.plan.preconditions = preconditions;
-        self.workflow(workflow, &WorkflowFrame { guards: Vec::new(), inputs }, &[]);
+        let secrets = self.secrets(workflow);
+        self.workflow(workflow, &WorkflowFrame { guards: Vec::new(), inputs, secrets }, &[]);
         // Each step is said, so there are no pieces of work to be told apart.
         self.builder.plan.parts.clear();
         self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
@@ -124,6 +127,13 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             }
         }
         given
+    }
+
+    /// The inputs of a workflow that are nobody's business.
+    fn secrets(&self, workflow: &TopologyWorkflow) -> Vec<String> {
+        let inputs = workflow.inputs.iter();
+        let secrets = inputs.filter(|input| self.behaviors.is_sensitive_input(input));
+        secrets.map(|input| input.name.clone()).collect()
     }
 
     fn precondition(&mut self, said: &TopologyPrecondition) -> Option<Guard> {
@@ -400,9 +410,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         for &target in &open.targets {
             let Some(mut call) = self.called(target, activity) else { continue };
             assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
-            call.inputs
-                .iter_mut()
-                .for_each(|input| input.value = filled(&input.value, &frame.inputs));
+            for input in &mut call.inputs {
+                input.is_sensitive |= takes(&input.value, &frame.secrets);
+                input.value = filled(&input.value, &frame.inputs);
+            }
             let host = self.host(open.step, target, &call);
             let element = self.target_element(target);
             let mut step = self.builder.step(Some(element), StepWork::Call);
@@ -571,7 +582,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let mut guards = frame.guards.clone();
         let own = workflow.preconditions.iter().filter_map(|one| self.precondition(one));
         guards.extend(own.collect::<Vec<_>>());
-        self.workflow(workflow, &WorkflowFrame { guards, inputs }, waits)
+        let mut secrets = self.secrets(workflow);
+        let taken = activity.inputs.iter().filter(|one| takes(&one.value.value, &frame.secrets));
+        secrets.extend(taken.map(|input| input.name.clone()));
+        self.workflow(workflow, &WorkflowFrame { guards, inputs, secrets }, waits)
     }
 }
 
@@ -670,6 +684,18 @@ fn assign(call: &mut PlanCall, inputs: &[AssignedValue], workflow: &str) {
     for input in inputs {
         let from = format!("workflow.{workflow}");
         call.assign(&input.name, input.value.value.clone(), &from, input.value.span);
+    }
+}
+
+/// Whether a value takes from any of these inputs of the workflow.
+fn takes(value: &Value, inputs: &[String]) -> bool {
+    match value {
+        Value::Map(entries) => entries.iter().any(|(key, value)| {
+            let is_named = |name: &str| inputs.iter().any(|input| input == name);
+            &**key == "get_input" && value.as_str().is_some_and(is_named) || takes(value, inputs)
+        }),
+        Value::List(items) => items.iter().any(|item| takes(item, inputs)),
+        _ => false,
     }
 }
 

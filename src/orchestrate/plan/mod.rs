@@ -27,6 +27,7 @@ mod reach;
 mod sensitive;
 mod simulate;
 mod sort;
+mod source;
 mod start;
 mod update;
 mod weave;
@@ -193,6 +194,8 @@ impl Adaptation {
 #[derive(Clone, Copy)]
 pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) topology: &'v Topology,
+    /// With its functions as they are written, where they have their values in the other one.
+    pub(crate) written: Option<&'v Topology>,
     pub(crate) types: &'v Types<'a>,
     pub(crate) document: &'v Value,
     /// Whether its places are in files of another template than those of the plan.
@@ -215,11 +218,11 @@ pub(crate) fn adapt(
         (Err(_), Err(errors)) => return Err(errors),
         (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
     };
-    let mut old = Behaviors::of(from.topology, from.types, old);
+    let mut old = Behaviors::of(from.topology, from.types, old).beside(from.written);
     if from.is_foreign {
         old = old.foreign();
     }
-    let new = Behaviors::of(to.topology, to.types, new);
+    let new = Behaviors::of(to.topology, to.types, new).beside(to.written);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
     let to = update::PlannedVariant { behaviors: &new, document: to.document };
@@ -227,18 +230,20 @@ pub(crate) fn adapt(
     Ok((builder.plan, Diagnostics::default()))
 }
 
-/// Plans a workflow of a topology.
+/// Plans a workflow of a topology. Where its functions have their values, `written` is the same one
+/// with them as they are written.
 ///
 /// # Errors
 /// `cyclic-deployment`, `cyclic-workflow`, `delegated-lifecycle`, `invalid-input`, `missing-input`,
 /// `unknown-element`
 pub(crate) fn plan(
     topology: &Topology,
+    written: Option<&Topology>,
     types: &Types<'_>,
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
-    let behaviors = Behaviors::of(topology, types, managed);
+    let behaviors = Behaviors::of(topology, types, managed).beside(written);
     let which = Declarative::named(&query.workflow);
     let mut workflows = topology.workflows.iter();
     let written = workflows.find(|workflow| workflow.name == query.workflow);
@@ -276,7 +281,7 @@ pub(crate) fn plan(
 fn no_input(which: Declarative, name: &str) -> Diagnostic {
     let message = format!("the workflow `{}` has no input `{name}`", which.as_str());
     Diagnostic::error(Code::InvalidInput, message)
-        .help("workflows that follow from the topology take its inputs: `--deployment-input`")
+        .help("workflows that follow from the topology take its inputs: `--evaluate --deployment-input NAME=VALUE`")
 }
 
 fn unknown_workflow(topology: &Topology, name: &str) -> Diagnostic {

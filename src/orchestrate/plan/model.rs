@@ -166,6 +166,8 @@ pub struct ChangeReason {
     pub span: Option<Span>,
     /// The element whose change brings this about.
     pub because: Option<String>,
+    /// Whether what was there and is there then is nobody's business.
+    pub is_sensitive: bool,
 }
 
 /// Which piece of an element's work a part is.
@@ -422,6 +424,13 @@ impl Plan {
         }
         let last = is_awaited.iter().enumerate().filter(|(_, is_awaited)| !**is_awaited);
         last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
+    }
+
+    /// Whether anything in it is nobody's business.
+    pub fn has_secrets(&self) -> bool {
+        let mut inputs = self.calls.iter().flat_map(|call| &call.inputs);
+        let mut reasons = self.changes.iter().flat_map(|change| &change.reasons);
+        inputs.any(|input| input.is_sensitive) || reasons.any(|reason| reason.is_sensitive)
     }
 
     /// How many rounds it takes, where nothing fails.

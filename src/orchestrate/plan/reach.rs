@@ -3,20 +3,12 @@
 
 use super::behavior::Behaviors;
 use super::model::ChangeReason;
+use super::source::{ValueOwner, ValueSource, sources};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, Topology};
 use crate::tosca::LifecycleOperation;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What a value takes from.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Source {
-    Input(String),
-    Property(NodeIndex, String),
-    /// Any attribute of a node.
-    Attributes(NodeIndex),
-}
 
 /// What takes from something.
 #[derive(Clone)]
@@ -32,9 +24,9 @@ struct Taker {
 /// Finds what a change reaches.
 pub(super) struct Reach<'t> {
     topology: &'t Topology,
-    takers: FxHashMap<Source, Vec<Taker>>,
+    takers: FxHashMap<ValueSource, Vec<Taker>>,
     /// What has changed, and because of which element.
-    open: Vec<(Source, String)>,
+    open: Vec<(ValueSource, String)>,
 }
 
 impl<'t> Reach<'t> {
@@ -70,92 +62,27 @@ impl<'t> Reach<'t> {
 
     /// Notes what a value takes from.
     fn takes(&mut self, value: &Value, taker: &Taker) {
-        match value {
-            Value::List(items) => items.iter().for_each(|item| self.takes(item, taker)),
-            Value::Map(entries) => {
-                if let [(name, arguments)] = &**entries {
-                    for source in self.sources(name, arguments, taker.node) {
-                        self.takers.entry(source).or_default().push(taker.clone());
-                    }
-                }
-                entries.iter().for_each(|(_, value)| self.takes(value, taker));
-            }
-            _ => {}
-        }
-    }
-
-    fn sources(&self, function: &str, arguments: &Value, node: NodeIndex) -> Vec<Source> {
-        let texts: Vec<&str> = match arguments {
-            Value::String(text) => vec![text],
-            Value::List(items) => items.iter().filter_map(Value::as_str).collect(),
-            _ => return Vec::new(),
-        };
-        match (function, &*texts) {
-            ("get_input", [name, ..]) => vec![Source::Input((*name).to_owned())],
-            ("get_property", [entity, rest @ ..]) => {
-                let nodes = self.nodes(entity, node);
-                let of = |node: NodeIndex| {
-                    // Behind a requirement or a capability the name of the property comes next.
-                    let own =
-                        rest.iter().map(move |name| Source::Property(node, (*name).to_owned()));
-                    let relation = rest.first().and_then(|name| self.target(node, name));
-                    let behind = relation.zip(rest.get(1));
-                    own.chain(behind.map(|(node, name)| Source::Property(node, (*name).to_owned())))
-                        .collect::<Vec<_>>()
-                };
-                nodes.into_iter().flat_map(of).collect()
-            }
-            ("get_attribute", [entity, rest @ ..]) => {
-                let nodes = self.nodes(entity, node);
-                let of = |node: NodeIndex| {
-                    let relation = rest.first().and_then(|name| self.target(node, name));
-                    std::iter::once(node)
-                        .chain(relation)
-                        .map(Source::Attributes)
-                        .collect::<Vec<_>>()
-                };
-                nodes.into_iter().flat_map(of).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The nodes that the first argument of a function may stand for.
-    fn nodes(&self, entity: &str, node: NodeIndex) -> Vec<NodeIndex> {
-        match entity {
-            "SELF" | "SOURCE" => vec![node],
-            "HOST" => {
-                let chain = std::iter::successors(self.topology.hosted_on(node), |&host| {
-                    self.topology.hosted_on(host)
-                });
-                chain.take(self.topology.nodes.len()).collect()
-            }
-            name => self.topology.node_named(name).into_iter().collect(),
-        }
-    }
-
-    /// The target of the first relation of this name.
-    fn target(&self, node: NodeIndex, name: &str) -> Option<NodeIndex> {
-        let relations = self.topology.node(node).relations.iter();
-        let mut relations = relations.map(|&id| self.topology.relation(id));
-        relations.find(|relation| relation.name == name)?.target
+        let takers = &mut self.takers;
+        sources(self.topology, value, ValueOwner::Node(taker.node), &mut |source| {
+            takers.entry(source).or_default().push(taker.clone());
+        });
     }
 
     /// A topology input is another one.
     pub(super) fn input(&mut self, name: &str) {
-        self.open.push((Source::Input(name.to_owned()), format!("input.{name}")));
+        self.open.push((ValueSource::Input(name.to_owned()), format!("input.{name}")));
     }
 
     /// A property is another one.
     pub(super) fn property(&mut self, node: NodeIndex, name: &str) {
         let because = self.topology.node_identifier(node);
-        self.open.push((Source::Property(node, name.to_owned()), because));
+        self.open.push((ValueSource::Property(node, name.to_owned()), because));
     }
 
     /// A node comes anew: its attributes are others.
     pub(super) fn anew(&mut self, node: NodeIndex) {
         let because = self.topology.node_identifier(node);
-        self.open.push((Source::Attributes(node), because));
+        self.open.push((ValueSource::Attributes(node), because));
     }
 
     /// The nodes that all of that reaches, each with why.
@@ -168,7 +95,8 @@ impl<'t> Reach<'t> {
             }
             for taker in self.takers.get(&source).into_iter().flatten() {
                 if let Some(name) = &taker.property {
-                    self.open.push((Source::Property(taker.node, name.clone()), because.clone()));
+                    self.open
+                        .push((ValueSource::Property(taker.node, name.clone()), because.clone()));
                 }
                 let own = self.topology.node_identifier(taker.node) == because;
                 let reason = ChangeReason {

@@ -1,7 +1,12 @@
-//! What is nobody's business: secrets are named, never shown.
+//! What is nobody's business: secrets, and what is computed from them, are named, never shown.
 
+use super::source::{ValueOwner, ValueSource, sources};
+use crate::text::value::Value;
+use crate::topology::{NodeIndex, Topology, TopologyParameter};
 use crate::tosca::types::PropertyDefinition;
-use crate::tosca::{Family, TypeRef, Types};
+use crate::tosca::{Family, TypeId, TypeRef, Types};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// Whether a name says that its value is secret.
 pub(super) fn is_sensitive_name(name: &str) -> bool {
@@ -10,17 +15,149 @@ pub(super) fn is_sensitive_name(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
+/// Whether a part of a path is a name that says so: `property.login.password`.
+pub(super) fn is_sensitive_path(path: &str) -> bool {
+    path.split(['.', '[']).any(is_sensitive_name)
+}
+
 /// What a definition says of it: its metadata, else its type; nothing where the name decides.
 pub(super) fn of_definition(
     definition: &PropertyDefinition<'_>,
     types: &Types<'_>,
 ) -> Option<bool> {
     let said = definition.named.value.get("metadata").and_then(|said| said.get("sensitive"));
-    if let Some(text) = said.and_then(|said| said.text()) {
-        return Some(text == "true");
+    let said = said.and_then(|said| said.text()).map(|text| text == "true");
+    said.or_else(|| {
+        let kind = definition.schema.kind?;
+        let id = types.find_in(Some(kind.span().file), Family::Data, kind.text()?)?;
+        is_credential(id, types).then_some(true)
+    })
+}
+
+fn is_credential(id: TypeId, types: &Types<'_>) -> bool {
+    let credential = types.find(Family::Data, "tosca.datatypes.Credential").map(TypeRef::Defined);
+    credential.is_some_and(|credential| types.derives(TypeRef::Defined(id), credential))
+}
+
+/// The same for an input, of the topology or of a workflow, with its name.
+pub(super) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -> bool {
+    let of = |value: &Value, name: &str| match value {
+        Value::Map(entries) => {
+            entries.iter().find(|(key, _)| &**key == name).map(|it| it.1.clone())
+        }
+        _ => None,
+    };
+    let said = of(&input.definition.value, "metadata").and_then(|said| of(&said, "sensitive"));
+    if let Some(said) = said {
+        return said == Value::Bool(true) || said.as_str() == Some("true");
     }
-    let kind = definition.schema.kind?;
-    let id = types.find_in(Some(kind.span().file), Family::Data, kind.text()?)?;
-    let credential = types.find(Family::Data, "tosca.datatypes.Credential")?;
-    types.derives(TypeRef::Defined(id), TypeRef::Defined(credential)).then_some(true)
+    let kind = input.type_name.as_ref();
+    let id = kind.and_then(|kind| {
+        let file = (!kind.span.is_detached()).then_some(kind.span.file);
+        types.find_in(file, Family::Data, &kind.value)
+    });
+    id.is_some_and(|id| is_credential(id, types)) || is_sensitive_name(&input.name)
+}
+
+/// What is secret in a topology in which functions stand as their author wrote them.
+pub(super) struct Sensitivity<'t, 'a> {
+    topology: &'t Topology,
+    types: &'t Types<'a>,
+    /// What was found out, and what is being found out, which is not secret for its own sake.
+    properties: RefCell<FxHashMap<(NodeIndex, String), bool>>,
+}
+
+impl<'t, 'a> Sensitivity<'t, 'a> {
+    pub(super) fn of(topology: &'t Topology, types: &'t Types<'a>) -> Self {
+        Self { topology, types, properties: RefCell::default() }
+    }
+
+    /// Whether a value is computed from what is secret.
+    pub(super) fn value(&self, value: &Value, owner: ValueOwner) -> bool {
+        let mut is_secret = false;
+        sources(self.topology, value, owner, &mut |source| {
+            is_secret = is_secret
+                || match source {
+                    ValueSource::Input(name) => self.input(&name),
+                    ValueSource::Property(node, name) => self.property(node, &name),
+                    // What a run knows is not known here.
+                    ValueSource::Attributes(_) => false,
+                };
+        });
+        is_secret
+    }
+
+    /// Whether an input of the topology is secret.
+    pub(super) fn input(&self, name: &str) -> bool {
+        let declared = self.topology.inputs.iter().find(|input| input.name == name);
+        declared
+            .map_or_else(|| is_sensitive_name(name), |input| is_sensitive_input(input, self.types))
+    }
+
+    /// Whether a property of a node is secret.
+    pub(super) fn property(&self, node: NodeIndex, name: &str) -> bool {
+        let key = (node, name.to_owned());
+        if let Some(&known) = self.properties.borrow().get(&key) {
+            return known;
+        }
+        self.properties.borrow_mut().insert(key.clone(), false);
+        let template = self.topology.node(node);
+        let said = template.described.type_name.as_ref().and_then(|kind| {
+            let file = (!kind.span.is_detached()).then_some(kind.span.file);
+            let id = self.types.find_in(file, Family::Node, &kind.value)?;
+            of_definition(&self.types.effective(id).properties.get(name)?.definition, self.types)
+        });
+        let assigned = || template.described.properties.iter().find(|one| one.name == name);
+        let is_secret = said.unwrap_or_else(|| {
+            let owner = ValueOwner::Node(node);
+            is_sensitive_name(name)
+                || assigned().is_some_and(|said| self.value(&said.value.value, owner))
+        });
+        self.properties.borrow_mut().insert(key, is_secret);
+        is_secret
+    }
+
+    /// Whether an output of the topology is secret.
+    pub(super) fn output(&self, name: &str) -> bool {
+        let output = self.topology.outputs.iter().find(|output| output.name == name);
+        output.is_some_and(|output| {
+            let value = output.value.as_ref();
+            is_sensitive_input(output, self.types)
+                || value.is_some_and(|value| self.value(&value.value, ValueOwner::Topology))
+        })
+    }
+
+    /// Whether what is at this path of a node is secret, as differences name it.
+    pub(super) fn at(&self, node: NodeIndex, path: &str) -> bool {
+        let mut parts = path.split(['.', '[']);
+        is_sensitive_path(path)
+            || match (parts.next(), parts.next()) {
+                (Some("property"), Some(name)) => self.property(node, name),
+                (Some("interfaces"), Some(_)) => self.input_at(node, path),
+                _ => false,
+            }
+    }
+
+    /// The same of `interfaces.Standard.create.inputs.url`.
+    fn input_at(&self, node: NodeIndex, path: &str) -> bool {
+        let described = &self.topology.node(node).described;
+        described.interfaces.iter().any(|interface| {
+            let own =
+                path.strip_prefix("interfaces.").and_then(|it| it.strip_prefix(&*interface.name));
+            let Some(rest) = own.and_then(|rest| rest.strip_prefix('.')) else { return false };
+            let of = |inputs: &[crate::topology::AssignedValue], rest: &str| {
+                let name = rest.strip_prefix("inputs.").unwrap_or_default();
+                let name = name.split(['.', '[']).next();
+                let mut inputs = inputs.iter().filter(|input| Some(&*input.name) == name);
+                inputs.any(|input| self.value(&input.value.value, ValueOwner::Node(node)))
+            };
+            of(&interface.inputs, rest)
+                || interface.operations.iter().any(|operation| {
+                    let rest = rest.strip_prefix("operations.").unwrap_or(rest);
+                    let rest = rest.strip_prefix(&*operation.name);
+                    let rest = rest.and_then(|rest| rest.strip_prefix('.'));
+                    rest.is_some_and(|rest| of(&operation.inputs, rest))
+                })
+        })
+    }
 }

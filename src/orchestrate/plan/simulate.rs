@@ -4,6 +4,7 @@
 use super::condition::{Condition, ConditionCheck, DecidingAssertion};
 use super::flow::{Flow, completes};
 use super::model::{ChangeClass, Guard, Plan, PlanElementIndex, PlanStepIndex, StepWork};
+use super::sensitive::is_sensitive_name;
 use super::start::StartStates;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;
@@ -235,6 +236,7 @@ impl<'p> Simulator<'p> {
     fn failed_precondition(&self, guard: &Guard, why: &DecidingAssertion) -> Diagnostic {
         let element = guard.element.map_or("?", |element| &self.plan.element(element).name);
         let found = match &why.value {
+            Some(_) if is_sensitive_name(&why.attribute) => "is a secret".to_owned(),
             Some(value) => format!("is `{}`", write_flow(value)),
             None => "is not known".to_owned(),
         };

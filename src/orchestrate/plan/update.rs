@@ -6,6 +6,7 @@ use super::build::PlanBuilder;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
 use super::reach::Reach;
+use super::sensitive::is_sensitive_path;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
 use crate::text::diagnostic::Diagnostics;
@@ -201,7 +202,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             (Edit::Removed { .. }, true) => ChangeClass::Remove,
             _ => ChangeClass::Reconfigure,
         };
-        let reason = edited(change);
+        let reason = ChangeReason { is_sensitive: self.hides(change), ..edited(change) };
         match self.others.last_mut().filter(|last| last.element == change.element) {
             Some(last) => last.reasons.push(reason),
             None => {
@@ -209,6 +210,19 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 self.others.push(ElementChange { element: change.element.clone(), class, reasons });
             }
         }
+    }
+
+    /// Whether what differs at an element that is no node is secret.
+    fn hides(&self, change: &Change) -> bool {
+        let of = |behaviors: &Behaviors<'_, '_>| {
+            let secrets = behaviors.secrets();
+            match change.element.split_once('.') {
+                Some(("input", name)) => secrets.input(name),
+                Some(("output", name)) => secrets.output(name),
+                _ => false,
+            }
+        };
+        is_sensitive_path(&change.path) || of(self.from.behaviors) || of(self.to.behaviors)
     }
 
     /// Statement U1: a relationship template that differs reconfigures its source.
@@ -282,7 +296,10 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let kind =
             (change.path == "type").then(|| Some(template.described.type_name.as_ref()?.span));
         let span = property.or(kind.flatten()).unwrap_or(template.span);
-        ChangeReason { span: Some(span), ..edited(change) }
+        let old = self.pairs.nodes[node.index()];
+        let was = old.is_some_and(|old| self.from.behaviors.secrets().at(old, &change.path));
+        let is_sensitive = was || self.to.behaviors.secrets().at(node, &change.path);
+        ChangeReason { span: Some(span), is_sensitive, ..edited(change) }
     }
 
     /// `--recreate`
@@ -306,7 +323,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 let path = "directives".to_owned();
                 let span = Some(self.to.topology().node(node).span);
                 let (from, to) = (Some(was.into()), Some(is.into()));
-                let reason = ChangeReason { path, from, to, span, because: None };
+                let reason = ChangeReason { path, from, to, span, ..Default::default() };
                 self.raise(node, ChangeClass::Recreate, reason);
             }
         }
@@ -331,7 +348,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                     from: named(from, was),
                     to: named(to, is),
                     span: Some(relation.map_or(to.node(node).span, |relation| relation.span)),
-                    because: None,
+                    ..Default::default()
                 };
                 self.raise(node, ChangeClass::Recreate, reason);
             }

@@ -23,14 +23,16 @@ use crate::sat::formula::Lit;
 /// Makes the solver find the model in which these literals are lexicographically least, false
 /// before true, given that there is a model. Whether that worked out before the limit.
 pub(super) fn lexicographic_minimum(preference: &[Lit], solver: &mut Recorded) -> bool {
-    let mut guess = Guess::new(preference, Propagator::new(solver));
-    loop {
+    let mut guess = Guess::new(preference, solver.take_propagator());
+    let is_found = loop {
         guess.complete();
         match solver.search(&guess.decisions()) {
             Some(false) => guess.refute(solver.core()),
-            found => return found.is_some(),
+            found => break found.is_some(),
         }
-    }
+    };
+    solver.give_back(guess.taken_back());
+    is_found
 }
 
 /// What propagation makes of the preference.
@@ -73,6 +75,14 @@ impl<'p> Guess<'p> {
             }
             self.known.push(known);
         }
+    }
+
+    /// The propagator without what was guessed; what follows from refuted guesses stays.
+    fn taken_back(mut self) -> Propagator {
+        if let Some(&known) = self.known.first() {
+            self.propagator.undo(known);
+        }
+        self.propagator
     }
 
     fn decisions(&self) -> Vec<Lit> {

@@ -59,6 +59,22 @@ impl Propagator {
         self.values[literal.var().index()].map(|value| value != literal.is_negative())
     }
 
+    /// Makes so many variables known.
+    pub(super) fn cover(&mut self, vars: usize) {
+        self.values.resize(vars, None);
+        self.watches.resize(2 * vars, Vec::new());
+    }
+
+    /// Adds a clause where nothing is assumed: what is known stays so. One that is violated stays
+    /// unseen, as it may among assumptions.
+    pub(super) fn extend(&mut self, clause: &[Lit]) {
+        let clause: Vec<_> =
+            clause.iter().copied().filter(|&literal| self.value(literal) != Some(false)).collect();
+        if !clause.iter().any(|&literal| self.value(literal) == Some(true)) {
+            self.add(&clause);
+        }
+    }
+
     /// Adds a clause. Its first literals are those that become unknown first when assumptions are
     /// undone.
     pub(super) fn add(&mut self, clause: &[Lit]) {

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use batsat::SolverInterface;
 
+use super::propagator::Propagator;
 #[cfg(feature = "varisat")]
 use super::varisat::Varisat;
 use super::{Limit, SolverKind};
@@ -66,11 +67,29 @@ pub(super) struct Recorded {
     vars: usize,
     literals: Vec<Lit>,
     ends: Vec<usize>,
+    /// What propagates the first so many of the clauses, and what follows from them.
+    propagator: Option<(Propagator, usize)>,
 }
 
 impl Recorded {
     pub(super) fn new(solver: Box<dyn SatSolver>) -> Self {
-        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new() }
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new(), propagator: None }
+    }
+
+    /// What propagates all clauses. Whoever takes it gives it [back](Self::give_back), so that it
+    /// is not made of all clauses again when a few have come.
+    pub(super) fn take_propagator(&mut self) -> Propagator {
+        let Some((mut propagator, count)) = self.propagator.take() else {
+            return Propagator::new(self);
+        };
+        propagator.cover(self.vars);
+        self.clauses().skip(count).for_each(|clause| propagator.extend(clause));
+        propagator
+    }
+
+    /// Keeps what propagates all clauses; it may have been told what follows from them.
+    pub(super) fn give_back(&mut self, propagator: Propagator) {
+        self.propagator = Some((propagator, self.ends.len()));
     }
 
     pub(super) fn vars(&self) -> usize {
@@ -78,8 +97,10 @@ impl Recorded {
     }
 
     pub(super) fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.literals[start..end])
+        (0..self.ends.len()).map(|index| {
+            let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+            &self.literals[start..self.ends[index]]
+        })
     }
 }
 
