@@ -60,7 +60,7 @@ pub(crate) enum Command {
     ///
     /// Says which operations are called, in which order, and where they run, and calls none of
     /// them; with --from and --to, what turns one variant into another. docs/plans.md says more.
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
