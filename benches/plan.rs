@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Templates by name: what is deployed, and what it is to become, if that is measured.
 type Problem = (&'static str, fn(usize, bool) -> String, usize);
 
-const PROBLEMS: [Problem; 7] = [
+const PROBLEMS: [Problem; 10] = [
     ("chains of hosts 10,000", chains_of_hosts, 10_000),
     ("chains of hosts 100,000", chains_of_hosts, 100_000),
     ("one host 10,000", one_host, 10_000),
@@ -18,6 +18,9 @@ const PROBLEMS: [Problem; 7] = [
     ("one source 10,000", one_source, 10_000),
     ("chain 10,000", chain, 10_000),
     ("cycles 10,000", cycles, 10_000),
+    ("mixed cycles 10,000", mixed_cycles, 10_000),
+    ("ring 10,000", ring, 10_000),
+    ("dense cycles 300", dense_cycles, 300),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -171,6 +174,35 @@ fn cycles(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     for index in 0..count {
         let links = [(index + 1) % count, (index + 7) % count];
+        node(&mut text, index, None, &links, later);
+    }
+    text
+}
+
+/// Likewise, but the order of the template says nothing of it.
+fn mixed_cycles(count: usize, later: bool) -> String {
+    const PRIME: usize = 7_919;
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        let links = [(index + PRIME) % count, (index + 7 * PRIME) % count];
+        node(&mut text, index, None, &links, later);
+    }
+    text
+}
+
+fn ring(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        node(&mut text, index, None, &[(index + 1) % count], later);
+    }
+    text
+}
+
+/// Each leads to all others.
+fn dense_cycles(count: usize, later: bool) -> String {
+    let mut text = TYPES.to_owned();
+    for index in 0..count {
+        let links: Vec<_> = (0..count).filter(|&other| other != index).collect();
         node(&mut text, index, None, &links, later);
     }
     text

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used)]
 
 use cuvee::Resolver;
+use cuvee::diagnostic::Code;
 use cuvee::plan::{PlanQuery, Simulation, SimulationOptions, StartStates, simulate};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -119,4 +120,83 @@ proptest! {
         prop_assert_eq!(ends(&text, "deploy"), vec!["started"; all]);
         prop_assert_eq!(ends(&text, "undeploy"), vec![Simulation::GONE; all]);
     }
+}
+
+/// Conditions of relations in [`variable`].
+const CONDITIONS: [&str; 5] = [
+    "true",
+    "{variability_input: x}",
+    "{not: {variability_input: x}}",
+    "{variability_input: y}",
+    "{and: [{variability_input: x}, {not: {variability_input: y}}]}",
+];
+
+/// A template whose nodes depend on each other where conditions hold.
+fn variable(relations: &[(usize, usize, usize)]) -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs: {x: {type: boolean, default: false}, y: {type: boolean, default: false}}
+    options: {ambiguous_relation_check: false, expected_incoming_relation_check: false}
+  node_templates:
+",
+    );
+    for node in 0..5 {
+        writeln!(text, "    n{node}:\n      type: Root\n      requirements:").unwrap();
+        for (_, target, condition) in relations.iter().filter(|(source, ..)| *source == node) {
+            let conditions = CONDITIONS[*condition];
+            writeln!(text, "        - dependency: {{node: n{target}, conditions: {conditions}}}")
+                .unwrap();
+        }
+    }
+    text
+}
+
+/// Whether a variant has no order.
+fn is_cyclic(text: &str, inputs: &[(&str, bool)]) -> bool {
+    let template = Resolver::from_text("t.yaml", text);
+    let chosen = inputs.iter().fold(template, |it, (name, value)| it.input(*name, *value));
+    let Err(failure) = chosen.plan(&PlanQuery::default()) else { return false };
+    assert!(failure.diagnostics.iter().all(|it| it.code == Code::CyclicDeployment), "{text}");
+    true
+}
+
+proptest! {
+    /// Statement O3: of cycles that some variant has is warned, with inputs that give one, and of
+    /// no others.
+    #[test]
+    fn cycles_of_variants_are_found(
+        relations in prop::collection::vec((0usize..5, 0usize..5, 0usize..5), 0..9),
+    ) {
+        let text = variable(&relations);
+        let all = [(false, false), (false, true), (true, false), (true, true)];
+        let expected = all.iter().any(|&(x, y)| is_cyclic(&text, &[("x", x), ("y", y)]));
+        let found = Resolver::from_text("t.yaml", &*text).validate().diagnostics;
+        let cycles: Vec<_> =
+            found.iter().filter(|it| it.code == Code::CyclicDeployment).collect();
+        prop_assert_eq!(!cycles.is_empty(), expected, "{}", text);
+        for cycle in cycles {
+            let help = cycle.help.as_deref().unwrap();
+            let given: Vec<_> = ["x", "y"].map(|name| (name, help.contains(&format!("-i {name}=true")))).into();
+            prop_assert!(is_cyclic(&text, &given), "{help}: {text}");
+        }
+    }
+}
+
+/// The cycles of these nodes are more than anybody could look at, and none is in any variant.
+#[test]
+fn cycles_of_no_variant_are_ruled_out_at_once() {
+    let mut text = variable(&[]);
+    text.truncate(text.find("    n0:").unwrap());
+    for node in 0..40 {
+        writeln!(text, "    n{node}:\n      type: Root\n      requirements:").unwrap();
+        for target in (0..40).filter(|&target| target != node) {
+            let condition = CONDITIONS[if target < node { 1 } else { 2 }];
+            writeln!(text, "        - dependency: {{node: n{target}, conditions: {condition}}}")
+                .unwrap();
+        }
+    }
+    let found = Resolver::from_text("t.yaml", text).validate().diagnostics;
+    assert_eq!(found.iter().find(|it| it.code == Code::CyclicDeployment), None);
 }

@@ -19,6 +19,7 @@
 
 pub(crate) mod analyze;
 pub(crate) mod configure;
+mod cycle;
 pub(crate) mod explain;
 mod flags;
 mod inputs;

@@ -422,9 +422,9 @@ impl<'s, 'a> Space<'s, 'a> {
 }
 
 /// Looks for examples among some variants.
-struct Examples<'v, 's, 'a> {
-    space: &'v Space<'s, 'a>,
-    models: Models,
+pub(super) struct Examples<'v, 's, 'a> {
+    pub(super) space: &'v Space<'s, 'a>,
+    pub(super) models: Models,
 }
 
 impl Examples<'_, '_, '_> {
@@ -465,8 +465,9 @@ impl Examples<'_, '_, '_> {
         found
     }
 
-    /// A variant in which these are true; as many inputs as possible are left at their defaults.
-    fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Arc<[Assigned]>> {
+    /// A variant in which these are true; as many inputs as possible are left at their defaults. It
+    /// is what `models` says then.
+    pub(super) fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Arc<[Assigned]>> {
         if !self.models.solve(&wanted) {
             return None;
         }

@@ -1,7 +1,10 @@
 //! Cycles of whatever follows whatever.
 //!
 //! Components are found as in Tarjan, "Depth-first search and linear graph algorithms" (1972),
-//! without recursion; in each the shortest cycle is that of the best search in breadth.
+//! without recursion. The shortest cycle of one is the best of searches in breadth. To search from
+//! every node is quadratic; but what has been searched from can be left out, and where a few nodes
+//! separate a component, as one level of a search in breadth does, no cycle goes through what is
+//! left on both sides: each side is a problem of its own.
 
 use std::collections::VecDeque;
 
@@ -16,16 +19,8 @@ pub(crate) type Cycle<T> = Vec<(usize, T)>;
 ///
 /// An edge that leads nowhere is none.
 pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
-    let components = StrongComponents::of(edges);
-    let mut members = vec![Vec::new(); components.count];
-    for (index, &component) in components.of_each.iter().enumerate() {
-        members[component].push(index);
-    }
-    members.retain(|members| !members.is_empty());
-    members.sort_unstable_by_key(|members| members[0]);
-    let mut search = Search { edges, components: &components.of_each, came: Vec::new() };
-    search.came.resize(edges.len(), None);
-    members.iter().filter_map(|members| search.shortest(members)).collect()
+    let whole = Knot { members: (0..edges.len()).collect(), edges: edges.to_vec() };
+    whole.split().into_iter().filter_map(shortest).collect()
 }
 
 /// Of each the part in which it is, where everything leads to everything, by a number.
@@ -93,70 +88,148 @@ impl StrongComponents {
     }
 }
 
-struct Search<'e, T> {
-    edges: &'e Edges<T>,
-    components: &'e [usize],
-    /// From where each was reached, and by which edge; cleared behind every search.
-    came: Vec<Option<(usize, T)>>,
+/// A part of a graph, with positions of its own.
+struct Knot<T> {
+    /// What it consists of, in ascending order.
+    members: Vec<usize>,
+    edges: Vec<Vec<(usize, T)>>,
 }
 
-impl<T: Copy> Search<'_, T> {
-    /// The edges that stay in the component.
-    fn inner(&self, from: usize) -> impl Iterator<Item = (usize, T)> + use<'_, T> {
-        let component = self.components[from];
-        let edges = self.edges[from].iter().copied();
-        edges.filter(move |(to, _)| self.components.get(*to) == Some(&component))
+/// With so few members it does not pay to look for some that separate the others.
+const FEW: usize = 64;
+
+/// Separators have at most one member for so many on either side.
+const BALANCE: usize = 4;
+
+impl<T: Copy> Knot<T> {
+    /// The parts in which everything leads to everything and there is a cycle, in the order of
+    /// their first members.
+    fn split(&self) -> Vec<Self> {
+        let components = StrongComponents::of(&self.edges);
+        let mut members = vec![Vec::new(); components.count];
+        // Where each stands among the members of its component.
+        let mut position = Vec::with_capacity(self.edges.len());
+        for (index, &component) in components.of_each.iter().enumerate() {
+            position.push(members[component].len());
+            members[component].push(index);
+        }
+        members.sort_unstable_by_key(|members| members[0]);
+        let inner = |&index: &usize| {
+            let component = components.of_each[index];
+            let edges = self.edges[index].iter();
+            let stays = edges.filter(|(to, _)| components.of_each.get(*to) == Some(&component));
+            stays.map(|&(to, edge)| (position[to], edge)).collect::<Vec<_>>()
+        };
+        let knots = members.into_iter().map(|members| Self {
+            edges: members.iter().map(inner).collect(),
+            members: members.into_iter().map(|index| self.members[index]).collect(),
+        });
+        knots.filter(|knot| !knot.edges[0].is_empty()).collect()
     }
 
-    /// The shortest cycle of a component; nothing where a node is alone.
-    fn shortest(&mut self, members: &[usize]) -> Option<Cycle<T>> {
-        // Every cycle goes through a node that leads on in two ways, unless the component is one
-        // ring.
-        let mut starts: Vec<_> =
-            members.iter().copied().filter(|&index| self.inner(index).nth(1).is_some()).collect();
-        if starts.is_empty() {
-            starts.extend(members.first());
-        }
-        let mut best: Option<Cycle<T>> = None;
-        for start in starts {
-            let bound = best.as_ref().map_or(usize::MAX, Vec::len);
-            best = self.through(start, bound).or(best);
-        }
-        let mut best = best?;
-        let first = best.iter().enumerate().min_by_key(|(_, (index, _))| *index);
-        let first = first.map_or(0, |(position, _)| position);
-        best.rotate_left(first);
-        Some(best)
+    /// Some members of which each cycle has one, or else is on one side of them.
+    fn separator(&self) -> Vec<usize> {
+        let few = if self.members.len() > FEW { self.level() } else { None };
+        few.unwrap_or_else(|| {
+            // Every cycle goes through a member that leads on in two ways, unless there is only
+            // one.
+            let branches = (0..self.edges.len()).filter(|&index| self.edges[index].len() > 1);
+            let branches: Vec<_> = branches.collect();
+            if branches.is_empty() { vec![0] } else { branches }
+        })
     }
 
-    /// The shortest cycle through a node, where it is shorter than this.
-    fn through(&mut self, start: usize, bound: usize) -> Option<Cycle<T>> {
-        let mut queue = VecDeque::from([(start, 1)]);
+    /// All that is equally far from the first member, where that is little compared to what is
+    /// nearer and to what is farther.
+    ///
+    /// An edge leads one level farther at most: nothing goes from the nearer to the farther but
+    /// through it.
+    fn level(&self) -> Option<Vec<usize>> {
+        let mut reached = vec![false; self.edges.len()];
+        let mut next = vec![0];
+        let mut levels = Vec::new();
+        reached[0] = true;
+        while !next.is_empty() {
+            let level = std::mem::take(&mut next);
+            for &(to, _) in level.iter().flat_map(|&index| &self.edges[index]) {
+                if !std::mem::replace(&mut reached[to], true) {
+                    next.push(to);
+                }
+            }
+            levels.push(level);
+        }
+        let mut nearer = 0;
+        let mut best: Option<(usize, usize, usize)> = None;
+        for (index, level) in levels.iter().enumerate() {
+            let size = level.len();
+            let side = nearer.min(self.edges.len() - nearer - size);
+            nearer += size;
+            let is_better = best.is_none_or(|(_, least, of)| size * of < least * side);
+            if size * BALANCE <= side && is_better {
+                best = Some((index, size, side));
+            }
+        }
+        best.map(|(index, ..)| levels.swap_remove(index))
+    }
+
+    /// The shortest cycle through a member, where it is shorter than this.
+    fn through(&self, start: usize, bound: usize, search: &mut Search<T>) -> Option<Cycle<T>> {
+        let Search { came, queue } = search;
         let mut reached = Vec::new();
         let mut last = None;
+        queue.clear();
+        queue.push_back((start, 1));
         'search: while let Some((index, length)) = queue.pop_front() {
             if length >= bound {
                 break;
             }
-            let inner: Vec<_> = self.inner(index).collect();
-            for (to, edge) in inner {
+            for &(to, edge) in &self.edges[index] {
                 if to == start {
                     last = Some((index, edge));
                     break 'search;
                 }
-                if self.came[to].is_none() {
-                    self.came[to] = Some((index, edge));
+                if came[to].is_none() {
+                    came[to] = Some((index, edge));
                     reached.push(to);
                     queue.push_back((to, length + 1));
                 }
             }
         }
-        let back = std::iter::successors(last, |&(index, _)| self.came[index]);
-        let mut cycle: Vec<_> = back.collect();
+        let back = std::iter::successors(last, |&(index, _)| came[index]);
+        let mut cycle: Vec<_> = back.map(|(index, edge)| (self.members[index], edge)).collect();
         cycle.reverse();
-        reached.into_iter().for_each(|index| self.came[index] = None);
+        reached.into_iter().for_each(|index| came[index] = None);
         (!cycle.is_empty()).then_some(cycle)
     }
+}
+
+/// What searches in breadth use again.
+struct Search<T> {
+    /// From where each was reached, and by which edge; cleared behind every search.
+    came: Vec<Option<(usize, T)>>,
+    /// What is reached and not looked at yet, each with how long a cycle is that ends there.
+    queue: VecDeque<(usize, usize)>,
+}
+
+/// The shortest cycle of a knot.
+fn shortest<T: Copy>(knot: Knot<T>) -> Option<Cycle<T>> {
+    let mut search = Search { came: vec![None; knot.edges.len()], queue: VecDeque::new() };
+    let mut best: Option<Cycle<T>> = None;
+    let mut open = vec![knot];
+    while let Some(mut knot) = open.pop() {
+        for start in knot.separator() {
+            let bound = best.as_ref().map_or(usize::MAX, Vec::len);
+            best = knot.through(start, bound, &mut search).or(best);
+            // Of the cycles through it none is shorter than the best.
+            knot.edges[start].clear();
+        }
+        open.extend(knot.split());
+    }
+    let mut best = best?;
+    let first = best.iter().enumerate().min_by_key(|(_, (index, _))| *index);
+    let first = first.map_or(0, |(position, _)| position);
+    best.rotate_left(first);
+    Some(best)
 }
 
 #[cfg(test)]
@@ -209,6 +282,73 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The length of the shortest cycle: by searching from everywhere.
+    fn girth(edges: &Edges<()>) -> Option<usize> {
+        let through = |start: usize| {
+            let mut distance = vec![None; edges.len()];
+            let mut queue = VecDeque::from([(start, 0)]);
+            while let Some((index, length)) = queue.pop_front() {
+                for &(to, ()) in &edges[index] {
+                    if distance[to].is_none() {
+                        distance[to] = Some(length + 1);
+                        queue.push_back((to, length + 1));
+                    }
+                }
+            }
+            distance[start]
+        };
+        (0..edges.len()).filter_map(through).min()
+    }
+
+    proptest! {
+        /// Broad rings, with a few edges that lead anywhere.
+        #[test]
+        fn separated_knots_have_their_shortest_cycle(
+            count in 100usize..300,
+            steps in prop::collection::vec((0usize..300, 1usize..9), 0..400),
+            shortcuts in prop::collection::vec((0usize..300, 0usize..300), 0..3),
+            shuffle in Just((0usize..300).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let mut names = shuffle;
+            names.retain(|&name| name < count);
+            let mut edges = vec![Vec::new(); count];
+            let ring = (0..count).map(|index| (index, index + 1));
+            let steps = steps.iter().map(|&(from, by)| (from, from + by));
+            for (from, to) in ring.chain(steps).chain(shortcuts) {
+                edges[names[from % count]].push((names[to % count], ()));
+            }
+            let found = shortest_cycles(&edges);
+            prop_assert_eq!(found.len(), 1);
+            prop_assert_eq!(Some(found[0].len()), girth(&edges));
+            for ((from, ()), (to, ())) in found[0].iter().zip(found[0].iter().cycle().skip(1)) {
+                prop_assert!(edges[*from].contains(&(*to, ())), "{:?}", found[0]);
+            }
+        }
+    }
+
+    /// Searching from everywhere would look at some 10^10 edges.
+    #[test]
+    fn long_knots_take_no_time() {
+        let (count, prime) = (100_000, 7_919);
+        let mut edges = vec![Vec::new(); count];
+        for index in 0..count {
+            let name = |index: usize| index % count * prime % count;
+            edges[name(index)] = [1, 3, 7].map(|by| (name(index + by), by)).to_vec();
+        }
+        let found = shortest_cycles(&edges);
+        assert_eq!(found.len(), 1);
+        // 14285 sevens, a three and two ones.
+        assert_eq!(found[0].len(), 14_288);
+        assert_eq!(found[0].iter().map(|(_, by)| by).sum::<usize>(), count);
+    }
+
+    #[test]
+    fn dense_knots_take_no_time() {
+        let all = |from: usize| (0..1000).filter(|&to| to != from).map(|to| (to, ())).collect();
+        let edges: Vec<Vec<_>> = (0..1000).map(all).collect();
+        assert_eq!(shortest_cycles(&edges), [vec![(0, ()), (1, ())]]);
     }
 
     #[test]

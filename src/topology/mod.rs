@@ -26,6 +26,7 @@ mod part;
 mod read;
 #[cfg(test)]
 mod tests;
+pub(crate) mod waiting;
 
 pub use part::{
     ActivityKind, AssignedValue, Described, GroupIndex, NamedElement, NextStep, NodeIndex,

@@ -1,6 +1,7 @@
 //! What is wrong only in some variants: a finding says when, and the variants say whether that
 //! happens.
 
+use super::waiting::Waiting;
 use crate::explore::{Assigned, Opened, Space, flags, literal};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::check;
@@ -29,6 +30,7 @@ impl Finding {
 pub(super) fn in_all_variants(
     prepared: &Prepared<'_>,
     findings: Vec<Finding>,
+    waiting: &Waiting<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) {
     let (mut doubtful, certain): (Vec<_>, Vec<_>) =
@@ -43,8 +45,15 @@ pub(super) fn in_all_variants(
     let space = Opened::new(prepared, true, &mut ())
         .and_then(|opened| Space::new(prepared, opened, &mut ()));
     match space {
-        Ok(space) => ask(prepared, &space, doubtful, diagnostics),
-        Err(errors) => undecided(errors, doubtful, diagnostics),
+        Ok(space) => ask(prepared, &space, doubtful, waiting, diagnostics),
+        Err(errors) => {
+            doubtful.extend(waiting.shortest().iter().map(|cycle| Finding {
+                diagnostic: waiting.warning(cycle, &[]),
+                when: waiting.on(cycle),
+                unless: Vec::new(),
+            }));
+            undecided(errors, doubtful, diagnostics);
+        }
     }
 }
 
@@ -52,6 +61,7 @@ fn ask(
     prepared: &Prepared<'_>,
     space: &Space<'_, '_>,
     doubtful: Vec<Finding>,
+    waiting: &Waiting<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) {
     let happens = |finding: &Finding| {
@@ -68,6 +78,9 @@ fn ask(
     }
     for (diagnostic, inputs) in space.rejected_references() {
         diagnostics.push(in_variant(diagnostic, &inputs));
+    }
+    for (cycle, inputs) in space.cycles(waiting.edges(), &|edge| waiting.literals(edge)) {
+        diagnostics.push(waiting.warning(&cycle, &inputs));
     }
 }
 

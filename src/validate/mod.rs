@@ -30,6 +30,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod variability;
+mod waiting;
 mod workflow;
 
 use crate::text::answer::Failure;
@@ -143,10 +144,15 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
     if choice.is_portable {
         checker.portability();
     }
+    let waiting = checker.waiting();
     let findings = checker.findings.into_inner();
     match &presence {
-        Some(_) => diagnostics.0.extend(findings.into_iter().map(|finding| finding.diagnostic)),
-        None => finding::in_all_variants(prepared, findings, diagnostics),
+        Some(_) => {
+            diagnostics.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
+            let cycles = waiting.shortest();
+            diagnostics.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
+        }
+        None => finding::in_all_variants(prepared, findings, &waiting, diagnostics),
     }
 }
 

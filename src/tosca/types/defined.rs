@@ -196,6 +196,13 @@ impl<'a> Types<'a> {
         self.derives(one, ancestor) || is_open()
     }
 
+    /// Whether relationships of a type say which of their ends comes first: those of the
+    /// specification's hierarchy do (section 7.2.2).
+    pub(crate) fn is_ordering(&self, relationship: TypeId) -> bool {
+        let root = self.find(Family::Relationship, "tosca.relationships.Root");
+        root.is_none_or(|root| self.chain(relationship).any(|ancestor| ancestor == root))
+    }
+
     /// Whether a type names a parent that is defined nowhere.
     pub(super) fn has_unknown_parent(&self, id: TypeId) -> bool {
         self.hierarchy.parent_of(id) == Parent::Unknown

@@ -5,6 +5,7 @@
 //! definition as well; where it names a node type, or nothing, an orchestrator finds the target,
 //! and what is said of it has to be possible.
 
+mod cycle;
 mod definition;
 mod grammar;
 mod occurrence;

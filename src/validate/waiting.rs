@@ -1,0 +1,87 @@
+//! Which nodes wait for which when a template is deployed, in all of its variants at once.
+
+use crate::explore::{Assigned, flags, literal};
+use crate::sat::formula::Lit;
+use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::topology::cycle::{Cycle, shortest_cycles};
+use crate::topology::waiting::{Wait, cyclic_deployment};
+use crate::variability::graph::{ElementId, Graph, NodeId, RelationElement};
+
+/// Which nodes may wait for which, as far as that may come to a cycle.
+pub(super) struct Waiting<'c, 'a> {
+    graph: &'c Graph<'a>,
+    /// For each node those that it may wait for, each with the position of its reason; for none
+    /// where there is no cycle.
+    edges: Vec<Vec<(usize, usize)>>,
+    reasons: Vec<WaitReason<'c, 'a>>,
+}
+
+/// Why a node waits for another one.
+struct WaitReason<'c, 'a> {
+    relation: &'c RelationElement<'a>,
+    /// On what its order depends besides: the type, where that is one of several.
+    when: Vec<ElementId>,
+}
+
+impl<'c, 'a> Waiting<'c, 'a> {
+    pub(super) fn new(graph: &'c Graph<'a>) -> Self {
+        Self { graph, edges: Vec::new(), reasons: Vec::new() }
+    }
+
+    /// The source of a relation waits for the target where these are present, too.
+    pub(super) fn add(
+        &mut self,
+        relation: &'c RelationElement<'a>,
+        target: NodeId,
+        when: Vec<ElementId>,
+    ) {
+        self.edges.resize(self.graph.nodes.len(), Vec::new());
+        let edge = (target.0 as usize, self.reasons.len());
+        self.edges[relation.source.0 as usize].push(edge);
+        self.reasons.push(WaitReason { relation, when });
+    }
+
+    pub(super) fn edges(&self) -> &[Vec<(usize, usize)>] {
+        &self.edges
+    }
+
+    /// What has to be present for an edge.
+    fn when(&self, edge: usize) -> impl Iterator<Item = ElementId> {
+        let WaitReason { relation, when } = &self.reasons[edge];
+        let source = self.graph.node(relation.source).id;
+        [relation.id, source].into_iter().chain(when.iter().copied())
+    }
+
+    /// What is true of a variant that has an edge.
+    pub(super) fn literals(&self, edge: usize) -> Vec<Lit> {
+        self.when(edge).map(literal).collect()
+    }
+
+    /// What is true of a variant that has a cycle.
+    pub(super) fn on(&self, cycle: &Cycle<usize>) -> Vec<ElementId> {
+        cycle.iter().flat_map(|&(_, edge)| self.when(edge)).collect()
+    }
+
+    /// The shortest cycle of each knot of edges, as if all of them were there at once.
+    pub(super) fn shortest(&self) -> Vec<Cycle<usize>> {
+        shortest_cycles(&self.edges)
+    }
+
+    /// A cycle that is there with these inputs.
+    pub(super) fn warning(&self, cycle: &Cycle<usize>, inputs: &[Assigned]) -> Diagnostic {
+        let name = |node: NodeId| self.graph.element(self.graph.node(node).id).name;
+        let wait = |relation: &RelationElement<'_>| Wait {
+            source: name(relation.source),
+            target: relation.target.map_or("", name),
+            place: self.graph.element(relation.id).span,
+        };
+        let relations = cycle.iter().map(|&(_, edge)| self.reasons[edge].relation);
+        let waits: Vec<_> = relations.map(wait).collect();
+        let warning = cyclic_deployment(Severity::Warning, &waits).section("7.2.2");
+        let help = "leave one out of the order with `cuvee plan --ignore`";
+        match inputs.iter().any(|input| !input.default) {
+            true => warning.help(format!("so it is with `{}`; {help}", flags(inputs))),
+            false => warning.help(help),
+        }
+    }
+}
