@@ -33,7 +33,8 @@ pub use part::{
     RelationIndex, RelationshipIndex, Spanned, StepIndex, TopologyActivity, TopologyArtifact,
     TopologyCapability, TopologyElement, TopologyGroup, TopologyImplementation, TopologyInterface,
     TopologyNode, TopologyOperation, TopologyParameter, TopologyPolicy, TopologyPrecondition,
-    TopologyRelation, TopologyRelationship, TopologyStep, TopologySubstitution, TopologyWorkflow,
+    TopologyRelation, TopologyRelationship, TopologyStep, TopologySubstitution, TopologyTrigger,
+    TopologyWorkflow,
 };
 pub use read::RelationHead;
 

@@ -295,8 +295,29 @@ pub struct TopologyPolicy {
     pub described: Described,
     /// What it applies to.
     pub targets: Vec<NamedElement>,
-    /// When it does something, as it is written.
-    pub triggers: Vec<AssignedValue>,
+    /// When it does something, and what.
+    pub triggers: Vec<TopologyTrigger>,
+}
+
+/// A trigger of a policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TopologyTrigger {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    #[serde(skip)]
+    pub span: Span,
+    /// What is said of it for people.
+    pub description: Option<Spanned<String>>,
+    /// What is monitored, where it is not what the policy targets: a node, or a type of nodes.
+    pub monitored: Option<NamedElement>,
+    /// A requirement of what is monitored, whose target is meant.
+    pub requirement: Option<Spanned<String>>,
+    /// What is done, one after the other.
+    pub activities: Vec<TopologyActivity>,
+    /// When that is done, as it is written: event, schedule, condition.
+    pub when: Vec<AssignedValue>,
 }
 
 /// An input or output: of the topology, or of a workflow.

@@ -54,7 +54,7 @@ pub(super) fn assigned(body: OutNode<'_, '_>, keyname: &str) -> Vec<AssignedValu
     body.get(keyname).map(entries).unwrap_or_default().iter().map(assignment).collect()
 }
 
-fn assignment(entry: &OutEntry<'_, '_>) -> AssignedValue {
+pub(super) fn assignment(entry: &OutEntry<'_, '_>) -> AssignedValue {
     AssignedValue {
         name: entry.name.clone().into_owned(),
         span: entry.span,

@@ -194,7 +194,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             span: entry.span,
             described: described(entry.value),
             targets: self.elements(entry.value, "targets"),
-            triggers: assigned(entry.value, "triggers"),
+            triggers: self.triggers(entry.value),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Imperative workflows.
 
-use super::body::{assigned, entries, parameters, text, value, whole_text};
+use super::body::{assigned, assignment, entries, parameters, text, value, whole_text};
 use super::{TopologyReader, positions};
 use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use crate::topology::part::{
     ActivityKind, NextStep, StepIndex, TopologyActivity, TopologyPrecondition, TopologyStep,
-    TopologyWorkflow,
+    TopologyTrigger, TopologyWorkflow,
 };
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -26,6 +26,29 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             steps: steps.into_iter().map(|step| self.step(step, &positions)).collect(),
             implementation: value(body, "implementation"),
             outputs: assigned(body, "outputs"),
+        }
+    }
+
+    /// The triggers of a policy.
+    pub(super) fn triggers(&self, policy: OutNode<'o, 'a>) -> Vec<TopologyTrigger> {
+        let triggers = policy.get("triggers").map(entries).unwrap_or_default().into_iter();
+        triggers.map(|entry| self.trigger(entry)).collect()
+    }
+
+    fn trigger(&self, entry: OutEntry<'o, 'a>) -> TopologyTrigger {
+        const WHEN: [&str; 4] = ["event", "event_type", "schedule", "condition"];
+        let body = entry.value;
+        let filter = body.get("target_filter");
+        let actions = body.get("action").map(listed).unwrap_or_default();
+        let when = body.entries().into_iter().filter(|part| WHEN.contains(&&*part.name));
+        TopologyTrigger {
+            name: entry.name.into_owned(),
+            span: entry.span,
+            description: text(body, "description"),
+            monitored: filter.and_then(|it| it.get("node")).map(|node| self.element(node)),
+            requirement: filter.and_then(|filter| text(filter, "requirement")),
+            activities: actions.into_iter().filter_map(activity).collect(),
+            when: when.map(|part| assignment(&part)).collect(),
         }
     }
 
