@@ -471,10 +471,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             });
         } else {
             let derives = |name: &str| self.derives(id, Family::Relationship, name);
-            // Where the specification's hierarchy is not known, nothing is known against.
-            let root = "tosca.relationships.Root";
-            let is_known = self.types.find(Family::Relationship, root).is_some();
-            behavior.is_ordering = !is_known || derives(root);
+            behavior.is_ordering = self.types.is_ordering(id);
             behavior.is_connection = derives("tosca.relationships.ConnectsTo");
         }
         behavior

@@ -4,8 +4,9 @@
 use super::behavior::Behaviors;
 use super::sort::sorted;
 use super::weave::Scene;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::topology::cycle::{components, shortest_cycles};
+use crate::topology::waiting::{Wait, cyclic_deployment};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use rustc_hash::FxHashMap;
 
@@ -273,43 +274,21 @@ fn cycles_of(behaviors: &Behaviors<'_, '_>, is_ignored: &[bool]) -> Diagnostics 
     let mut found = Diagnostics::default();
     for cycle in shortest_cycles(&edges) {
         let relations: Vec<_> = cycle.into_iter().map(|(_, relation)| relation).collect();
-        found.push(cyclic_deployment(behaviors, &relations));
+        found.push(cyclic(behaviors, &relations));
     }
     found
 }
 
-fn cyclic_deployment(behaviors: &Behaviors<'_, '_>, cycle: &[RelationIndex]) -> Diagnostic {
+fn cyclic(behaviors: &Behaviors<'_, '_>, cycle: &[RelationIndex]) -> Diagnostic {
     let topology = behaviors.topology;
-    let place = |relation| behaviors.place(topology.relation(relation).span);
-    let names = |relation: RelationIndex| {
+    let name = |node: NodeIndex| &*topology.node(node).name;
+    let wait = |&relation: &RelationIndex| {
         let (source, target) = ends(topology, relation);
-        let name = |node: NodeIndex| &*topology.node(node).name;
-        (name(source), target.map_or("", name))
+        let place = behaviors.place(topology.relation(relation).span);
+        Wait { source: name(source), target: target.map_or("", name), place }
     };
-    let mut sources: Vec<_> =
-        cycle.iter().map(|&relation| format!("`{}`", names(relation).0)).collect();
-    if sources.len() == 2 {
-        sources.sort();
-    }
-    let message = match &*sources {
-        [only] => format!("{only} waits for itself"),
-        [one, other] => format!("{one} and {other} wait for each other"),
-        all => format!("{} wait for each other in a circle", all.join(", ")),
-    };
-    let Some((&first, others)) = cycle.split_first() else {
-        return Diagnostic::error(Code::CyclicDeployment, message);
-    };
-    let says = |relation: RelationIndex| {
-        let (source, target) = names(relation);
-        format!("`{source}` is created after `{target}` is started")
-    };
-    let last = cycle.last().copied().unwrap_or(first);
-    let mut error = Diagnostic::error(Code::CyclicDeployment, message)
-        .at(place(first))
-        .label(place(first), says(first));
-    for &relation in others {
-        error = error.label(place(relation), says(relation));
-    }
-    let identifier = topology.relation_identifier(last);
-    error.help(format!("leave one out of the order: `--ignore {identifier}`"))
+    let waits: Vec<_> = cycle.iter().map(wait).collect();
+    let last = cycle.last().map(|&last| topology.relation_identifier(last));
+    let help = |last| format!("leave one out of the order: `--ignore {last}`");
+    cyclic_deployment(Severity::Error, &waits).help_opt(last.map(help))
 }
