@@ -6,7 +6,8 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use std::path::Path;
+use cuvee::Resolver;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop");
@@ -70,6 +71,79 @@ topology_template:
     let page = report(&[template.to_str().unwrap()]);
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("<title>&lt;b&gt;&amp; {{data}}: variants</title>"));
+}
+
+/// What a page knows.
+fn data(page: &str) -> serde_json::Value {
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+/// The templates of all cases, each with the options of its case.
+fn cases(dir: &Path, found: &mut Vec<(PathBuf, Resolver)>) {
+    let mut entries: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()).collect();
+    entries.sort_by_key(std::fs::DirEntry::path);
+    for entry in entries.iter().filter(|entry| entry.path().is_dir()) {
+        cases(&entry.path(), found);
+    }
+    let Ok(settings) = std::fs::read_to_string(dir.join("test.yaml")) else { return };
+    let settings: serde_yaml::Value = serde_yaml::from_str(&settings).unwrap();
+    let text = |value: &serde_yaml::Value| serde_yaml::to_string(value).unwrap().trim().to_owned();
+    let named = |key: &str| settings.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+    let template = dir.join(named("template").unwrap_or_else(|| "template.yaml".into()));
+    let mut resolver = Resolver::new(&template);
+    let listed = |key: &str| match settings.get(key) {
+        Some(serde_yaml::Value::Sequence(all)) => all.iter().map(text).collect(),
+        Some(one) => vec![text(one)],
+        None => Vec::new(),
+    };
+    for preset in listed("presets") {
+        resolver = resolver.preset(preset);
+    }
+    for file in listed("inputs") {
+        resolver = resolver.inputs_file(dir.join(file));
+    }
+    for (name, value) in
+        settings.get("options").and_then(|it| it.as_mapping()).into_iter().flatten()
+    {
+        resolver = resolver.option(text(name), text(value));
+    }
+    if let Some(now) = named("now").and_then(|now| now.parse::<jiff::civil::DateTime>().ok()) {
+        resolver = resolver.now(now.to_zoned(jiff::tz::TimeZone::UTC).unwrap());
+    }
+    found.push((dir.to_owned(), resolver));
+}
+
+/// Whether a preset leaves what the command fixes as it is.
+fn keeps(preset: &serde_json::Value, data: &serde_json::Value) -> bool {
+    let is_open =
+        |name: &str| data["inputs"].as_array().unwrap().iter().any(|input| input["name"] == name);
+    let mut inputs = preset["inputs"].as_object().unwrap().iter();
+    inputs.all(|(name, value)| is_open(name) || *value == data["presets"][0]["inputs"][name])
+}
+
+/// A text that the page has as a whole is one that it does not put together as it is resolved.
+#[test]
+fn what_it_puts_together_is_what_resolves() {
+    let mut found = Vec::new();
+    cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance"), &mut found);
+    let (mut composed, mut whole) = (0, Vec::new());
+    for (dir, resolver) in found {
+        let Ok(page) = resolver.report(&[]) else { continue };
+        let data = data(&page);
+        let Some(later) = data["writing"]["later"].as_array() else { continue };
+        let [presets, texts] =
+            [&data["presets"], &data["resolved"]["texts"]].map(|all| all.as_array().unwrap());
+        for (preset, text) in presets.iter().zip(texts) {
+            composed += usize::from(preset["error"].is_null());
+            if !text.is_null() && later.is_empty() && keeps(preset, &data) {
+                whole.push(format!("{} {}", dir.display(), preset["id"]));
+            }
+        }
+    }
+    assert!(whole.is_empty(), "{}", whole.join("\n"));
+    assert!(composed > 200, "{composed}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub struct Change {
 
 /// The value that an input has, and who says so.
 pub(crate) struct Current {
-    pub(super) value: Option<Value>,
+    pub(crate) value: Option<Value>,
     assigned: bool,
     /// `default`, ``the preset `prod` ``
     source: String,

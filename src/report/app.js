@@ -685,10 +685,75 @@ function inputsFile() {
   return lines.length > 0 ? lines.join('') : '{}\n';
 }
 
+/* ---- The YAML ---- */
+
 /** What a preset resolves to, as the command writes it; null where it is rejected. */
 function resolved(preset) {
   const runs = data.resolved.texts[preset];
-  return runs && runs.flatMap(([start, length]) => data.resolved.lines.slice(start, start + length)).join('\n');
+  if (runs) return runs.flatMap(([start, length]) => data.resolved.lines.slice(start, start + length)).join('\n');
+  const { set, inputs, error } = presets[preset];
+  return error == null && data.writing ? composed((element) => set.has(element), (input) => inputs[data.inputs[input].name]).text : null;
+}
+
+/**
+ * What the command writes where these elements are present and inputs have these values, both by position: its text, or why that is not
+ * known here.
+ */
+function composed(isPresent, value) {
+  const { values, ands, later, whys, pieces } = data.writing;
+  const truth = [true, ...data.elements.map((_, element) => isPresent(element)), ...values.map(([input, text]) => value(input) === text)];
+  const holds = (number) => truth[Math.abs(number)] === number > 0;
+  for (const all of ands) truth.push(all.every(holds));
+  const text = [];
+  let unknown = null;
+  // `around` is the list or map that a piece is a part of: whether anything of it is there yet.
+  const write = (piece, around) => {
+    if (typeof piece === 'string') text.push(piece);
+    else if (Array.isArray(piece)) {
+      if (!holds(piece[0])) return;
+      for (let at = 1; at < piece.length; at++) write(piece[at], around);
+      around.begun = true;
+    } else if (piece.collection) {
+      const own = { begun: false };
+      for (const part of piece.collection) write(part, own);
+    } else if (piece.behind) {
+      if (around.begun) for (const part of piece.behind) write(part, around);
+    } else {
+      const [input, element, why] = later[piece.later];
+      const given = input == null ? null : value(input);
+      if (given != null && isPlain(given)) text.push(given);
+      else unknown ??= `${fullName(element)} ${whys[why]}`;
+    }
+  };
+  for (const piece of pieces) write(piece, { begun: false });
+  return unknown === null ? { text: text.join('') } : { text: null, why: unknown };
+}
+
+/** Whether a value is written everywhere as the command line takes it. */
+const isPlain = (value) => /^-?\d+(\.\d+)?$/.test(value) || (/^[A-Za-z]/.test(value) && yamlText(value) === value);
+
+/** The value that the command gives to an input: one that it names, or a default; null where that is not known. */
+function givenValue() {
+  const complete = completion();
+  const values = new Map(namedValues());
+  return (input) => {
+    const { name, cases, default: own } = data.inputs[input];
+    if (values.has(name) || own != null) return values.get(name) ?? presets[0].inputs[name];
+    const one = cases[complete.get(input)];
+    return one.value === one.label ? one.value : null;
+  };
+}
+
+/** What the command writes: its text, or why the page does not have it. */
+function commandYaml() {
+  const complete = completion();
+  if (complete === null) return { text: null };
+  const unnamed = named().find(([input, one]) => valueOf(input, one) == null);
+  if (unnamed) return { text: null, why: `no value of ${data.inputs[unnamed[0]].name} is known that fits` };
+  const model = data.writing && choices.search(choices.literals(complete));
+  const made = model ? composed((element) => holds(model, data.elements[element].literal), givenValue()) : { text: null };
+  const preset = made.text === null ? samePreset() : -1;
+  return preset >= 0 ? { text: resolved(preset) } : made;
 }
 
 /**
@@ -696,15 +761,8 @@ function resolved(preset) {
  * case has one value only.
  */
 function samePreset() {
-  const complete = completion();
-  if (complete === null) return -1;
-  const values = new Map(namedValues());
-  const value = (input) => {
-    const { name, cases, default: own } = data.inputs[input];
-    if (values.has(name) || own != null) return values.get(name) ?? presets[0].inputs[name];
-    const one = cases[complete.get(input)];
-    return one.value === one.label ? one.value : null;
-  };
+  if (completion() === null) return -1;
+  const value = givenValue();
   // What the command fixes a preset may have otherwise.
   const open = new Set(data.inputs.map(({ name }) => name));
   const isFixed = ([name, text]) => open.has(name) || text === presets[0].inputs[name];
@@ -713,15 +771,14 @@ function samePreset() {
 }
 
 function renderYaml() {
-  const preset = samePreset();
-  const held = presets.filter(({ error }) => error == null).map(({ name }) => name);
-  byId('save-yaml').disabled = preset < 0;
-  const instead = 'the command above writes it';
-  byId('yaml-note').textContent = preset >= 0 ? '' : held.length === 0 ? `The YAML of no variant is in this page: ${instead}.` : `The YAML of this variant is not in this page: ${instead}. The page has that of ${listed(held)}.`;
+  const { text, why } = commandYaml();
+  byId('save-yaml').disabled = text === null;
+  const because = why ? `, because ${why}` : '';
+  byId('yaml-note').textContent = text === null ? `The YAML of this variant is not in this page${because}: the command above writes it.` : '';
 }
 
-function saveYaml(preset) {
-  download(presets[preset].id ? `${presets[preset].id}.yaml` : 'resolved.yaml', resolved(preset));
+function saveYaml(preset, text = resolved(preset)) {
+  download(presets[preset]?.id ? `${presets[preset].id}.yaml` : 'resolved.yaml', text);
 }
 
 function download(name, text) {
@@ -1426,7 +1483,7 @@ buildMatrix();
 renderConfigurator();
 renderDrawing();
 followLinks();
-byId('save-yaml').addEventListener('click', () => saveYaml(samePreset()));
+byId('save-yaml').addEventListener('click', () => saveYaml(samePreset(), commandYaml().text));
 byId('save').addEventListener('click', () => download('inputs.yaml', inputsFile()));
 byId('copy').addEventListener('click', copyCommand);
 byId('details').addEventListener('click', (event) => event.target === byId('details') && byId('details').close());

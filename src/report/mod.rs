@@ -7,9 +7,11 @@
 
 mod template;
 mod texts;
+mod writing;
 
 use self::template::{ElementReport, TemplateReport};
 use self::texts::Texts;
+use self::writing::Writing;
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
@@ -49,7 +51,9 @@ struct Data {
     /// The words of a command line that inputs are added to.
     command: Vec<String>,
     presets: Vec<Preset>,
-    /// What the presets resolve to.
+    /// What every choice resolves to, as far as the page can tell.
+    writing: Option<Writing>,
+    /// What the presets resolve to of which that does not tell.
     resolved: Texts,
     elements: Vec<PageElement>,
     inputs: Vec<Input>,
@@ -124,17 +128,19 @@ pub(crate) fn report(
             (currents, written)
         }));
     };
-    let mut resolved = Texts::default();
-    let mut read = |document: Option<&Out<'_>>| resolved.add(document.map(emit::text).as_deref());
+    let mut texts = Vec::new();
+    let mut read = |document: Option<&Out<'_>>| texts.push(document.map(emit::text));
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
     let outline = Outline::of(&prepared.graph, prepared.sources());
     let svg =
         || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
     let (svg, configured) = both(svg, || Configured::of(&prepared, &currents));
-    let Configured { configuration, inputs, inexact } = configured?;
+    let Configured { configuration, inputs, inexact, writing } = configured?;
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
+    let presets = columns(&matrix, written, configuration.as_ref());
+    let resolved = untold(&presets, texts, writing.as_ref(), &inputs);
     Ok(page(&Data {
         version: 1,
         title: title(&template),
@@ -142,7 +148,8 @@ pub(crate) fn report(
         description: template.description.clone(),
         generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
         command: command.to_vec(),
-        presets: columns(&matrix, written, configuration.as_ref()),
+        presets,
+        writing,
         resolved,
         elements: elements(template.elements, literals),
         inputs,
@@ -171,6 +178,8 @@ struct Configured {
     inputs: Vec<Input>,
     /// Why there is no configuration.
     inexact: Option<String>,
+    /// What every choice resolves to.
+    writing: Option<Writing>,
 }
 
 impl Configured {
@@ -190,7 +199,8 @@ impl Configured {
         };
         let configuration = space.configuration(currents);
         let inputs = configurable(&configuration, space.inputs_apart()?);
-        Ok(Self { configuration: Some(configuration), inputs, inexact: None })
+        let writing = Writing::of(prepared, &configuration.inputs, currents);
+        Ok(Self { configuration: Some(configuration), inputs, inexact: None, writing })
     }
 }
 
@@ -266,6 +276,22 @@ fn columns(
         error: (!column.rejected.is_empty()).then(|| column.rejected.join("\n")),
     };
     matrix.columns.iter().enumerate().zip(written).map(column).collect()
+}
+
+/// What presets resolve to, where the page does not put the same together of its pieces.
+fn untold(
+    presets: &[Preset],
+    texts: Vec<Option<String>>,
+    writing: Option<&Writing>,
+    inputs: &[Input],
+) -> Texts {
+    let mut resolved = Texts::default();
+    for (preset, text) in presets.iter().zip(texts) {
+        let value = |input: usize| preset.inputs.get(&inputs.get(input)?.name).map(String::as_str);
+        let told = writing.and_then(|writing| writing.text(&preset.present, &value));
+        resolved.add(text.filter(|text| told.as_ref() != Some(text)).as_deref());
+    }
+    resolved
 }
 
 /// The page with its data.

@@ -37,4 +37,5 @@ pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
 pub(crate) use replace::with_strings;
 pub(crate) use scalar::switch;
 pub(crate) use view::{OutEntry, OutNode};
+pub(crate) use write::{OpenMark, OpenText, write_open};
 pub use write::{Out, OutKey, write_flow, write_line, write_yaml};

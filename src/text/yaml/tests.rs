@@ -1129,3 +1129,169 @@ pub(super) mod laws {
         }
     }
 }
+
+mod open {
+    use super::laws::{document, mutated};
+    use super::*;
+    use crate::text::yaml::write::{OpenMark, OpenText, write_open};
+
+    /// A tree of the source whose entries and items are there under conditions: bits of a number, or
+    /// always. A collection of which nothing is left goes.
+    enum Tree<'a> {
+        Whole(Node<'a>),
+        Map(Node<'a>, Vec<(Option<u32>, Node<'a>, Tree<'a>)>),
+        List(Node<'a>, Vec<(Option<u32>, Node<'a>, Tree<'a>)>),
+    }
+
+    impl<'a> Tree<'a> {
+        /// Which parts have a condition of their own comes from `kinds`, bit by bit.
+        fn of(node: Node<'a>, depth: usize, kinds: u64, bits: &mut u32) -> Self {
+            let mut part = |owner, value| {
+                let bit = *bits % 64;
+                *bits += 1;
+                let own = (kinds >> bit & 1 == 1).then_some(bit);
+                (own, owner, Self::of(value, depth + 1, kinds, bits))
+            };
+            match node.kind() {
+                NodeKind::Mapping if depth < 3 && node.entries().len() > 0 => {
+                    Self::Map(node, node.entries().map(|(key, value)| part(key, value)).collect())
+                }
+                NodeKind::Sequence if depth < 3 && node.items().next().is_some() => {
+                    Self::List(node, node.items().map(|item| part(item, item)).collect())
+                }
+                _ => Self::Whole(node),
+            }
+        }
+
+        fn is_there(&self, truth: u64) -> bool {
+            match self {
+                Self::Whole(_) => true,
+                Self::Map(_, parts) | Self::List(_, parts) => {
+                    parts.iter().any(|(own, _, tree)| is_there(*own, tree, truth))
+                }
+            }
+        }
+
+        /// What is there of it.
+        fn left(&self, truth: u64) -> Out<'a> {
+            self.out(&mut |own, tree| is_there(own, tree, truth).then(|| tree.left(truth)))
+        }
+
+        /// All of it, with the conditions by number.
+        fn open<'t>(&'t self, conditions: &mut Vec<(Option<u32>, &'t Self)>) -> Out<'a> {
+            self.out(&mut |own, tree| {
+                let inner = tree.open(conditions);
+                if own.is_none() && tree.is_there(0) {
+                    return Some(inner);
+                }
+                conditions.push((own, tree));
+                Some(Out::Cases(vec![(conditions.len() as u32 - 1, inner)]))
+            })
+        }
+
+        fn out<'t>(
+            &'t self,
+            part: &mut dyn FnMut(Option<u32>, &'t Self) -> Option<Out<'a>>,
+        ) -> Out<'a> {
+            match self {
+                Self::Whole(node) => Out::Source(*node),
+                Self::Map(node, parts) => {
+                    let entry = |(own, key, tree): &'t (Option<u32>, Node<'a>, Self)| {
+                        Some((OutKey::Source(*key), part(*own, tree)?))
+                    };
+                    Out::Map {
+                        entries: parts.iter().filter_map(entry).collect(),
+                        like: Some(*node),
+                    }
+                }
+                Self::List(node, parts) => {
+                    let item = |(own, item, tree): &'t (Option<u32>, Node<'a>, Self)| {
+                        Some((Some(*item), part(*own, tree)?))
+                    };
+                    Out::Seq { items: parts.iter().filter_map(item).collect(), like: Some(*node) }
+                }
+            }
+        }
+    }
+
+    fn is_there(own: Option<u32>, tree: &Tree<'_>, truth: u64) -> bool {
+        own.is_none_or(|bit| truth >> bit & 1 == 1) && tree.is_there(truth)
+    }
+
+    /// The text of what is there.
+    fn filled(open: &OpenText, holds: &dyn Fn(u32) -> bool) -> String {
+        let (mut text, mut done) = (String::new(), 0);
+        let mut around: Vec<(OpenMark, bool)> = Vec::new();
+        let mut begun = vec![false];
+        for &(at, mark) in &open.marks {
+            if around.iter().all(|(_, is_there)| *is_there) {
+                text.push_str(&open.text[done..at]);
+            }
+            done = at;
+            match mark {
+                OpenMark::Collection => {
+                    begun.push(false);
+                    around.push((mark, true));
+                }
+                OpenMark::When(when) => around.push((mark, holds(when))),
+                OpenMark::Behind => around.push((mark, *begun.last().unwrap())),
+                OpenMark::Later(_) => around.push((mark, true)),
+                OpenMark::End => match around.pop().unwrap() {
+                    (OpenMark::Collection, _) => drop(begun.pop()),
+                    (OpenMark::When(_), true) if around.iter().all(|(_, is_there)| *is_there) => {
+                        *begun.last_mut().unwrap() = true;
+                    }
+                    _ => {}
+                },
+            }
+        }
+        text + &open.text[done..]
+    }
+
+    /// Whether the document can be written openly; then what is left of it for some conditions is
+    /// what is written of that.
+    fn agrees(document: &Document, kinds: u64, truths: &[u64]) -> bool {
+        let tree = Tree::of(document.root(), 0, kinds, &mut 0);
+        let mut conditions = Vec::new();
+        let out = tree.open(&mut conditions);
+        let Some(open) = write_open(&out) else { return false };
+        for &truth in truths.iter().filter(|&&truth| tree.is_there(truth)) {
+            let holds = |when: u32| {
+                let (own, tree) = conditions[when as usize];
+                is_there(own, tree, truth)
+            };
+            assert_eq!(filled(&open, &holds), write_yaml(&tree.left(truth)), "{open:?}");
+        }
+        true
+    }
+
+    #[test]
+    fn all_that_is_open_has_its_place() {
+        for text in [
+            "# head\n\na: 1\n\n# of n\nn:\n  # first\n  p:\n\n    - x: 1\n\n    # second\n    - y: {a: 1}\n  q: |\n    lines\n    of text\n\n  r: 5 # five\nz: []\n# foot\n",
+            "f: {a: 1, b: [1, 2], c: 3}\ng: [ x, y ]\nh: { i: j } # h\n",
+            "- a\n\n- b: 1\n- # c\n  - d\n",
+        ] {
+            let document = parsed(text);
+            for kinds in 0..1 << 10 {
+                // One thing at least is always there.
+                let truths: Vec<_> = (0..16).map(|at| (at * 0x9e37) ^ kinds).collect();
+                let is_open = agrees(&document, kinds, &truths);
+                assert!(is_open || kinds & 0b11 != 0, "{kinds:b} of {text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_is_as_if_nothing_else_had_been(
+            text in prop_oneof![document(), mutated()],
+            kinds in any::<u64>(),
+            truths in prop::collection::vec(any::<u64>(), 4),
+        ) {
+            if let Ok(document) = parse(FileId::DETACHED, text.into(), &Limits::default()) {
+                agrees(&document, kinds, &truths);
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! An output tree, read as what it writes will be read, each part with its place in the source.
 
 use super::node::{Node, NodeKind};
-use super::write::{Item, ItemKey, Out};
+use super::write::{Along, Item, ItemKey, Out};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
     /// The entries of a map; nothing for what is not one.
     pub(crate) fn entries(self) -> Vec<OutEntry<'o, 'a>> {
         let mut entries = Vec::new();
-        self.item.each_entry(|key, value, lifted| {
+        self.item.each_entry(|key, value, Along { lifted, .. }| {
             let (name, span) = match key {
                 ItemKey::Source(key) => (key.key_text(), key.span()),
                 ItemKey::New(name) => (Cow::Borrowed(name), self.span),
@@ -65,7 +65,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
         let source = self.item.like().map(Node::items);
         let mut rest = source.into_iter().flatten().enumerate();
         let mut items = Vec::new();
-        self.item.each_item(|owner, item, lifted| {
+        self.item.each_item(|owner, item, Along { lifted, .. }| {
             let place = lifted.or(owner).map_or(self.span, Node::span);
             let is_owner = |(_, item): &(usize, Node<'a>)| {
                 owner.is_some_and(|owner| owner.stands_where(*item))

@@ -48,6 +48,13 @@ pub enum Out<'a> {
         /// comments are kept.
         like: Option<Node<'a>>,
     },
+    /// In a map or list: one of these under its condition, of which at most one holds, or nothing;
+    /// conditions have numbers. Only open texts tell them apart.
+    #[doc(hidden)]
+    Cases(Vec<(u32, Out<'a>)>),
+    /// A scalar on one line that is known later, by its number.
+    #[doc(hidden)]
+    Later(u32),
 }
 
 /// Writes YAML.
@@ -66,11 +73,48 @@ pub enum Out<'a> {
 /// assert_eq!(write_yaml(&out), "shop:   # ours\n    port: 0x50\n    tag: 'no'\n");
 /// ```
 pub fn write_yaml(out: &Out<'_>) -> String {
+    written(out).out
+}
+
+/// A text with parts that are there under conditions.
+#[derive(Debug)]
+pub(crate) struct OpenText {
+    /// All parts.
+    pub text: String,
+    /// Where they begin and end, in order, nested like brackets.
+    pub marks: Vec<(usize, OpenMark)>,
+}
+
+/// Where a part of an open text begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenMark {
+    /// The start of a map or list that begins with what is there under a condition.
+    Collection,
+    /// The start of an entry or item that is there under the condition of this number.
+    When(u32),
+    /// The start of what is there only behind another entry or item of the collection around.
+    Behind,
+    /// The start of what stands for a scalar that is known later.
+    Later(u32),
+    /// The end of what began last.
+    End,
+}
+
+/// Writes YAML of which parts are open; nothing where conditions would decide about the style of
+/// what is around them.
+pub(crate) fn write_open(out: &Out<'_>) -> Option<OpenText> {
+    let YamlWriter { out: text, marks, is_stuck, .. } = written(out);
+    // A document of which nothing is left would not be written as nothing.
+    let is_certain = |&(at, _): &(usize, OpenMark)| 0 < at && at < text.len();
+    let has_rest = marks.first().is_none_or(is_certain) || marks.last().is_none_or(is_certain);
+    (!is_stuck && has_rest).then_some(OpenText { text, marks })
+}
+
+fn written(out: &Out<'_>) -> YamlWriter {
     let root = Item::from(out);
     let document = root.like().map(|like| like.document);
     let capacity = document.map_or(0, |document| document.text.len());
-    let mut writer =
-        YamlWriter { out: String::with_capacity(capacity), style: Style::of(document) };
+    let mut writer = YamlWriter::new(capacity, Style::of(document));
     let margins = root.like().filter(|like| like.id == 0).map(|like| &like.document.margins);
     if let Some(margins) = margins {
         writer.out.push_str(&margins.top);
@@ -82,7 +126,7 @@ pub fn write_yaml(out: &Out<'_>) -> String {
     if writer.out.is_empty() {
         writer.out.push_str("null\n");
     }
-    writer.out
+    writer
 }
 
 /// Writes a value in one line, strings with quotes where a reader would take them for something
@@ -93,7 +137,7 @@ pub fn write_yaml(out: &Out<'_>) -> String {
 /// assert_eq!(write_flow(&vec!["80".into(), 80.into(), "a b".into()].into()), "['80', 80, a b]");
 /// ```
 pub fn write_flow(value: &Value) -> String {
-    let mut writer = YamlWriter { out: String::new(), style: Style::of(None) };
+    let mut writer = YamlWriter::new(0, Style::of(None));
     writer.inline(Item::Value(value), ScalarContext::Flow);
     writer.out
 }
@@ -153,6 +197,24 @@ impl<'a> Out<'a> {
             _ => None,
         }
     }
+
+    /// Calls back with what may be there, and with what that brings along.
+    fn each_case<'i>(&'i self, mut case: impl FnMut(Item<'i, 'a>, Along<'a>)) {
+        let mut one = |out: &'i Self, when| case(out.into(), Along { lifted: out.lifted(), when });
+        match self {
+            Self::Cases(cases) => cases.iter().for_each(|(when, out)| one(out, Some(*when))),
+            out => one(out, None),
+        }
+    }
+}
+
+/// What an entry or item brings along.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Along<'a> {
+    /// The key whose comment it has.
+    pub(super) lifted: Option<Node<'a>>,
+    /// The condition under which it is there.
+    when: Option<u32>,
 }
 
 impl<'i, 'a> Item<'i, 'a> {
@@ -185,50 +247,54 @@ impl<'i, 'a> Item<'i, 'a> {
         }
     }
 
-    /// Calls back with each entry of a map, and with the key whose comment its value brings along.
+    /// Calls back with each entry of a map, and with what its value brings along.
     pub(super) fn each_entry(
         self,
-        mut entry: impl FnMut(ItemKey<'i, 'a>, Item<'i, 'a>, Option<Node<'a>>),
+        mut entry: impl FnMut(ItemKey<'i, 'a>, Item<'i, 'a>, Along<'a>),
     ) {
         match self {
-            Self::Source(node) => node
-                .entries()
-                .for_each(|(key, value)| entry(ItemKey::Source(key), Item::Source(value), None)),
-            Self::Out(Out::Map { entries, .. }) => {
-                entries.iter().for_each(|(key, value)| match key {
-                    OutKey::Source(key) => {
-                        entry(ItemKey::Source(*key), value.into(), value.lifted())
-                    }
-                    OutKey::New(key) => entry(ItemKey::New(key), value.into(), value.lifted()),
-                })
+            Self::Source(node) => node.entries().for_each(|(key, value)| {
+                entry(ItemKey::Source(key), Item::Source(value), Along::default())
+            }),
+            Self::Out(Out::Map { entries, .. }) => entries.iter().for_each(|(key, value)| {
+                let key = match key {
+                    OutKey::Source(key) => ItemKey::Source(*key),
+                    OutKey::New(key) => ItemKey::New(key),
+                };
+                value.each_case(|value, along| entry(key, value, along));
+            }),
+            Self::Value(Value::Map(entries)) => entries.iter().for_each(|(key, value)| {
+                entry(ItemKey::New(key), Item::Value(value), Along::default())
+            }),
+            _ => {}
+        }
+    }
+
+    /// Calls back with each item of a list, the source item whose comments it has, and what it
+    /// brings along.
+    pub(super) fn each_item(self, mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>, Along<'a>)) {
+        match self {
+            Self::Source(node) => {
+                node.items().for_each(|node| item(Some(node), Item::Source(node), Along::default()))
             }
-            Self::Value(Value::Map(entries)) => {
-                entries
-                    .iter()
-                    .for_each(|(key, value)| entry(ItemKey::New(key), Item::Value(value), None));
+            Self::Out(Out::Seq { items, .. }) => items
+                .iter()
+                .for_each(|(owner, out)| out.each_case(|out, along| item(*owner, out, along))),
+            Self::Value(Value::List(items)) => {
+                items.iter().for_each(|value| item(None, Item::Value(value), Along::default()))
             }
             _ => {}
         }
     }
 
-    /// Calls back with each item of a list, the source item whose comments it has, and the key
-    /// whose comment it brings along.
-    pub(super) fn each_item(
-        self,
-        mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>, Option<Node<'a>>),
-    ) {
-        match self {
-            Self::Source(node) => {
-                node.items().for_each(|node| item(Some(node), Item::Source(node), None))
-            }
-            Self::Out(Out::Seq { items, .. }) => {
-                items.iter().for_each(|(owner, out)| item(*owner, out.into(), out.lifted()))
-            }
-            Self::Value(Value::List(items)) => {
-                items.iter().for_each(|value| item(None, Item::Value(value), None))
-            }
-            _ => {}
-        }
+    /// Whether a condition decides about the first entry or item.
+    fn begins_open(self) -> bool {
+        let first = match self {
+            Self::Out(Out::Map { entries, .. }) => entries.first().map(|(_, value)| value),
+            Self::Out(Out::Seq { items, .. }) => items.first().map(|(_, item)| item),
+            _ => None,
+        };
+        matches!(first, Some(Out::Cases(_)))
     }
 
     /// The first entry or item: what owns its comments, and what it holds.
@@ -285,6 +351,9 @@ impl<'i, 'a> Item<'i, 'a> {
             Self::Out(Out::Seq { items, like }) => {
                 like.is_none_or(Node::is_flow)
                     && items.iter().all(|(_, item)| Item::from(item).fits_flow())
+            }
+            Self::Out(Out::Cases(cases)) => {
+                cases.iter().all(|(_, out)| Item::from(out).fits_flow())
             }
             Self::Out(_) => true,
         }
@@ -491,12 +560,86 @@ impl ValueSpot<'_> {
 struct YamlWriter {
     out: String,
     style: Style,
+    /// Where open parts begin and end.
+    marks: Vec<(usize, OpenMark)>,
+    /// Whether a condition decides about the style of what is around it.
+    is_stuck: bool,
+}
+
+/// What is written of a collection before the part that comes next.
+#[derive(Clone, Copy, PartialEq)]
+enum WrittenBefore {
+    Nothing,
+    Something,
+    /// One or the other.
+    Open,
+}
+
+/// A collection that is being written.
+struct WrittenParts {
+    before: WrittenBefore,
+    /// Whether its start is marked.
+    is_marked: bool,
+}
+
+impl Default for WrittenParts {
+    fn default() -> Self {
+        Self { before: WrittenBefore::Nothing, is_marked: false }
+    }
 }
 
 /// Readers look no further for the colon of a key.
 const SIMPLE_KEY: usize = 1000;
 
 impl YamlWriter {
+    fn new(capacity: usize, style: Style) -> Self {
+        let out = String::with_capacity(capacity);
+        Self { out, style, marks: Vec::new(), is_stuck: false }
+    }
+
+    // Open parts.
+
+    fn mark(&mut self, mark: OpenMark) {
+        self.marks.push((self.out.len(), mark));
+    }
+
+    /// Says that what was written from here on is only there behind something else.
+    fn mark_behind(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.marks.extend([(from, OpenMark::Behind), (to, OpenMark::End)]);
+        }
+    }
+
+    /// Comes before a part that may be there under a condition only.
+    fn begin(&mut self, parts: &mut WrittenParts, when: Option<u32>) {
+        let Some(when) = when else { return };
+        if parts.before == WrittenBefore::Nothing {
+            self.mark(OpenMark::Collection);
+            parts.is_marked = true;
+        }
+        self.mark(OpenMark::When(when));
+    }
+
+    /// Comes behind that part.
+    fn end(&mut self, parts: &mut WrittenParts, when: Option<u32>) {
+        match when {
+            None => parts.before = WrittenBefore::Something,
+            Some(_) => {
+                self.mark(OpenMark::End);
+                if parts.before == WrittenBefore::Nothing {
+                    parts.before = WrittenBefore::Open;
+                }
+            }
+        }
+    }
+
+    /// Comes behind all parts.
+    fn finish(&mut self, parts: &WrittenParts) {
+        if parts.is_marked {
+            self.mark(OpenMark::End);
+        }
+    }
+
     fn root(&mut self, root: Item<'_, '_>) {
         if root.is_block() {
             if let Some(tag) = tag_of(root) {
@@ -507,7 +650,7 @@ impl YamlWriter {
         }
         let spot =
             ValueSpot { column: 0, parent: ValueParent::Root, owner: root.like(), lifted: None };
-        self.lines_above(spot, root, false);
+        self.lines_above(spot, root, WrittenBefore::Something);
         let start = self.out.len();
         self.after_indicator(root, spot);
         // Where the root is absent, there is nothing before its comment, or nothing at all.
@@ -517,37 +660,38 @@ impl YamlWriter {
         if self.out.len() == start {
             trim_blank_lines(&mut self.out);
         }
+        self.is_stuck |= !self.marks.is_empty();
     }
 
     /// A collection that is not empty, one entry a line; the first continues a line when it is
     /// `inline`.
     fn block(&mut self, item: Item<'_, '_>, column: usize, inline: bool) {
-        let mut first = true;
-        if item.kind() == NodeKind::Mapping {
-            item.each_entry(|key, value, lifted| {
-                let trim = first && !starts_source(item, key.owner());
-                let spot = ValueSpot {
-                    column,
-                    parent: ValueParent::Key(key.owner()),
-                    owner: key.owner(),
-                    lifted,
-                };
-                self.entry(key, value, spot, inline && first, trim);
-                first = false;
-            });
-        } else {
-            let list = item.like();
-            item.each_item(|owner, value, lifted| {
-                let trim = first && !starts_source(item, owner);
-                self.item(
-                    value,
-                    ValueSpot { column, parent: ValueParent::List(list), owner, lifted },
-                    inline && first,
-                    trim,
-                );
-                first = false;
-            });
-        }
+        let mut parts = WrittenParts::default();
+        // Whether it would fit in brackets depends on what is in it.
+        let may_be_flow = item.like().is_some_and(Node::is_flow);
+        let before = |parts: &WrittenParts, owner| match starts_source(item, owner) {
+            true => WrittenBefore::Something,
+            false => parts.before,
+        };
+        item.each_entry(|key, value, Along { lifted, when }| {
+            let owner = key.owner();
+            let spot = ValueSpot { column, parent: ValueParent::Key(owner), owner, lifted };
+            self.is_stuck |= may_be_flow && when.is_some();
+            self.begin(&mut parts, when);
+            let inline = inline && parts.before == WrittenBefore::Nothing;
+            self.entry(key, value, spot, inline, before(&parts, owner));
+            self.end(&mut parts, when);
+        });
+        let list = item.like();
+        item.each_item(|owner, value, Along { lifted, when }| {
+            let spot = ValueSpot { column, parent: ValueParent::List(list), owner, lifted };
+            self.is_stuck |= may_be_flow && when.is_some();
+            self.begin(&mut parts, when);
+            let inline = inline && parts.before == WrittenBefore::Nothing;
+            self.item(value, spot, inline, before(&parts, owner));
+            self.end(&mut parts, when);
+        });
+        self.finish(&parts);
     }
 
     /// A key, its value, and the comments around them.
@@ -557,11 +701,11 @@ impl YamlWriter {
         value: Item<'_, '_>,
         spot: ValueSpot<'_>,
         inline: bool,
-        trim: bool,
+        before: WrittenBefore,
     ) {
         let ValueSpot { column, owner, .. } = spot;
         if !inline {
-            self.lines_above(spot, value, trim);
+            self.lines_above(spot, value, before);
             pad(&mut self.out, column);
         }
         if let Some(source) = copied_entry(key, value) {
@@ -630,6 +774,7 @@ impl YamlWriter {
         self.out.push(':');
         let alone = |value: Node<'_>| value.line_before().trim_matches(' ') == ":";
         let marked = self.out.ends_with("\n:") || self.out.ends_with(" :");
+        self.is_stuck |= marked && value.begins_open();
         let compact = marked
             && value.is_block()
             && value.like().is_some_and(alone)
@@ -645,12 +790,20 @@ impl YamlWriter {
     }
 
     /// A dash, an item, and the comments around them.
-    fn item(&mut self, value: Item<'_, '_>, spot: ValueSpot<'_>, inline: bool, trim: bool) {
+    fn item(
+        &mut self,
+        value: Item<'_, '_>,
+        spot: ValueSpot<'_>,
+        inline: bool,
+        before: WrittenBefore,
+    ) {
         if !inline {
-            self.lines_above(spot, value, trim);
+            self.lines_above(spot, value, before);
             pad(&mut self.out, spot.column);
         }
         self.out.push('-');
+        // Its first entry would continue this line, or not.
+        self.is_stuck |= value.is_block() && value.begins_open();
         let commented = spot.owner.is_some_and(|owner| {
             owner.trivia().iter().any(|piece| piece.place == CommentPlace::Behind)
         });
@@ -744,6 +897,11 @@ impl YamlWriter {
                 push_string(&mut self.out, text, context == ScalarContext::Flow)
             }
             Item::Value(value) => self.value(value, context),
+            Item::Out(Out::Later(number)) => {
+                self.mark(OpenMark::Later(*number));
+                self.out.push('?');
+                self.mark(OpenMark::End);
+            }
             Item::Out(_) => {}
         }
     }
@@ -773,20 +931,22 @@ impl YamlWriter {
         let start = self.out.len();
         self.out.push_str(padding);
         let first = self.out.len();
-        item.each_entry(|key, value, _| {
-            self.separate(first);
-            let before = self.out.len();
-            self.key(key, ScalarContext::Flow);
-            if self.needs_mark(before) {
-                self.out.insert_str(before, "? ");
-            }
-            self.out.push_str(": ");
-            self.inline(value, ScalarContext::Flow);
+        let mut parts = WrittenParts::default();
+        item.each_entry(|key, value, Along { when, .. }| {
+            self.in_flow(&mut parts, when, |this| {
+                let before = this.out.len();
+                this.key(key, ScalarContext::Flow);
+                if this.needs_mark(before) {
+                    this.out.insert_str(before, "? ");
+                }
+                this.out.push_str(": ");
+                this.inline(value, ScalarContext::Flow);
+            });
         });
-        item.each_item(|_, item, _| {
-            self.separate(first);
-            self.inline(item, ScalarContext::Flow);
+        item.each_item(|_, item, Along { when, .. }| {
+            self.in_flow(&mut parts, when, |this| this.inline(item, ScalarContext::Flow));
         });
+        self.finish(&parts);
         if self.out.len() > first {
             self.out.push_str(padding);
         } else {
@@ -795,10 +955,25 @@ impl YamlWriter {
         self.out.push(if map { '}' } else { ']' });
     }
 
-    fn separate(&mut self, start: usize) {
-        if self.out.len() > start {
+    /// An entry or item in brackets, with what parts it from those before it.
+    fn in_flow(
+        &mut self,
+        parts: &mut WrittenParts,
+        when: Option<u32>,
+        write: impl FnOnce(&mut Self),
+    ) {
+        self.begin(parts, when);
+        let start = self.out.len();
+        if parts.before != WrittenBefore::Nothing {
             self.out.push_str(", ");
         }
+        if parts.before == WrittenBefore::Open {
+            self.mark_behind(start, self.out.len());
+        }
+        write(self);
+        // Lines of what follows would be indented like another line.
+        self.is_stuck |= when.is_some() && memchr(b'\n', &self.out.as_bytes()[start..]).is_some();
+        self.end(parts, when);
     }
 
     fn source_scalar(&mut self, node: Node<'_>, context: ScalarContext) {
@@ -932,12 +1107,17 @@ impl YamlWriter {
 
     /// The comments and blank lines above an entry; the first of its block loses the blank lines
     /// that parted it from another one.
-    fn lines_above(&mut self, spot: ValueSpot<'_>, value: Item<'_, '_>, trim: bool) {
+    fn lines_above(&mut self, spot: ValueSpot<'_>, value: Item<'_, '_>, before: WrittenBefore) {
         let Some(owner) = spot.owner else { return };
         let start = self.out.len();
         for piece in above(owner, matches!(spot.parent, ValueParent::Key(_)), value) {
             let lines = owner.document.slice(piece.start, piece.end);
-            self.lines(lines, spot.column, trim && self.out.len() == start);
+            let trim = before == WrittenBefore::Nothing && self.out.len() == start;
+            self.lines(lines, spot.column, trim);
+        }
+        if before == WrittenBefore::Open {
+            let blank = self.out[start..].bytes().take_while(|&byte| byte == b'\n').count();
+            self.mark_behind(start, start + blank);
         }
     }
 

@@ -48,6 +48,24 @@ impl<'a> Evaluator<'_, 'a> {
         self.expression_dependencies(self.graph.syntax.read(node)).open
     }
 
+    /// The open inputs that a value depends on; nothing where it depends on what is present.
+    pub(crate) fn inputs_of_value(&self, node: Node<'a>) -> Option<Vec<InputId>> {
+        let found = self.expression_dependencies(self.graph.syntax.read(node));
+        (!found.presence).then_some(found.open)
+    }
+
+    /// The open input whose value an expression is.
+    pub(crate) fn input_alone(&self, node: Node<'a>) -> Option<InputId> {
+        let expression = self.expression(self.graph.syntax.read(node));
+        let Term::Application(Application { operator: ExpressionOperator::Input, operand }) =
+            expression.term
+        else {
+            return None;
+        };
+        let input = self.input_id(operand).ok()?;
+        matches!(self.known.inputs.values.get(input), InputValue::Open).then_some(input)
+    }
+
     /// As [`Evaluator::mentions`].
     pub(super) fn depends_on(&self, id: ExpressionId, input: InputId) -> bool {
         self.expression_dependencies(id).inputs.binary_search(&input).is_ok()

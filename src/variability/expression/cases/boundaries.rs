@@ -244,7 +244,7 @@ impl Collector<'_, '_, '_> {
 
     /// The value of an expression that does not depend on the input.
     fn constant(&mut self, id: ExpressionId) -> Result<Value, Diagnostic> {
-        self.evaluator.value_where(id, self.valuation.iter().cloned())
+        self.evaluator.value_where(id, self.valuation.iter().cloned(), None)
     }
 
     /// Comparisons with constants, and those of numbers that are computed from the input; nothing
@@ -449,7 +449,9 @@ impl Collector<'_, '_, '_> {
         match side {
             Comparand::Expression(id) => {
                 let own = (self.input, Value::Number(line.number(key)));
-                self.evaluator.value_where(*id, self.valuation.iter().cloned().chain([own])).ok()
+                self.evaluator
+                    .value_where(*id, self.valuation.iter().cloned().chain([own]), None)
+                    .ok()
             }
             Comparand::Value(value) => Some(value.clone()),
         }

@@ -56,9 +56,9 @@ impl Probe {
         let truth = |value: &Value| evaluate::truth(value).map(Value::from);
         match self.ask {
             Ask::Condition(id) => {
-                evaluator.value_where(id, assumed()).ok().as_ref().and_then(truth)
+                evaluator.value_where(id, assumed(), None).ok().as_ref().and_then(truth)
             }
-            Ask::Value(id) => evaluator.value_where(id, assumed()).ok(),
+            Ask::Value(id) => evaluator.value_where(id, assumed(), None).ok(),
             Ask::Itself => truth(value),
             Ask::Feature => Some(value.is_truthy().into()),
             Ask::Which(_) => Some(value.clone()),

@@ -31,7 +31,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// An atom that stands for nothing yet.
-    pub(super) fn fresh_atom(&mut self) -> Formula {
+    pub(crate) fn fresh_atom(&mut self) -> Formula {
         self.atoms.count += 1;
         self.arena.atom(Atom(self.atoms.count - 1))
     }

@@ -23,7 +23,7 @@ use crate::tosca::types::TypeHierarchy;
 use crate::variability::clock::Clock;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::{ElementId, Graph};
-use crate::variability::inputs::Inputs;
+use crate::variability::inputs::{Declarations, Inputs};
 use crate::variability::operators::{MAX_LIST_BYTES, ValueOperator};
 use crate::variability::presence::Presence;
 use crate::variability::syntax::{
@@ -108,6 +108,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// The types.
     pub(crate) fn types(&self) -> &'e TypeHierarchy<'a> {
         self.known.types
+    }
+
+    /// What inputs there are.
+    pub(crate) fn declarations(&self) -> &'e Declarations<'a> {
+        &self.known.inputs.declarations
     }
 
     /// From now on presence is known, so that every expression has a value.

@@ -127,12 +127,13 @@ impl<'a> Evaluator<'_, 'a> {
     ///
     /// # Errors
     /// As [`Evaluator::value`].
-    pub(in super::super) fn value_where(
+    pub(crate) fn value_where(
         &mut self,
         id: ExpressionId,
         assumed: impl IntoIterator<Item = (InputId, Value)>,
+        context: Option<ElementId>,
     ) -> Result<Value, Diagnostic> {
-        self.assuming(assumed, |this| this.value(id, None))
+        self.assuming(assumed, |this| this.value(id, context))
     }
 
     fn assuming<T>(

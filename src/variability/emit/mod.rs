@@ -1,6 +1,16 @@
 //! Builds the resolved document ("Resolve Variability"): what is present, in the order written,
 //! without anything of variability.
+//!
+//! Where it is open what is present, the same is written with conditions: see [`open`].
 
+mod named;
+mod open;
+
+pub(crate) use open::{InputEquals, KnownValues, OpenDocument, emit_open};
+
+use self::named::EntriesByName;
+use self::open::Opening;
+use crate::sat::formula::Formula;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
@@ -25,6 +35,7 @@ pub(crate) type TechnologyNames<'t> = FxHashMap<ElementId, &'t str>;
 const BYTES: usize = 256 << 20;
 
 type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
+type OutputItem<'a> = (Option<Node<'a>>, Out<'a>);
 
 /// Builds the resolved document; of a plain template of which all is present that is the template.
 ///
@@ -47,7 +58,8 @@ pub(crate) fn emit<'a>(
     let diagnostics = Diagnostics::default();
     let mut emitter = Emitter {
         graph,
-        presence,
+        presence: Some(presence),
+        opening: Opening::default(),
         evaluator,
         functions,
         technologies,
@@ -80,7 +92,10 @@ struct Emitter<'m, 'e, 'f, 'a> {
     /// Where nodes keep their types and say their technologies.
     technologies: Option<TechnologyNames<'m>>,
     graph: &'e Graph<'a>,
-    presence: &'m Presence,
+    /// What is present; nothing where that is open.
+    presence: Option<&'m Presence>,
+    /// The conditions of what is written while that is open.
+    opening: Opening,
     evaluator: &'m mut Evaluator<'e, 'a>,
     /// Where functions are replaced by their values.
     functions: Option<Functions<'f, 'a>>,
@@ -127,17 +142,12 @@ fn version(written: Node<'_>) -> Out<'_> {
     }
 }
 
-/// Whether an element of the topology is in the result: what is imported stays where it is.
-fn is_written(graph: &Graph<'_>, presence: &Presence, id: ElementId) -> bool {
-    presence.is(id) && !graph.is_imported(id)
-}
-
 /// What stood under a key that is not written any more.
 fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
     Out::Lifted(key, Box::new(value))
 }
 
-impl<'a> Emitter<'_, '_, '_, 'a> {
+impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     fn document(&mut self) -> Out<'a> {
         let root = self.graph.template.root;
         let entries = self.entries(root, |this, keyword, value| match keyword {
@@ -164,18 +174,55 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         emitted
     }
 
+    /// When an element is present.
+    fn when(&mut self, id: ElementId) -> Formula {
+        match self.presence {
+            Some(presence) => Formula::constant(presence.is(id)),
+            None => self.evaluator.atom(id),
+        }
+    }
+
+    /// When an element of the topology is in the result: what is imported stays where it is.
+    fn when_written(&mut self, id: ElementId) -> Formula {
+        if self.graph.is_imported(id) { Formula::FALSE } else { self.when(id) }
+    }
+
+    /// When one of these elements is present.
+    fn when_any(&mut self, ids: &[ElementId]) -> Formula {
+        let whens: Vec<_> = ids.iter().map(|&id| self.when(id)).collect();
+        self.evaluator.arena.or(whens)
+    }
+
+    fn both(&mut self, one: Formula, other: Formula) -> Formula {
+        self.evaluator.arena.and([one, other])
+    }
+
     /// A collection of which nothing is left vanishes.
-    fn some(&self, entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
-        if entries.is_empty() { self.empty(like) } else { Some(map(entries, like)) }
+    fn some(&mut self, entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+        if entries.is_empty() {
+            return self.empty(like);
+        }
+        let when = self.when_some(entries.iter().map(|(_, value)| value));
+        Some(self.under(when, map(entries, like)))
     }
 
     /// As [`some`](Self::some), for lists.
-    fn some_items(
-        &self,
-        items: Vec<(Option<Node<'a>>, Out<'a>)>,
-        like: Node<'a>,
-    ) -> Option<Out<'a>> {
-        if items.is_empty() { self.empty(like) } else { Some(Out::Seq { items, like: Some(like) }) }
+    fn some_items(&mut self, items: Vec<OutputItem<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+        if items.is_empty() {
+            return self.empty(like);
+        }
+        let when = self.when_some(items.iter().map(|(_, item)| item));
+        Some(self.under(when, Out::Seq { items, like: Some(like) }))
+    }
+
+    /// As [`some_items`](Self::some_items), but where nothing is left the list stays, empty.
+    fn items(&mut self, items: Vec<OutputItem<'a>>, like: Node<'a>) -> Option<Out<'a>> {
+        if let Some(empty) = self.empty(like) {
+            return Some(empty);
+        }
+        let when = self.when_some(items.iter().map(|(_, item)| item));
+        let list = |items| Out::Seq { items, like: Some(like) };
+        self.cases(vec![(when, list(items)), (!when, list(Vec::new()))])
     }
 
     /// What is empty as it is written has lost nothing.
@@ -294,10 +341,15 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn imports(&mut self, node: Node<'a>) -> Option<Out<'a>> {
-        let present = self.graph.imports.iter().filter(|import| self.presence.is(import.id));
-        let items: Vec<_> = present
-            .map(|import| (Some(import.import.declared.key), self.import(import.import)))
-            .collect();
+        let graph = self.graph;
+        let mut items = Vec::with_capacity(graph.imports.len());
+        for import in &graph.imports {
+            let when = self.when(import.id);
+            if when != Formula::FALSE {
+                let written = self.import(import.import);
+                items.push((Some(import.import.declared.key), self.under(when, written)));
+            }
+        }
         self.some_items(items, node)
     }
 
@@ -332,12 +384,14 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     {
         let mut named = EntriesByName::default();
         for (id, declared) in all {
-            if is_written(self.graph, self.presence, id) {
+            let when = self.when_written(id);
+            if when != Formula::FALSE {
                 let body = self.body(declared.value, |this, _, value| Some(this.source(value)));
-                named.put(declared, body);
+                named.put(declared, when, body);
             }
         }
-        self.some(named.entries, like)
+        let entries = self.named_entries(named);
+        self.some(entries, like)
     }
 
     /// The body of an element without keywords of variability.
@@ -367,13 +421,17 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
     }
 
     fn nodes(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let (graph, presence) = (self.graph, self.presence);
+        let graph = self.graph;
         let mut entries = Vec::with_capacity(graph.nodes.len());
-        for node in graph.nodes.iter().filter(|node| is_written(graph, presence, node.id)) {
+        for node in &graph.nodes {
+            let when = self.when_written(node.id);
+            if when == Formula::FALSE {
+                continue;
+            }
             let named = self.technologies.is_some();
-            let assigned = if named { None } else { self.assigned_type(node.id) };
+            let assigned = if named { Vec::new() } else { self.assigned_types(node.id) };
             let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(node.id, value, assigned.clone()),
+                "type" => this.type_of(node.id, value, &assigned),
                 "properties" => this.properties(&node.properties, value),
                 "requirements" => this.requirements(&node.relations, value),
                 "artifacts" => this.artifacts(&node.artifacts, value),
@@ -383,7 +441,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                 this.body(node.template.declared.value, body)
             });
             self.name_technology(node.id, &mut body);
-            entries.push((key(node.template.declared.key), body));
+            entries.push((key(node.template.declared.key), self.under(when, body)));
         }
         self.some(entries, like)
     }
@@ -399,48 +457,88 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         }
     }
 
-    /// The type that the present technology of a node assigns, if it does.
-    fn assigned_type(&self, id: ElementId) -> Option<String> {
-        let node = &self.graph.nodes[self.graph.element(id).slot as usize];
-        let technology = self.presence.among(&node.technologies).next()?;
-        let technology = &self.graph.technologies[self.graph.element(technology).slot as usize];
-        let holds =
-            |alternatives: &Vec<ElementId>| self.presence.among(alternatives).next().is_some();
-        let chosen = technology
-            .implementations
-            .iter()
-            .find(|implementation| implementation.requires.iter().all(holds));
-        chosen.and_then(|implementation| implementation.assign.clone())
-    }
-
-    fn type_of(&self, id: ElementId, value: Node<'a>, assigned: Option<String>) -> Option<Out<'a>> {
-        match assigned {
-            Some(assigned) => Some(string(assigned)),
-            None if value.kind() == NodeKind::Scalar => Some(Out::Source(value)),
-            None => {
-                let chosen =
-                    self.graph.element(self.presence.among(self.graph.types_of(id)).next()?);
-                let name = string(chosen.name);
-                let written = value.items().nth(chosen.index as usize).unwrap_or(value);
-                let key = written.entries().find(|(key, _)| key.text() == Some(chosen.name));
-                Some(match key {
-                    Some((key, _)) => lifted(key, name),
-                    None => name,
-                })
+    /// The types that the technologies of a node assign, each with when it does.
+    fn assigned_types(&mut self, id: ElementId) -> Vec<(Formula, &'e str)> {
+        let graph = self.graph;
+        let node = &graph.nodes[graph.element(id).slot as usize];
+        let mut assigned = Vec::new();
+        // What no technology so far decides.
+        let mut open = Formula::TRUE;
+        for &technology in &node.technologies {
+            let present = self.when(technology);
+            let mut rest = self.both(open, present);
+            open = self.both(open, !present);
+            let technology = &graph.technologies[graph.element(technology).slot as usize];
+            for implementation in &technology.implementations {
+                if rest == Formula::FALSE {
+                    break;
+                }
+                let holds: Vec<_> =
+                    implementation.requires.iter().map(|any| self.when_any(any)).collect();
+                let holds = self.evaluator.arena.and(holds);
+                let when = self.both(rest, holds);
+                rest = self.both(rest, !holds);
+                assigned.extend(implementation.assign.as_deref().map(|assign| (when, assign)));
+            }
+            if open == Formula::FALSE {
+                break;
             }
         }
+        assigned.retain(|&(when, _)| when != Formula::FALSE);
+        assigned
+    }
+
+    fn type_of(
+        &mut self,
+        id: ElementId,
+        value: Node<'a>,
+        assigned: &[(Formula, &str)],
+    ) -> Option<Out<'a>> {
+        if assigned.is_empty() && value.kind() == NodeKind::Scalar {
+            return Some(Out::Source(value));
+        }
+        let new = assigned.iter().map(|&(when, assigned)| (when, string(assigned.to_owned())));
+        let mut cases: Vec<_> = new.collect();
+        let mut open = self.evaluator.arena.and(assigned.iter().map(|&(when, _)| !when));
+        if value.kind() == NodeKind::Scalar {
+            cases.push((open, Out::Source(value)));
+            return self.cases(cases);
+        }
+        for &chosen in self.graph.types_of(id) {
+            if open == Formula::FALSE {
+                break;
+            }
+            let present = self.when(chosen);
+            let when = self.both(open, present);
+            open = self.both(open, !present);
+            let chosen = self.graph.element(chosen);
+            let name = string(chosen.name);
+            let written = value.items().nth(chosen.index as usize).unwrap_or(value);
+            let key = written.entries().find(|(key, _)| key.text() == Some(chosen.name));
+            let name = match key {
+                Some((key, _)) => lifted(key, name),
+                None => name,
+            };
+            cases.push((when, name));
+        }
+        self.cases(cases)
     }
 
     fn properties(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         let mut named = EntriesByName::default();
-        for id in self.presence.among(ids) {
+        for &id in ids {
+            let when = self.when(id);
+            if when == Formula::FALSE {
+                continue;
+            }
             let property = &graph.properties[graph.element(id).slot as usize];
             if let Some(value) = self.property(property) {
-                named.put(&property.property.declared, value);
+                named.put(&property.property.declared, when, value);
             }
         }
-        self.some(named.entries, like)
+        let entries = self.named_entries(named);
+        self.some(entries, like)
     }
 
     fn property(&mut self, property: &PropertyElement<'a>) -> Option<Out<'a>> {
@@ -457,6 +555,9 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
                     Some((name, _)) => lifted(name, value),
                     None => value,
                 })
+            }
+            PropertyValue::Expression(expression) if self.presence.is_none() => {
+                self.open_value(property, expression)
             }
             PropertyValue::Expression(expression) => {
                 let read = self.evaluator.graph.syntax.read(expression);
@@ -482,14 +583,13 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn requirements(&mut self, relations: &[RelationId], like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut items = Vec::with_capacity(
-            relations.iter().filter(|&&id| self.presence.is(graph.relation(id).id)).count(),
-        );
+        let mut items = Vec::with_capacity(relations.len());
         for (relation, item) in relations.iter().map(|&id| graph.relation(id)).zip(like.items()) {
-            if self.presence.is(relation.id) {
+            let when = self.when(relation.id);
+            if when != Formula::FALSE {
                 let declared = &relation.requirement.declared;
-                let body = self.requirement(relation);
-                items.push((Some(item), map(vec![(key(declared.key), body)], item)));
+                let body = map(vec![(key(declared.key), self.requirement(relation))], item);
+                items.push((Some(item), self.under(when, body)));
             }
         }
         self.some_items(items, like)
@@ -515,7 +615,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn relationship(&mut self, relation: &RelationElement<'a>, value: Node<'a>) -> Out<'a> {
         let body = |this: &mut Self, keyword: &str, value| match keyword {
-            "type" => this.type_of(relation.id, value, None),
+            "type" => this.type_of(relation.id, value, &[]),
             "properties" => this.properties(&relation.properties, value),
             _ => Some(this.source(value)),
         };
@@ -524,172 +624,219 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
 
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        // A relation is written at its source.
-        let is_written = |relation: &&RelationElement<'_>| {
-            self.presence.is(relation.id) && self.presence.is(graph.node(relation.source).id)
-        };
-        let used = graph.relations.iter().filter(is_written);
-        let named = used.filter(|relation| relation.requirement.relationship.is_some());
-        let mut users = vec![None; graph.template.relationships.len()];
-        for relation in named {
+        let mut users = vec![Vec::new(); graph.template.relationships.len()];
+        let named = graph.relations.iter();
+        for relation in named.filter(|relation| relation.requirement.relationship.is_some()) {
             let position =
                 relation.relationship.and_then(|template| graph.relationship_named(template.name));
-            position.into_iter().for_each(|position| users[position] = Some(relation));
+            position.into_iter().for_each(|position| users[position].push(relation));
         }
-        let is_plain = graph.template.is_plain();
         let mut entries = Vec::new();
         let own = graph.template.relationships.iter();
         for template in own.filter(|own| !graph.template.is_imported(own.key.span())) {
-            match graph.relationship_named(template.name).and_then(|position| users[position]) {
-                Some(relation) => {
-                    entries.push((key(template.key), self.relationship(relation, template.value)))
-                }
-                // What no relation uses may be there to be copied.
-                None if is_plain => entries.push((key(template.key), self.source(template.value))),
-                None => {}
+            let position = graph.relationship_named(template.name);
+            let users = position.map_or(&[][..], |position| &users[position]);
+            if let Some(value) = self.used_relationship(template.value, users) {
+                entries.push((key(template.key), value));
             }
         }
         self.some(entries, like)
     }
 
+    /// A relationship template as the last of the relations that use it has it.
+    fn used_relationship(
+        &mut self,
+        value: Node<'a>,
+        users: &[&RelationElement<'a>],
+    ) -> Option<Out<'a>> {
+        let mut cases = Vec::new();
+        let mut open = Formula::TRUE;
+        for relation in users.iter().rev() {
+            // A relation is written at its source.
+            let ends = [relation.id, self.graph.node(relation.source).id].map(|id| self.when(id));
+            let used = self.evaluator.arena.and(ends);
+            let when = self.both(open, used);
+            open = self.both(open, !used);
+            if when != Formula::FALSE {
+                cases.push((when, self.relationship(relation, value)));
+            }
+            if open == Formula::FALSE {
+                break;
+            }
+        }
+        // What no relation uses may be there to be copied.
+        if self.graph.template.is_plain() && open != Formula::FALSE {
+            cases.push((open, self.source(value)));
+        }
+        self.cases(cases)
+    }
+
     fn artifacts(&mut self, ids: &[ElementId], like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         let mut named = EntriesByName::default();
-        for id in self.presence.among(ids) {
+        for &id in ids {
+            let when = self.when(id);
+            if when == Formula::FALSE {
+                continue;
+            }
             let artifact = &graph.artifacts[graph.element(id).slot as usize];
             let value = artifact.artifact.declared.value;
             if self.verbatim && value.kind() != NodeKind::Mapping {
                 let value = self.source(value);
-                named.put(&artifact.artifact.declared, value);
+                named.put(&artifact.artifact.declared, when, value);
                 continue;
             }
             let mut entries = Vec::new();
-            if artifact.types.is_empty() && !self.verbatim && !self.has_type(artifact) {
-                entries.push((OutKey::New("type".into()), string(DEFAULT_ARTIFACT_TYPE)));
+            if artifact.types.is_empty() && !self.verbatim {
+                let kind =
+                    self.default_type(artifact).map(|kind| (OutKey::New("type".into()), kind));
+                entries.extend(kind);
             }
             if value.kind() == NodeKind::Mapping {
                 entries.extend(self.body_entries(value, |this, keyword, value| match keyword {
-                    "type" => this.type_of(id, value, None),
+                    "type" => this.type_of(id, value, &[]),
                     "properties" => this.properties(&artifact.properties, value),
                     _ => Some(this.source(value)),
                 }));
             } else {
                 entries.push((OutKey::New("file".into()), self.source(value)));
             }
-            named.put(
-                &artifact.artifact.declared,
-                map(entries, if value.kind() == NodeKind::Mapping { value } else { like }),
-            );
+            let like = if value.kind() == NodeKind::Mapping { value } else { like };
+            named.put(&artifact.artifact.declared, when, map(entries, like));
         }
-        self.some(named.entries, like)
+        let entries = self.named_entries(named);
+        self.some(entries, like)
     }
 
-    /// Whether the type of its node says of which type an artifact is.
-    fn has_type(&self, artifact: &ArtifactElement<'a>) -> bool {
+    /// The type that is written for an artifact that has none, unless the type of its node says of
+    /// which type it is.
+    fn default_type(&mut self, artifact: &ArtifactElement<'a>) -> Option<Out<'a>> {
+        if self.presence.is_none() && self.opening.imports_vary {
+            return Some(self.later(None, artifact.id, "is of a type that imports decide".into()));
+        }
         let (graph, types) = (self.graph, self.evaluator.types());
-        let mut of_node = self.presence.among(graph.types_of(graph.node(artifact.node).id));
         let name = graph.element(artifact.id).name;
-        of_node.any(|kind| types.types_artifact(graph.element(kind).name, name))
+        let of_node = graph.types_of(graph.node(artifact.node).id).iter().copied();
+        let telling = of_node.filter(|&kind| types.types_artifact(graph.element(kind).name, name));
+        let told = self.when_any(&telling.collect::<Vec<_>>());
+        self.cases(vec![(!told, string(DEFAULT_ARTIFACT_TYPE))])
     }
 
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let (graph, presence) = (self.graph, self.presence);
+        let graph = self.graph;
         let mut entries = Vec::new();
-        for group in graph.groups.iter().filter(|group| is_written(graph, presence, group.id)) {
+        for group in &graph.groups {
+            let when = self.when_written(group.id);
+            if when == Formula::FALSE {
+                continue;
+            }
             let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(group.id, value, None),
+                "type" => this.type_of(group.id, value, &[]),
                 "properties" => this.properties(&group.properties, value),
-                "members" => {
-                    let present = group.members.iter().filter(|&&(_, id)| this.presence.is(id));
-                    let items = present
-                        .map(|&(member, id)| (Some(member.item), this.member(member, id)))
-                        .collect();
-                    Some(this.empty(value).unwrap_or(Out::Seq { items, like: Some(value) }))
-                }
+                "members" => this.members(&group.members, value),
                 _ => Some(this.source(value)),
             };
             let body = self.within(OutputSite::Element(group.id), |this| {
                 this.body(group.group.declared.value, body)
             });
-            entries.push((key(group.group.declared.key), body));
+            entries.push((key(group.group.declared.key), self.under(when, body)));
         }
         self.some(entries, like)
     }
 
+    fn members(&mut self, members: &[(&Member<'a>, ElementId)], like: Node<'a>) -> Option<Out<'a>> {
+        let mut items = Vec::with_capacity(members.len());
+        for &(member, id) in members {
+            let when = self.when(id);
+            let written = if when == Formula::FALSE { None } else { self.member(member, id) };
+            if let Some(written) = written {
+                items.push((Some(member.item), self.under(when, written)));
+            }
+        }
+        self.items(items, like)
+    }
+
     /// A relation that is named by its position has another one when relations before it are gone.
-    fn member(&self, member: &Member<'a>, id: ElementId) -> Out<'a> {
+    fn member(&mut self, member: &Member<'a>, id: ElementId) -> Option<Out<'a>> {
         let by_position =
             member.relation.filter(|relation| matches!(relation.scalar(), Some(Scalar::Int(_))));
-        let Some(relation) = by_position else { return Out::Source(member.item) };
+        let Some(relation) = by_position else { return Some(Out::Source(member.item)) };
         let source =
             self.graph.node(self.graph.relations[self.graph.element(id).slot as usize].source);
         let siblings = source.relations.iter().map(|&sibling| self.graph.relation(sibling).id);
-        let position = siblings
-            .take_while(|&sibling| sibling != id)
-            .filter(|&sibling| self.presence.is(sibling))
-            .count();
-        let position = Out::Value(Value::from(position as i64));
-        Out::Seq {
-            items: vec![(Some(member.node), Out::Source(member.node)), (Some(relation), position)],
-            like: Some(member.item),
+        let before: Vec<_> = siblings.take_while(|&sibling| sibling != id).collect();
+        if self.presence.is_none() && before.len() > open::COUNTED {
+            return Some(self.later(None, id, "has many relations before it".into()));
         }
+        let named = |position: usize| Out::Seq {
+            items: vec![
+                (Some(member.node), Out::Source(member.node)),
+                (Some(relation), Out::Value(Value::from(position as i64))),
+            ],
+            like: Some(member.item),
+        };
+        let counts = self.counted(&before);
+        self.cases(counts.into_iter().map(|(when, count)| (when, named(count))).collect())
+    }
+
+    /// How many of these may be present, each number with when it is so.
+    fn counted(&mut self, ids: &[ElementId]) -> Vec<(Formula, usize)> {
+        let mut counts = vec![(Formula::TRUE, 0)];
+        for &id in ids {
+            let present = self.when(id);
+            let mut next: Vec<(Formula, usize)> = Vec::with_capacity(counts.len() + 1);
+            for (when, count) in counts {
+                let without = self.both(when, !present);
+                match next.last_mut() {
+                    Some((other, same)) if *same == count => {
+                        *other = self.evaluator.arena.or([*other, without]);
+                    }
+                    _ => next.push((without, count)),
+                }
+                next.push((self.both(when, present), count + 1));
+            }
+            next.retain(|&(when, _)| when != Formula::FALSE);
+            counts = next;
+        }
+        counts
     }
 
     fn policies(&mut self, like: Node<'a>) -> Option<Out<'a>> {
-        let (graph, presence) = (self.graph, self.presence);
+        let graph = self.graph;
         let mut items = Vec::new();
-        for policy in graph.policies.iter().filter(|policy| is_written(graph, presence, policy.id))
-        {
+        for policy in &graph.policies {
+            let when = self.when_written(policy.id);
+            if when == Formula::FALSE {
+                continue;
+            }
             let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(policy.id, value, None),
+                "type" => this.type_of(policy.id, value, &[]),
                 "properties" => this.properties(&policy.properties, value),
-                "targets" => {
-                    let present =
-                        policy.targets.iter().filter(|&&(_, target)| this.is_target(target));
-                    let items = present.map(|&(name, _)| (Some(name), Out::Source(name))).collect();
-                    Some(this.empty(value).unwrap_or(Out::Seq { items, like: Some(value) }))
-                }
+                "targets" => this.targets(&policy.targets, value),
                 _ => Some(this.source(value)),
             };
             let body = self.within(OutputSite::Element(policy.id), |this| {
                 this.body(policy.policy.declared.value, body)
             });
             let item = like.items().nth(graph.element(policy.id).index as usize);
-            items.push((
-                item,
-                map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like)),
-            ));
+            let body = map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like));
+            items.push((item, self.under(when, body)));
         }
         self.some_items(items, like)
     }
 
-    fn is_target(&self, target: Target) -> bool {
-        match target {
-            Target::Node(node) => self.presence.is(self.graph.node(node).id),
-            Target::Group(group) => {
-                let group = &self.graph.groups[group.0 as usize];
-                self.presence.is(group.id)
+    fn targets(&mut self, targets: &[(Node<'a>, Target)], like: Node<'a>) -> Option<Out<'a>> {
+        let graph = self.graph;
+        let mut items = Vec::with_capacity(targets.len());
+        for &(name, target) in targets {
+            let when = self.when(match target {
+                Target::Node(node) => graph.node(node).id,
+                Target::Group(group) => graph.groups[group.0 as usize].id,
+            });
+            if when != Formula::FALSE {
+                items.push((Some(name), self.under(when, Out::Source(name))));
             }
         }
-    }
-}
-
-/// Entries by name: of two with one name the later one wins, at the place of the first.
-#[derive(Default)]
-struct EntriesByName<'a> {
-    entries: Vec<OutputEntry<'a>>,
-    positions: FxHashMap<&'a str, usize>,
-}
-
-impl<'a> EntriesByName<'a> {
-    fn put(&mut self, declared: &Declared<'a>, value: Out<'a>) {
-        let entry = (key(declared.key), value);
-        match self.positions.get(declared.name) {
-            Some(&position) => self.entries[position] = entry,
-            None => {
-                self.positions.insert(declared.name, self.entries.len());
-                self.entries.push(entry);
-            }
-        }
+        self.items(items, like)
     }
 }
