@@ -485,7 +485,7 @@ pub(crate) struct PlanArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of the plan; by default what the file is called after (`.json`, `.mmd`, `.dot`,
-    /// `.svg`, `.mk`, `.yaml`), else `human`
+    /// `.svg`, `.mk`, `.bpmn`, `.yaml`), else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
 }
@@ -569,6 +569,7 @@ pub(crate) enum PlanFormat {
     Dot,
     Svg,
     Make,
+    Bpmn,
     Yaml,
 }
 

@@ -5,7 +5,7 @@ use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, simulate};
-use cuvee::draw::plan::{PlanDocument, dot, human, make, mermaid, svg, workflows, yaml};
+use cuvee::draw::plan::{PlanDocument, bpmn, dot, human, make, mermaid, svg, workflows, yaml};
 use cuvee::explore::Answer;
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
 use cuvee::source::FileId;
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
         PlanFormat::Mermaid => mermaid(plan),
         PlanFormat::Dot => dot(plan),
         PlanFormat::Svg => svg(plan),
+        PlanFormat::Bpmn => bpmn(plan, args.reveal),
         PlanFormat::Make => make(plan, args.reveal),
         PlanFormat::Yaml => yaml(plan).map_err(|error| Failure {
             diagnostics: vec![error],
@@ -57,6 +58,7 @@ fn named(file: &Path) -> Option<PlanFormat> {
         "mmd" => Some(PlanFormat::Mermaid),
         "dot" => Some(PlanFormat::Dot),
         "svg" => Some(PlanFormat::Svg),
+        "bpmn" => Some(PlanFormat::Bpmn),
         "yaml" | "yml" => Some(PlanFormat::Yaml),
         "mk" => Some(PlanFormat::Make),
         _ => None,

@@ -75,6 +75,41 @@ pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     forked.rejoined(packed(&forked.boxes, &forked.edges), boxes.len(), edges.len())
 }
 
+/// Lays out very many boxes: in the layers of [`layout`], with straight lines that heed nothing. The
+/// time grows with what there is, where that of lines with lanes grows with how far they lead.
+pub(super) fn coarse(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
+    let ranks = rank::rank(boxes, edges);
+    let mut heights = vec![0.0f64; ranks.iter().max().map_or(0, |last| last + 1)];
+    for (size, &rank) in boxes.iter().zip(&ranks) {
+        heights[rank] = heights[rank].max(size.height);
+    }
+    let mut height = 0.0;
+    let middle = |row: &f64| {
+        let middle = height + row / 2.0;
+        height += row + APART;
+        middle
+    };
+    let middles: Vec<_> = heights.iter().map(middle).collect();
+    let mut ends = vec![0.0; heights.len()];
+    let centre = |(size, &rank): (&Size, &usize)| {
+        let x = ends[rank] + size.width / 2.0;
+        ends[rank] += size.width + APART;
+        Point { x, y: middles[rank] }
+    };
+    let centres: Vec<_> = boxes.iter().zip(&ranks).map(centre).collect();
+    let route = |edge: &LayoutEdge| {
+        let down = if ranks[edge.source] <= ranks[edge.target] { 1.0 } else { -1.0 };
+        let end = |index: usize, side: f64| {
+            Point { y: centres[index].y + side * boxes[index].height / 2.0, ..centres[index] }
+        };
+        Route::Through(vec![end(edge.source, down), end(edge.target, -down)])
+    };
+    let routes = edges.iter().map(route).collect();
+    let width = ends.iter().map(|end| end - APART).fold(0.0, f64::max);
+    let size = Size { width, height: (height - APART).max(0.0) };
+    Layout { size, centres, routes, forks: vec![0; edges.len()] }
+}
+
 /// Lays out each part, and packs them.
 fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let mut layout = Layout {

@@ -1,5 +1,6 @@
 //! Plans as text: for people, for programs, and for what runs them.
 
+mod bpmn;
 mod dot;
 mod human;
 mod json;
@@ -12,6 +13,7 @@ mod visible;
 mod words;
 mod yaml;
 
+pub use bpmn::bpmn;
 pub use dot::dot;
 pub use human::{human, workflows};
 pub use json::PlanDocument;

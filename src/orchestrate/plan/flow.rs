@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The steps of a plan by what they wait for.
 #[derive(Default)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     /// How many steps each one waits for.
     pub(super) waits: Vec<u32>,
     /// What follows each step, one step after the other.
@@ -20,7 +20,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &Plan) -> Self {
         let mut flow = Self::default();
         let mut counts = vec![0u32; plan.steps.len()];
         for id in plan.step_ids() {
@@ -66,19 +66,19 @@ impl Flow {
     }
 
     /// Positions in the list of followers.
-    pub(super) fn followers_of(&self, id: PlanStepIndex) -> std::ops::Range<usize> {
+    pub(crate) fn followers_of(&self, id: PlanStepIndex) -> std::ops::Range<usize> {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[id.index()] as usize
     }
 
     /// The first steps of what handles a failure.
-    pub(super) fn entries(&self, handler: u32) -> &[PlanStepIndex] {
+    pub(crate) fn entries(&self, handler: u32) -> &[PlanStepIndex] {
         self.entries.get(&handler).map_or(&[], Vec::as_slice)
     }
 
     /// The written steps that handle the failure of a step: its own, and those of the activities
     /// that it was inlined for.
-    pub(super) fn handlers(&self, plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
+    pub(crate) fn handlers(&self, plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
         let mut found = Vec::new();
         let step = plan.step(id);
         let mut at = step.activity.map(|(written, _)| written);

@@ -32,6 +32,7 @@ mod start;
 mod update;
 mod weave;
 
+pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, PartKind, Plan,
     PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart, PlanPartIndex,

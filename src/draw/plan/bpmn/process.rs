@@ -1,0 +1,406 @@
+//! A plan as flow nodes of BPMN, and what leads from one to another.
+
+use crate::orchestrate::plan::{Flow, Plan, PlanStepIndex};
+use rustc_hash::FxHashMap;
+
+/// What a process is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlowNode {
+    Start,
+    /// A step that people see.
+    Task(PlanStepIndex),
+    /// The failure of the task at this position.
+    Failure(usize),
+    /// Goes on where conditions hold: those of a step of a workflow, or of the whole plan.
+    Choice(Option<u32>),
+    /// Goes on with each that arrives.
+    Merge,
+    /// Waits for all that lead here, and goes on with all that lead away.
+    Parallel,
+    /// Waits for all that are on their way here.
+    Inclusive,
+    End(Outcome),
+}
+
+/// How a process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    /// What had to be done after a failure has been done.
+    Failed,
+    /// Nothing has begun, for something did not hold.
+    Refused,
+}
+
+/// On which condition a flow is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    Met,
+    NotMet,
+}
+
+/// What leads from one node to another: positions in [`Process::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SequenceFlow {
+    pub source: usize,
+    pub target: usize,
+    pub when: When,
+}
+
+/// A process in which several flows leave or reach gateways only.
+#[derive(Default)]
+pub(super) struct Process {
+    pub nodes: Vec<FlowNode>,
+    pub flows: Vec<SequenceFlow>,
+}
+
+impl Process {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut course = Course::of(plan);
+        plan.step_ids().for_each(|id| course.step(id));
+        course.end();
+        course.failures();
+        Junctions::of(course.nodes, course.flows).process()
+    }
+
+    fn node(&mut self, node: FlowNode) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn flow(&mut self, source: usize, target: usize, when: When) {
+        self.flows.push(SequenceFlow { source, target, when });
+    }
+}
+
+/// A process while it is made: whatever is to follow several has a flow from each.
+struct Course<'p> {
+    plan: &'p Plan,
+    flow: Flow,
+    nodes: Vec<FlowNode>,
+    flows: Vec<SequenceFlow>,
+    /// What everything follows.
+    begin: usize,
+    /// For each step the nodes that are over when it is.
+    fronts: Vec<Vec<usize>>,
+    /// Steps with conditions by their first one: which it is, and the position of the last one.
+    guarded: FxHashMap<usize, (u32, usize)>,
+    /// Those that have begun, the outermost first.
+    open: Vec<GuardedSteps>,
+    /// First steps of what handles failures.
+    entries: FxHashMap<PlanStepIndex, u32>,
+    /// The nodes that failures lead to.
+    handlers: FxHashMap<u32, usize>,
+}
+
+/// Steps that are done if conditions hold, or else passed by.
+struct GuardedSteps {
+    written: u32,
+    first: usize,
+    last: usize,
+    choice: usize,
+}
+
+impl<'p> Course<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        let flow = Flow::of(plan);
+        let handlers = plan.workflow_steps.iter().flat_map(|step| &step.on_failure);
+        let entries = handlers
+            .flat_map(|&handler| flow.entries(handler).iter().map(move |&entry| (entry, handler)));
+        let mut course = Self {
+            entries: entries.collect(),
+            plan,
+            flow,
+            nodes: Vec::new(),
+            flows: Vec::new(),
+            begin: 0,
+            fronts: Vec::with_capacity(plan.steps.len()),
+            guarded: guarded(plan),
+            open: Vec::new(),
+            handlers: FxHashMap::default(),
+        };
+        course.begin = course.node(FlowNode::Start);
+        if !plan.preconditions.is_empty() {
+            let choice = course.behind(&[course.begin], FlowNode::Choice(None));
+            let refused = course.node(FlowNode::End(Outcome::Refused));
+            course.flows.push(SequenceFlow { source: choice, target: refused, when: When::NotMet });
+            course.begin = choice;
+        }
+        course
+    }
+
+    fn node(&mut self, node: FlowNode) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn link(&mut self, source: usize, target: usize) {
+        let is_choice = matches!(self.nodes[source], FlowNode::Choice(_));
+        let when = if is_choice { When::Met } else { When::Always };
+        self.flows.push(SequenceFlow { source, target, when });
+    }
+
+    /// A node that follows all of these.
+    fn behind(&mut self, front: &[usize], node: FlowNode) -> usize {
+        let node = self.node(node);
+        front.iter().for_each(|&source| self.link(source, node));
+        node
+    }
+
+    /// A node that is over when all of these are.
+    fn joined(&mut self, front: &[usize]) -> usize {
+        match front {
+            [one] => *one,
+            _ => self.behind(front, FlowNode::Parallel),
+        }
+    }
+
+    fn step(&mut self, id: PlanStepIndex) {
+        self.close(id.index());
+        let mut front = self.front(id);
+        if let Some(&(written, last)) = self.guarded.get(&id.index()) {
+            let choice = self.behind(&front, FlowNode::Choice(Some(written)));
+            self.open.push(GuardedSteps { written, first: id.index(), last, choice });
+            front = vec![choice];
+        }
+        let node = match self.plan.step(id).is_shown {
+            true => Some(FlowNode::Task(id)),
+            // What does nothing hands on what it waits for: all to all would be too much.
+            false if front.len() > 1 && self.flow.followers_of(id).len() > 1 => {
+                Some(FlowNode::Parallel)
+            }
+            false => None,
+        };
+        if let Some(node) = node {
+            front = vec![self.behind(&front, node)];
+        }
+        self.fronts.push(front);
+    }
+
+    /// The nodes that a step follows.
+    fn front(&mut self, id: PlanStepIndex) -> Vec<usize> {
+        let step = self.plan.step(id);
+        let since = self.open.last().map_or(0, |block| block.first);
+        let waits = self.plan.after(id).iter().filter(|wait| wait.index() >= since);
+        let mut front: Vec<_> =
+            waits.flat_map(|wait| &self.fronts[wait.index()]).copied().collect();
+        front.sort_unstable();
+        front.dedup();
+        if front.is_empty() {
+            let is_own = |block: &&GuardedSteps| {
+                !step.is_handler || step.activity.is_some_and(|(own, _)| own == block.written)
+            };
+            let block = self.open.last().filter(is_own).map(|block| block.choice);
+            front.extend(block.or((!step.is_handler).then_some(self.begin)));
+        }
+        match self.entries.get(&id) {
+            Some(&written) => vec![self.entered(written, &front)],
+            None => front,
+        }
+    }
+
+    /// The node at which what handles failures begins; what also follows without any failure has
+    /// what it follows then.
+    fn entered(&mut self, written: u32, front: &[usize]) -> usize {
+        if let Some(&known) = self.handlers.get(&written) {
+            return known;
+        }
+        let usual = (!front.is_empty()).then(|| self.joined(front));
+        let entry = self.behind(usual.as_slice(), FlowNode::Merge);
+        self.handlers.insert(written, entry);
+        entry
+    }
+
+    /// Ends all steps with conditions whose last one stands before this position.
+    fn close(&mut self, position: usize) {
+        while let Some(block) = self.open.pop_if(|block| block.last < position) {
+            let steps = block.first..=block.last;
+            let is_handler = self.plan.steps[block.first].is_handler;
+            let of_block = |&step: &usize| self.plan.steps[step].is_handler == is_handler;
+            let awaited = steps.clone().flat_map(|step| self.plan.after(PlanStepIndex::new(step)));
+            let awaited: rustc_hash::FxHashSet<_> = awaited.map(|wait| wait.index()).collect();
+            let last = steps.clone().filter(of_block).filter(|step| !awaited.contains(step));
+            let mut front: Vec<_> = last.flat_map(|step| &self.fronts[step]).copied().collect();
+            front.sort_unstable();
+            front.dedup();
+            let done = self.joined(&front);
+            let over = self.behind(&[done], FlowNode::Merge);
+            self.flows.push(SequenceFlow {
+                source: block.choice,
+                target: over,
+                when: When::NotMet,
+            });
+            for step in steps.filter(of_block) {
+                self.fronts[step] = vec![over];
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.close(usize::MAX);
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        for id in self.plan.step_ids().filter(|&id| self.flow.followers_of(id).is_empty()) {
+            let ends = if self.plan.step(id).is_handler { &mut failed } else { &mut done };
+            ends.extend(&self.fronts[id.index()]);
+        }
+        for ends in [&mut done, &mut failed] {
+            ends.sort_unstable();
+            ends.dedup();
+        }
+        if done.is_empty() {
+            done.push(self.begin);
+        }
+        self.behind(&done, FlowNode::End(Outcome::Done));
+        if !failed.is_empty() {
+            let handled = self.behind(&failed, FlowNode::Inclusive);
+            self.behind(&[handled], FlowNode::End(Outcome::Failed));
+        }
+    }
+
+    /// Lets the failures of all tasks lead to what handles them.
+    fn failures(&mut self) {
+        for position in 0..self.nodes.len() {
+            let FlowNode::Task(id) = self.nodes[position] else { continue };
+            let handlers = self.flow.handlers(self.plan, id);
+            let mut handlers: Vec<_> =
+                handlers.iter().filter_map(|handler| self.handlers.get(handler).copied()).collect();
+            handlers.sort_unstable();
+            handlers.dedup();
+            if !handlers.is_empty() {
+                let failure = self.node(FlowNode::Failure(position));
+                handlers.iter().for_each(|&handler| self.link(failure, handler));
+            }
+        }
+    }
+}
+
+/// Steps with conditions: all that they do stands side by side.
+fn guarded(plan: &Plan) -> FxHashMap<usize, (u32, usize)> {
+    let mut extents: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
+    for (position, step) in plan.steps.iter().enumerate() {
+        let Some((written, _)) = step.activity else { continue };
+        if !plan.workflow_steps[written as usize].guards.is_empty() {
+            extents.entry(written).or_insert((position, position)).1 = position;
+        }
+    }
+    extents.into_iter().map(|(written, (first, last))| (first, (written, last))).collect()
+}
+
+/// Where flows come together and part.
+struct Junctions {
+    nodes: Vec<FlowNode>,
+    flows: Vec<SequenceFlow>,
+    /// Of each node the flows that lead to it and away from it.
+    arriving: Vec<Vec<usize>>,
+    leaving: Vec<Vec<usize>>,
+    is_there: Vec<bool>,
+}
+
+impl Junctions {
+    fn of(nodes: Vec<FlowNode>, flows: Vec<SequenceFlow>) -> Self {
+        let lists = vec![Vec::new(); nodes.len()];
+        let (arriving, leaving) = (lists.clone(), lists);
+        let is_there = vec![false; nodes.len()];
+        let mut junctions = Self { nodes, flows, arriving, leaving, is_there };
+        for (index, flow) in junctions.flows.iter().enumerate() {
+            junctions.leaving[flow.source].push(index);
+        }
+        junctions.reach();
+        for (index, flow) in junctions.flows.iter().enumerate() {
+            if junctions.is_there[flow.source] {
+                junctions.arriving[flow.target].push(index);
+            }
+        }
+        (0..junctions.nodes.len()).for_each(|node| junctions.shorten(node));
+        junctions
+    }
+
+    /// Leaves out what handles failures that cannot be.
+    fn reach(&mut self) {
+        let mut failures = vec![None; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let FlowNode::Failure(task) = *node {
+                failures[task] = Some(index);
+            }
+        }
+        let mut open = vec![0];
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut self.is_there[node], true) {
+                open.extend(failures[node]);
+                open.extend(self.leaving[node].iter().map(|&flow| self.flows[flow].target));
+            }
+        }
+    }
+
+    /// Lets one flow lead past a gateway that only one reaches and only one leaves.
+    fn shorten(&mut self, node: usize) {
+        let is_plain =
+            matches!(self.nodes[node], FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive);
+        let (&[before], &[after]) = (&*self.arriving[node], &*self.leaving[node]) else { return };
+        if is_plain {
+            let target = self.flows[after].target;
+            self.flows[before].target = target;
+            self.arriving[target].iter_mut().filter(|it| **it == after).for_each(|it| *it = before);
+            self.leaving[node].clear();
+            self.is_there[node] = false;
+        }
+    }
+
+    /// The process, with gateways where several flows reach or leave what is none.
+    fn process(self) -> Process {
+        let mut process = Process::default();
+        let (mut entries, mut exits) = (vec![0; self.nodes.len()], vec![0; self.nodes.len()]);
+        let mut own = vec![0; self.nodes.len()];
+        for (index, &node) in self.nodes.iter().enumerate().filter(|(at, _)| self.is_there[*at]) {
+            let node = match node {
+                FlowNode::Failure(task) => FlowNode::Failure(own[task]),
+                // What parts only parts all.
+                FlowNode::Merge | FlowNode::Inclusive if self.arriving[index].len() == 1 => {
+                    FlowNode::Parallel
+                }
+                node => node,
+            };
+            (entries[index], own[index], exits[index]) =
+                self.with_gateways(index, node, &mut process);
+        }
+        let leaving = (0..self.nodes.len()).filter(|&node| self.is_there[node]);
+        for flow in leaving.flat_map(|node| &self.leaving[node]).map(|&flow| self.flows[flow]) {
+            let is_parted = exits[flow.source] != own[flow.source];
+            let (source, when) = match flow.when {
+                When::NotMet => (own[flow.source], When::NotMet),
+                When::Met if is_parted => (exits[flow.source], When::Always),
+                when => (exits[flow.source], when),
+            };
+            process.flow(source, entries[flow.target], when);
+        }
+        process.flows.sort_by_key(|flow| (flow.source, flow.target));
+        process
+    }
+
+    /// Adds a node: where flows reach it, itself, and where they leave it.
+    fn with_gateways(
+        &self,
+        index: usize,
+        node: FlowNode,
+        process: &mut Process,
+    ) -> (usize, usize, usize) {
+        let is_gateway = matches!(node, FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive);
+        let arriving = self.arriving[index].len();
+        let leaving =
+            self.leaving[index].iter().filter(|&&flow| self.flows[flow].when != When::NotMet);
+        let leaving = leaving.count();
+        let join = (arriving > 1 && !is_gateway).then(|| process.node(FlowNode::Parallel));
+        let own = process.node(node);
+        let is_parting = leaving > 1 && !(is_gateway && arriving <= 1);
+        let split = is_parting.then(|| process.node(FlowNode::Parallel));
+        if let Some(join) = join {
+            process.flow(join, own, When::Always);
+        }
+        if let Some(split) = split {
+            let is_choice = matches!(node, FlowNode::Choice(_));
+            process.flow(own, split, if is_choice { When::Met } else { When::Always });
+        }
+        (join.unwrap_or(own), own, split.unwrap_or(own))
+    }
+}
