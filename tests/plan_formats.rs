@@ -1,10 +1,13 @@
-//! Plans as others run and read them: the makefile keeps the order of the plan, whatever runs side
-//! by side, and the workflow is one that the template may have.
+//! Plans as others run and read them: the makefile and the process keep the order of the plan,
+//! whatever runs side by side, and the workflow is one that the template may have.
 
-#![expect(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod bpmn;
+
+use bpmn::{Order, Process, Rules};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -54,32 +57,18 @@ fn updates() -> Vec<Vec<&'static str>> {
     ]
 }
 
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&text(&[words, &["--format", "json"]].concat())).unwrap()
+}
+
 /// For each step that runs something all those that have to be over before, by the JSON of the plan.
-fn waits(words: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
-    let plan: Value =
-        serde_json::from_str(&text(&[words, &["--format", "json"]].concat())).unwrap();
-    let mut before: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut runs = BTreeSet::new();
-    for step in plan["steps"].as_array().unwrap() {
-        let id = step["id"].as_str().unwrap().to_owned();
-        let mut all = BTreeSet::new();
-        for wait in step["after"].as_array().unwrap() {
-            let wait = wait.as_str().unwrap();
-            all.insert(wait.to_owned());
-            all.extend(before[wait].iter().cloned());
-        }
-        if step.get("implementation").is_some() || step["kind"] == "delegate" {
-            runs.insert(id.clone());
-        }
-        before.insert(id, all);
-    }
-    before.retain(|id, _| runs.contains(id));
-    before.values_mut().for_each(|all| all.retain(|id| runs.contains(id)));
-    before
+fn waits(words: &[&str]) -> Order {
+    let plan = json(words);
+    bpmn::waits(&plan, &bpmn::runs(&plan))
 }
 
 /// What is wrong with what happened: lines `start STEP` and `end STEP`.
-fn violations(waits: &BTreeMap<String, BTreeSet<String>>, log: &str) -> Vec<String> {
+fn violations(waits: &Order, log: &str) -> Vec<String> {
     let (mut done, mut begun, mut wrong) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for line in log.lines() {
         let (what, step) = line.split_once(' ').unwrap();
@@ -205,4 +194,188 @@ fn workflows_say_which_plans_they_cannot_be() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.contains(said), "{stderr}");
     }
+}
+
+/// Plans of workflows that somebody wrote.
+fn written() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["03-two-on-one-host/imperative.yaml", "deploy"],
+        vec!["05-order-of-steps/template.yaml", "example"],
+        vec!["06-inlining/template.yaml", "outer"],
+        vec!["08-failure/template.yaml", "backup", "-w", "to=s3"],
+        vec!["08-failure/template.yaml", "nightly"],
+        vec!["09-filter/template.yaml", "filtered"],
+        vec!["12-combination/template.yaml", "redeploy"],
+        vec!["processes/template.yaml", "keep"],
+        vec!["processes/template.yaml", "anyway"],
+        vec!["processes/template.yaml", "whole"],
+        vec!["processes/template.yaml", "nothing"],
+    ]
+}
+
+fn process(words: &[&str]) -> Process {
+    Process::read(&text(&[words, &["--format", "bpmn"]].concat()))
+}
+
+/// Played as its specification says, a process does what the plan does, in its order, whether
+/// conditions hold or not.
+#[test]
+fn processes_keep_the_order_of_the_plan() {
+    for words in plans().into_iter().chain(updates()).chain(written()) {
+        let (plan, process) = (json(&words), process(&words));
+        assert!(process.steps().is_superset(&bpmn::runs(&plan)), "{words:?}");
+        for is_unmet in [false, true] {
+            let rules = Rules { is_unmet, ..Rules::default() };
+            let played = process.play(rules);
+            assert_eq!((&*played.ends, played.left), (&["done".to_owned()][..], 0), "{words:?}");
+            assert_eq!(process.order(rules), bpmn::waits(&plan, &played.done), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn processes_begin_only_where_all_holds() {
+    let process = process(&["processes/template.yaml", "careful"]);
+    let all = process.play(Rules::default());
+    assert_eq!((all.done.len(), &*all.ends), (7, &["done".to_owned()][..]));
+    let none = process.play(Rules { is_unmet: true, ..Rules::default() });
+    assert_eq!((none.done.len(), &*none.ends), (0, &["refused".to_owned()][..]));
+}
+
+/// What a process does where one step fails.
+fn failing(words: &[&str], step: &str) -> Vec<String> {
+    let (plan, process) = (json(words), process(words));
+    let rules = Rules { fails: Some(step), ..Rules::default() };
+    let played = process.play(rules);
+    assert_eq!(played.ends, ["failed"], "{words:?} {step}");
+    // In its order, also among what handles the failure, which the plan does not let wait for what
+    // comes before that.
+    let usual = process.play(Rules::default()).done;
+    let mut order = process.order(rules);
+    for (step, before) in &mut order {
+        before.retain(|it| usual.contains(it) == usual.contains(step));
+    }
+    assert_eq!(order, bpmn::waits(&plan, &played.done), "{words:?} {step}");
+    played.done.into_iter().collect()
+}
+
+#[test]
+fn processes_handle_failures() {
+    let backup = ["08-failure/template.yaml", "backup", "-w", "to=s3"];
+    assert_eq!(failing(&backup, "step.backup_step/1"), ["step.rollback_step/0"]);
+    let keep = ["processes/template.yaml", "keep"];
+    let undone = |more: &[&str]| {
+        let undo = ["node.<attic>", "node.書庫"].map(|node| format!("step.undo/0/{node}"));
+        let more = more.iter().map(|&step| step.to_owned());
+        BTreeSet::from_iter(undo.into_iter().chain(["step.report/0".to_owned()]).chain(more))
+    };
+    let done = |step| BTreeSet::from_iter(failing(&keep, step));
+    assert_eq!(done("step.first/1"), undone(&["step.second/0", "step.second/1"]));
+    assert_eq!(done("step.second/0"), undone(&["step.alarm/0", "step.first/1"]));
+    assert_eq!(done("step.second/1"), undone(&["step.alarm/0", "step.first/1", "step.second/0"]));
+    let whole = ["processes/template.yaml", "whole"];
+    let away = failing(&whole, "step.run/0/keep/step.first/1");
+    assert!(away.contains(&"step.away/0/undeploy/node.書庫/delete".to_owned()), "{away:?}");
+    assert!(away.contains(&"step.run/0/keep/step.report/0".to_owned()), "{away:?}");
+    // What is also done where nothing fails goes on from there.
+    let anyway = process(&["processes/template.yaml", "anyway"]);
+    let played = anyway.play(Rules { fails: Some("step.try/0"), ..Rules::default() });
+    assert_eq!((played.done, played.left), (["step.tell/0".to_owned()].into(), 0));
+}
+
+#[test]
+fn processes_hide_what_is_sensitive() {
+    let words = ["processes/template.yaml", "keep", "--format", "bpmn"];
+    let (hidden, shown) = (text(&words), text(&[&words[..], &["--reveal"]].concat()));
+    assert!(hidden.contains("password = (sensitive)") && !hidden.contains("hush"));
+    assert!(shown.contains("password = hush"));
+    assert_eq!(shown.replace("hush", "(sensitive)"), hidden);
+    // Texts are whole, whatever they are made of.
+    assert!(
+        hidden.contains(r#"to = &quot;&lt;tape&gt; &amp; \&quot;disk\&quot;\n&quot;"#),
+        "{hidden}"
+    );
+    assert!(
+        hidden.contains("name=\"書庫 save\"") && hidden.contains("name=\"&lt;attic&gt; save\"")
+    );
+}
+
+/// The script of this name that the page of plans shows.
+fn shown_script(name: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plans.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, script) = page.split_once(&format!("```sh {name}\n")).unwrap();
+    script.split_once("```").unwrap().0.to_owned()
+}
+
+/// Runs the scripts of the guest book with the script of the page, and says what happened when.
+fn guest_book(workflow: &str, directory: &Path) -> String {
+    let [run, record, makefile, log] =
+        ["run.sh", "record.sh", "plan.mk", "log"].map(|name| directory.join(name));
+    fs::write(&run, shown_script("run.sh")).unwrap();
+    let script = "echo \"start $1/$2\" >>\"$LOG\" && sh \"$RUN_SH\" \"$@\" && echo \"end $1/$2\" >>\"$LOG\"\n";
+    fs::write(&record, script).unwrap();
+    fs::write(&log, "").unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/guestbook");
+    let words = [example.to_str().unwrap(), workflow];
+    let _ = text(&[&words[..], &["-o", makefile.to_str().unwrap()]].concat());
+    let output = Command::new("make")
+        .args(["-j8", "-f"])
+        .arg(&makefile)
+        .arg(format!("RUN=sh {}", record.display()))
+        .current_dir(&example)
+        .envs([("LOG", &log), ("RUN_SH", &run), ("GUESTBOOK_DIR", &directory.join("house"))])
+        .env_remove("MAKEFLAGS")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = fs::read_to_string(&log).unwrap();
+    assert_eq!(violations(&waits(&words), &log), [] as [String; 0], "{log}");
+    log
+}
+
+/// The scripts of an example, run as the page says: each with all before it that it needs.
+#[test]
+fn makefiles_deploy_the_guest_book() {
+    let directory = tempfile::tempdir().unwrap();
+    let read = |name: &str| fs::read_to_string(directory.path().join("house").join(name));
+    let log = guest_book("deploy", directory.path());
+    assert!(log.contains("end relation.book@1.node.site/pre_configure_target\n"), "{log}");
+    let page = read("site/index.html").unwrap();
+    assert!(page.starts_with("<pre>\nWhat you write here is shown to everybody.\nLovely tea."));
+    assert!(read("index/words").unwrap().lines().any(|word| word == "tea"));
+    let happened = read("happened").unwrap();
+    assert_eq!(happened.lines().count(), log.lines().filter(|it| it.starts_with("end")).count());
+    guest_book("undeploy", directory.path());
+    let left = fs::read_dir(directory.path().join("house")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["happened"]);
+    assert!(read("happened").unwrap().ends_with("house delete\n"));
+}
+
+/// What a step is told reaches its script as variables, whatever the values are.
+#[test]
+fn scripts_have_their_inputs_as_variables() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        Command::new("chmod").arg("+x").arg(&path).status().unwrap();
+    };
+    write("run.sh", &shown_script("run.sh"));
+    write(
+        "create.sh",
+        "#!/bin/sh\nprintf '%s|' \"$motto\" \"$lines\" \"$ports\" \"$password\" >told\n",
+    );
+    for name in ["start.sh", "pre-source.sh", "add-source.sh"] {
+        write(name, "#!/bin/sh\n");
+    }
+    let makefile = directory.path().join("plan.mk");
+    fs::write(&makefile, text(&["formats/template.yaml", "--format", "make"])).unwrap();
+    let mut command = Command::new("make");
+    command.args(["-j8", "-f", "plan.mk", "RUN=./run.sh"]).current_dir(directory.path());
+    let output = command.env("SECRET_1", "it's").env_remove("MAKEFLAGS").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = fs::read_to_string(directory.path().join("told")).unwrap();
+    assert_eq!(told, "it's \"here\": $HOME $(shell date) #1|one\n\ttwo\n|[80,443]|it's|");
 }

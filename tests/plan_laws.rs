@@ -5,7 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod bpmn;
+
+use bpmn::{Process, Rules as Play};
 use cuvee::Resolver;
+use cuvee::draw::plan::PlanDocument;
+use cuvee::explore::Answer;
 use cuvee::plan::{Adaptation, OrderOptions, PartKind, Plan, PlanQuery, StepHost};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -158,6 +163,10 @@ impl Model {
     }
 
     fn plan(&self, workflow: &str, parallel_hosts: bool) -> Plan {
+        self.planned(workflow, parallel_hosts).result
+    }
+
+    fn planned(&self, workflow: &str, parallel_hosts: bool) -> Answer<Plan> {
         let order = OrderOptions { parallel_hosts, ..OrderOptions::default() };
         let query = PlanQuery {
             workflow: workflow.to_owned(),
@@ -166,13 +175,17 @@ impl Model {
             order,
         };
         let answer = self.resolver().plan(&query);
-        answer.unwrap_or_else(|error| panic!("{error}\n{}", self.render())).result
+        answer.unwrap_or_else(|error| panic!("{error}\n{}", self.render()))
     }
 
     fn adapt(&self, to: &Self, parallel_hosts: bool) -> Plan {
+        self.adapted(to, parallel_hosts).result
+    }
+
+    fn adapted(&self, to: &Self, parallel_hosts: bool) -> Answer<Plan> {
         let order = OrderOptions { parallel_hosts, ..OrderOptions::default() };
         let answer = self.resolver().adapt(&to.resolver(), &Adaptation::default(), &order);
-        answer.unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.render(), to.render())).result
+        answer.unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.render(), to.render()))
     }
 
     fn empty(&self) -> Self {
@@ -570,6 +583,51 @@ fn updates(from: &Model, to: &Model, plan: &Plan) {
     }
 }
 
+/// W7: a process in which tokens move as BPMN says does what its plan does, in its order and no other.
+fn plays_as_it_waits(answer: &Answer<Plan>) {
+    let plan = &answer.result;
+    let document = PlanDocument::of(plan, &answer.sources, false);
+    let document = serde_json::to_value(&document).unwrap();
+    let process = Process::read(&cuvee::draw::plan::bpmn(plan, false));
+    assert!(process.steps().is_superset(&bpmn::runs(&document)));
+    let played = process.play(Play::default());
+    assert_eq!((&*played.ends, played.left), (&["done".to_owned()][..], 0));
+    assert_eq!(played.done, process.steps());
+    assert_eq!(process.order(Play::default()), bpmn::waits(&document, &played.done));
+}
+
+/// Which calls come before which: what is called or delegated at which element.
+fn calls(plan: &Plan) -> BTreeSet<(String, String)> {
+    let name = |id| {
+        let (step, call) = (plan.step(id), plan.call_of(id));
+        let does = call.map_or_else(|| plan.label(step.work), |call| &call.operation);
+        step.is_run().then(|| format!("{}/{does}", plan.element(step.element.unwrap()).identifier))
+    };
+    let names: Vec<_> = plan.step_ids().map(name).collect();
+    assert_eq!(
+        names.iter().flatten().collect::<BTreeSet<_>>().len(),
+        names.iter().flatten().count()
+    );
+    let reach = Reach::of_plan(plan);
+    let name = |id: &str| names[reach.index[id]].clone();
+    let pairs = reach.pairs().into_iter().filter_map(|(one, two)| Some((name(one)?, name(two)?)));
+    // And all there are, also without any order.
+    pairs.chain(names.iter().flatten().map(|name| (String::new(), name.clone()))).collect()
+}
+
+/// W5: written as a workflow of the template and planned again, calls wait for the same calls.
+fn comes_back(model: &Model, workflow: &str, parallel_hosts: bool) {
+    let plan = model.plan(workflow, parallel_hosts);
+    let written = cuvee::draw::plan::yaml(&plan).unwrap();
+    let indented: String = written.lines().map(|line| format!("  {line}\n")).collect();
+    let whole = format!("{}{indented}", model.render());
+    let query = PlanQuery { workflow: workflow.to_owned(), ..PlanQuery::default() };
+    let again = Resolver::from_text("template.yaml", whole.clone()).plan(&query);
+    let again = again.unwrap_or_else(|error| panic!("{error}\n{whole}")).result;
+    assert!(!again.is_generated);
+    assert_eq!(calls(&again), calls(&plan), "{whole}");
+}
+
 type NodeSeed = (u8, u8, u8, u8, Vec<(u8, u16)>, bool);
 
 fn node() -> impl Strategy<Value = NodeSeed> {
@@ -715,6 +773,30 @@ proptest! {
     fn updates_go_down_before_they_come_up((from, to) in two_topologies()) {
         for parallel_hosts in [false, true] {
             updates(&from, &to, &from.adapt(&to, parallel_hosts));
+        }
+    }
+
+    /// W7: of BPMN, on the whole way from a template to its process.
+    #[test]
+    fn processes_play_as_plans_wait((from, to) in two_topologies()) {
+        for parallel_hosts in [false, true] {
+            plays_as_it_waits(&from.planned("deploy", parallel_hosts));
+            plays_as_it_waits(&from.planned("undeploy", parallel_hosts));
+            plays_as_it_waits(&from.adapted(&to, parallel_hosts));
+        }
+    }
+
+    /// W5: where at most one relation of each node runs something, for they have all one name.
+    #[test]
+    fn written_workflows_wait_as_plans_do(mut model in topology(), telling in 0_usize..2) {
+        for node in model.nodes.values_mut() {
+            let links = node.links.iter_mut().enumerate();
+            links.filter(|(at, _)| *at != telling).for_each(|(_, link)| link.operations.clear());
+        }
+        if !model.nodes.is_empty() {
+            for (workflow, parallel_hosts) in [("deploy", false), ("deploy", true), ("undeploy", false), ("undeploy", true)] {
+                comes_back(&model, workflow, parallel_hosts);
+            }
         }
     }
 }

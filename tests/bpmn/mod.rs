@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What comes before what: for each step all that have to be over before.
-pub type Order = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Order = BTreeMap<String, BTreeSet<String>>;
 
 /// An element of XML, with the name behind its prefix.
 #[derive(Debug, Default)]
@@ -39,9 +39,8 @@ impl Element {
                 Event::Text(said) => text.push_str(&said.xml10_content()),
                 Event::GeneralRef(reference) => match reference.resolve_char_ref().unwrap() {
                     Some(c) => text.push(c),
-                    None => text.push_str(
-                        resolve_predefined_entity(&reference.xml10_content()).unwrap(),
-                    ),
+                    None => text
+                        .push_str(resolve_predefined_entity(&reference.xml10_content()).unwrap()),
                 },
                 Event::Decl(_) => {}
                 Event::Eof => break,
@@ -66,7 +65,8 @@ impl Element {
         }
     }
 
-    fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Self> {
+    fn all<'e>(&'e self, name: &str) -> impl Iterator<Item = &'e Self> + use<'e> {
+        let name = name.to_owned();
         self.children.iter().filter(move |child| child.name == name)
     }
 
@@ -112,7 +112,7 @@ struct Node {
 }
 
 /// A process that has been read, and is sound as a file.
-pub struct Process {
+pub(crate) struct Process {
     nodes: Vec<Node>,
     /// From where to where flows lead.
     flows: Vec<(usize, usize)>,
@@ -120,29 +120,29 @@ pub struct Process {
 
 /// What happens in one play.
 #[derive(Default, Clone, Copy)]
-pub struct Rules<'r> {
+pub(crate) struct Rules<'r> {
     /// A step that is never done.
-    pub blocked: Option<&'r str>,
+    pub(crate) blocked: Option<&'r str>,
     /// A step that fails.
-    pub fails: Option<&'r str>,
+    pub(crate) fails: Option<&'r str>,
     /// Whether no condition holds.
-    pub is_unmet: bool,
+    pub(crate) is_unmet: bool,
 }
 
 /// How it went.
 #[derive(Debug)]
-pub struct Played {
+pub(crate) struct Played {
     /// The steps that were done.
-    pub done: BTreeSet<String>,
+    pub(crate) done: BTreeSet<String>,
     /// The ends that were reached.
-    pub ends: Vec<String>,
+    pub(crate) ends: Vec<String>,
     /// How many tokens were left in the end.
-    pub left: usize,
+    pub(crate) left: usize,
 }
 
 impl Process {
     /// Reads a file, in which everything has to be where it belongs.
-    pub fn read(xml: &str) -> Self {
+    pub(crate) fn read(xml: &str) -> Self {
         let definitions = Element::read(xml);
         assert_eq!(definitions.name, "definitions");
         let process = definitions.only("process");
@@ -152,7 +152,8 @@ impl Process {
             definitions.all("globalTask").map(|task| task.attribute("id")).collect();
         let mut ids = BTreeSet::new();
         unique(&definitions, &mut ids);
-        let elements: Vec<_> = process.children.iter().filter_map(|it| Some((kind(it)?, it))).collect();
+        let elements: Vec<_> =
+            process.children.iter().filter_map(|it| Some((kind(it)?, it))).collect();
         let index: BTreeMap<_, _> =
             elements.iter().enumerate().map(|(at, (_, it))| (it.attribute("id"), at)).collect();
         let written: Vec<_> = process.all("sequenceFlow").collect();
@@ -250,7 +251,7 @@ impl Process {
     }
 
     /// The steps that there are.
-    pub fn steps(&self) -> BTreeSet<String> {
+    pub(crate) fn steps(&self) -> BTreeSet<String> {
         let tasks: Vec<_> = self.nodes.iter().filter(|node| node.kind == Kind::Task).collect();
         let steps: BTreeSet<_> = tasks.iter().map(|node| node.step.clone()).collect();
         assert_eq!(steps.len(), tasks.len(), "two tasks are one step");
@@ -258,7 +259,7 @@ impl Process {
     }
 
     /// Plays until nothing moves any more.
-    pub fn play(&self, rules: Rules<'_>) -> Played {
+    pub(crate) fn play(&self, rules: Rules<'_>) -> Played {
         let mut tokens = vec![0usize; self.flows.len()];
         let mut played = Played { done: BTreeSet::new(), ends: Vec::new(), left: 0 };
         let mut open: Vec<usize> = Vec::new();
@@ -323,7 +324,7 @@ impl Process {
     }
 
     /// For each step that is done in a play those without which it is not.
-    pub fn order(&self, rules: Rules<'_>) -> Order {
+    pub(crate) fn order(&self, rules: Rules<'_>) -> Order {
         let all = self.play(rules).done;
         let mut order: Order = all.iter().map(|step| (step.clone(), BTreeSet::new())).collect();
         for step in &all {
@@ -384,7 +385,7 @@ fn touches([x, y]: [f64; 2], [left, top, right, bottom]: [f64; 4]) -> bool {
 }
 
 /// The order of a plan by its JSON, of these steps.
-pub fn waits(plan: &Value, steps: &BTreeSet<String>) -> Order {
+pub(crate) fn waits(plan: &Value, steps: &BTreeSet<String>) -> Order {
     let mut before: Order = BTreeMap::new();
     for step in plan["steps"].as_array().unwrap() {
         let mut all = BTreeSet::new();
@@ -403,8 +404,9 @@ pub fn waits(plan: &Value, steps: &BTreeSet<String>) -> Order {
 }
 
 /// What runs something in a plan, by its JSON.
-pub fn runs(plan: &Value) -> BTreeSet<String> {
+pub(crate) fn runs(plan: &Value) -> BTreeSet<String> {
     let steps = plan["steps"].as_array().unwrap().iter();
-    let runs = steps.filter(|step| step.get("implementation").is_some() || step["kind"] == "delegate");
+    let runs =
+        steps.filter(|step| step.get("implementation").is_some() || step["kind"] == "delegate");
     runs.map(|step| step["id"].as_str().unwrap().to_owned()).collect()
 }

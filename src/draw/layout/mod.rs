@@ -99,8 +99,9 @@ pub(super) fn coarse(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let centres: Vec<_> = boxes.iter().zip(&ranks).map(centre).collect();
     let route = |edge: &LayoutEdge| {
         let down = if ranks[edge.source] <= ranks[edge.target] { 1.0 } else { -1.0 };
-        let end = |index: usize, side: f64| {
-            Point { y: centres[index].y + side * boxes[index].height / 2.0, ..centres[index] }
+        let end = |index: usize, side: f64| Point {
+            y: centres[index].y + side * boxes[index].height / 2.0,
+            ..centres[index]
         };
         Route::Through(vec![end(edge.source, down), end(edge.target, -down)])
     };

@@ -128,8 +128,7 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     let name = step.element.map(|id| element(plan, id));
     // What acts on nothing is told by its own name.
     let name = name.or_else(|| written.map(|written| written.name.clone()));
-    let does =
-        if kind == BoxKind::Nothing && name.is_some() { "" } else { operation(plan, id) };
+    let does = if kind == BoxKind::Nothing && name.is_some() { "" } else { operation(plan, id) };
     let title = format!("{} {does}", name.unwrap_or_default()).trim().to_owned();
     let at = host(plan, step.host).map(|host| format!(" on {host}")).unwrap_or_default();
     let detail = match kind {

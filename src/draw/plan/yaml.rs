@@ -1,6 +1,8 @@
 //! A plan as a workflow of the template: where an override of one's own begins.
 
-use crate::orchestrate::plan::{Plan, PlanElementIndex, PlanStepIndex, StepWork};
+use crate::orchestrate::plan::{
+    Plan, PlanElement, PlanElementIndex, PlanElementKind, PlanStepIndex, StepWork,
+};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
@@ -54,12 +56,11 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
     let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
     for step in plan.steps.iter().filter(|step| step.is_run()) {
         let Some(element) = step.element.map(|id| plan.element(id)) else { continue };
-        let Some(relation) = relation(&element.identifier) else { continue };
-        let before = known.entry(relation).or_insert(&element.identifier);
+        let PlanElementKind::Relation { requirement, source } = &element.kind else { continue };
+        let before = known.entry((requirement, source)).or_insert(&element.identifier);
         if *before != element.identifier {
-            let (name, node) = relation;
             let message = format!(
-                "no workflow tells the relations `{name}` of `{node}` apart, and `{before}` and `{}` both run something",
+                "no workflow tells the relations `{requirement}` of `{source}` apart, and `{before}` and `{}` both run something",
                 element.identifier
             );
             let error = Diagnostic::error(Code::Duplicate, message).at(element.span);
@@ -67,12 +68,6 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
-}
-
-/// The name of a relation and the node that it leaves, by its identifier.
-fn relation(identifier: &str) -> Option<(&str, &str)> {
-    let (name, rest) = identifier.strip_prefix("relation.")?.split_once('@')?;
-    Some((name, rest.split_once(".node.")?.1))
 }
 
 /// Steps of one element that follow one another.
@@ -158,10 +153,11 @@ fn continued(
 fn phase_name(plan: &Plan, phase: &Phase) -> String {
     let said = phase.steps.iter().find(|&&id| plan.step(id).is_run()).unwrap_or(&phase.steps[0]);
     let does = plan.label(plan.step(*said).work);
-    let identifier = phase.element.map(|element| &*plan.element(element).identifier);
-    match identifier.map(|identifier| (relation(identifier), identifier)) {
-        Some((Some((name, node)), _)) => format!("{node}_{name}_{does}"),
-        Some((None, node)) => format!("{}_{does}", node.strip_prefix("node.").unwrap_or(node)),
+    match phase.element.map(|element| plan.element(element)) {
+        Some(PlanElement { kind: PlanElementKind::Relation { requirement, source }, .. }) => {
+            format!("{source}_{requirement}_{does}")
+        }
+        Some(element) => format!("{}_{does}", element.name),
         None => does.to_owned(),
     }
 }
@@ -172,16 +168,12 @@ fn phase_step(plan: &Plan, phase: &Phase, name: &str, next: &[&str], out: &mut S
         let _ = writeln!(out, "{:indent$}{text}", "");
     };
     line(6, format_args!("{}:", scalar(name)));
-    let identifier = phase.element.map(|element| &*plan.element(element).identifier);
-    match identifier.map(|identifier| (relation(identifier), identifier)) {
-        Some((Some((name, node)), _)) => {
-            line(8, format_args!("target: {}", scalar(node)));
-            line(8, format_args!("target_relationship: {}", scalar(name)));
+    match phase.element.map(|element| plan.element(element)) {
+        Some(PlanElement { kind: PlanElementKind::Relation { requirement, source }, .. }) => {
+            line(8, format_args!("target: {}", scalar(source)));
+            line(8, format_args!("target_relationship: {}", scalar(requirement)));
         }
-        Some((None, node)) => {
-            let node = node.strip_prefix("node.").unwrap_or(node);
-            line(8, format_args!("target: {}", scalar(node)));
-        }
+        Some(element) => line(8, format_args!("target: {}", scalar(&element.name))),
         None => {}
     }
     let operation = phase.steps.iter().find_map(|&id| operation(plan, id));

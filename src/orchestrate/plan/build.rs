@@ -29,6 +29,7 @@ impl PlanBuilder {
                 workflow: workflow.to_owned(),
                 is_generated,
                 scopes: vec![String::new()],
+                scope_owners: vec![None],
                 ..Plan::default()
             },
             rounds: Vec::new(),
@@ -65,9 +66,11 @@ impl PlanBuilder {
         }) as u32
     }
 
-    /// Lets the steps that follow stand in a workflow that is inlined; gives back where they stood.
-    pub(super) fn enter(&mut self, scope: String) -> PlanScopeIndex {
+    /// Lets the steps that follow stand in a workflow that is inlined for this written step; gives
+    /// back where they stood.
+    pub(super) fn enter(&mut self, scope: String, written: u32) -> PlanScopeIndex {
         self.plan.scopes.push(scope);
+        self.plan.scope_owners.push(Some((self.scope, written)));
         std::mem::replace(&mut self.scope, PlanScopeIndex::new(self.plan.scopes.len() - 1))
     }
 

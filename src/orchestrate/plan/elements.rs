@@ -1,7 +1,7 @@
 //! What steps act on, as plans name it.
 
 use super::build::PlanBuilder;
-use super::model::{InstanceCount, PlanElement, PlanElementIndex};
+use super::model::{InstanceCount, PlanElement, PlanElementIndex, PlanElementKind};
 use crate::text::value::Value;
 use crate::topology::{GroupIndex, NodeIndex, RelationIndex, Topology, TopologyNode};
 
@@ -16,6 +16,7 @@ pub(super) fn node(
     builder.element(name, |(identifier, name)| PlanElement {
         identifier,
         name,
+        kind: PlanElementKind::Node,
         span: node.span,
         count: count(node),
     })
@@ -34,6 +35,10 @@ pub(super) fn relation(
     builder.element((topology.relation_identifier(id), name), |(identifier, name)| PlanElement {
         identifier,
         name,
+        kind: PlanElementKind::Relation {
+            requirement: relation.name.clone(),
+            source: topology.node(relation.source).name.clone(),
+        },
         span: relation.span,
         count: InstanceCount::One,
     })
@@ -50,6 +55,7 @@ pub(super) fn group(
     builder.element(name, |(identifier, name)| PlanElement {
         identifier,
         name,
+        kind: PlanElementKind::Group,
         span: group.span,
         count: InstanceCount::One,
     })

@@ -1,7 +1,7 @@
 //! Which steps follow which, as a simulation goes along them: where all goes well, and where a step
 //! fails.
 
-use super::model::{Plan, PlanScopeIndex, PlanStepIndex, StepWork};
+use super::model::{Plan, PlanStepIndex, StepWork};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The steps of a plan by what they wait for.
@@ -15,8 +15,6 @@ pub(crate) struct Flow {
     ends: Vec<u32>,
     /// The first steps of written steps that are done where others fail.
     entries: FxHashMap<u32, Vec<PlanStepIndex>>,
-    /// The written step whose activity each scope is.
-    owners: Vec<Option<(PlanScopeIndex, u32)>>,
 }
 
 impl Flow {
@@ -54,15 +52,15 @@ impl Flow {
             return;
         }
         for id in plan.step_ids() {
-            let Some((written, _)) = plan.step(id).activity else { continue };
-            let is_within = |wait: &PlanStepIndex| {
-                plan.step(*wait).activity.is_some_and(|(other, _)| other == written)
+            // What handles a failure in a workflow that is inlined is no start of what that handles.
+            let Some(handler) = stands_for(plan, id).find(|it| handlers.contains(it)) else {
+                continue;
             };
-            if handlers.contains(&written) && !plan.after(id).iter().any(is_within) {
-                self.entries.entry(written).or_default().push(id);
+            let is_within = |wait: &PlanStepIndex| stands_for(plan, *wait).any(|it| it == handler);
+            if !plan.after(id).iter().any(is_within) {
+                self.entries.entry(handler).or_default().push(id);
             }
         }
-        self.owners = owners(plan);
     }
 
     /// Positions in the list of followers.
@@ -78,19 +76,9 @@ impl Flow {
 
     /// The written steps that handle the failure of a step: its own, and those of the activities
     /// that it was inlined for.
-    pub(crate) fn handlers(&self, plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
-        let mut found = Vec::new();
-        let step = plan.step(id);
-        let mut at = step.activity.map(|(written, _)| written);
-        let mut scope = step.scope;
-        loop {
-            if let Some(written) = at {
-                found.extend(&plan.workflow_steps[written as usize].on_failure);
-            }
-            let owner = self.owners.get(scope.index()).copied().flatten();
-            let Some((outer, written)) = owner else { return found };
-            (scope, at) = (outer, Some(written));
-        }
+    pub(crate) fn handlers(plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
+        let written = stands_for(plan, id);
+        written.flat_map(|it| &plan.workflow_steps[it as usize].on_failure).copied().collect()
     }
 
     /// Whether what waits for a step goes on when that fails: nodes that go away do so whatever
@@ -100,6 +88,18 @@ impl Flow {
         let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
         matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
     }
+}
+
+/// The written step that a step is an activity of, and those that this was inlined for.
+fn stands_for(plan: &Plan, id: PlanStepIndex) -> impl Iterator<Item = u32> {
+    let step = plan.step(id);
+    let mut at = plan.scope_owners[step.scope.index()];
+    let outer = std::iter::from_fn(move || {
+        let (scope, written) = at?;
+        at = plan.scope_owners[scope.index()];
+        Some(written)
+    });
+    step.activity.map(|(written, _)| written).into_iter().chain(outer)
 }
 
 /// Whether a step only ends what another one began: it is a further activity of a written step, or
@@ -115,20 +115,4 @@ pub(super) fn completes(plan: &Plan, before: PlanStepIndex, id: PlanStepIndex) -
         _ => false,
     };
     is_reached && before.work.state().is_none() && before.element == step.element
-}
-
-/// The step that each scope was inlined for: `step.all/1/backup/` for `step.all`.
-fn owners(plan: &Plan) -> Vec<Option<(PlanScopeIndex, u32)>> {
-    let written = plan.steps.iter().filter_map(|step| {
-        let (written, _) = step.activity?;
-        let name = &plan.workflow_steps[written as usize].name;
-        let scope = &plan.scopes[step.scope.index()];
-        Some((format!("{scope}step.{name}"), (step.scope, written)))
-    });
-    let by_name: FxHashMap<_, _> = written.collect();
-    let owner = |scope: &String| {
-        let ends = scope.match_indices('/').map(|(end, _)| end);
-        ends.rev().find_map(|end| by_name.get(&scope[..end]).copied())
-    };
-    plan.scopes.iter().map(owner).collect()
 }

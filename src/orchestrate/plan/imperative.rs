@@ -408,6 +408,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     ) -> Vec<PlanStepIndex> {
         let mut last = Vec::new();
         for &target in &open.targets {
+            let target = self.meant(target, &activity.name.value);
             let Some(mut call) = self.called(target, activity) else { continue };
             assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
             for input in &mut call.inputs {
@@ -422,6 +423,17 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             last.push(self.builder.push(step, waits));
         }
         if last.is_empty() { waits.to_vec() } else { last }
+    }
+
+    /// Of several relations of one name at one node that which has the operation.
+    fn meant(&self, target: ActivityTarget, operation: &str) -> ActivityTarget {
+        let ActivityTarget::Relation(first) = target else { return target };
+        let named = self.topology().relation(first);
+        let relations = &self.topology().node(named.source).relations;
+        let mut alike =
+            relations.iter().filter(|&&id| self.topology().relation(id).name == named.name);
+        let has = |id: &&RelationIndex| self.behaviors.relation_called(**id, operation).is_some();
+        ActivityTarget::Relation(alike.find(has).copied().unwrap_or(first))
     }
 
     fn called(&mut self, target: ActivityTarget, activity: &TopologyActivity) -> Option<PlanCall> {
@@ -519,7 +531,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     ) -> Vec<PlanStepIndex> {
         let name = &self.builder.plan.workflow_steps[index as usize].name;
         let scope = format!("{}step.{name}/{activity}/", self.builder.scope());
-        let outer = self.builder.enter(scope);
+        let outer = self.builder.enter(scope, index);
         let ends = of_node(which, self.behaviors, node, self.builder, waits);
         self.builder.leave(outer);
         self.diagnostics.all_ok(ends).unwrap_or_default()
@@ -546,13 +558,13 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                     waits.to_vec()
                 }
                 (Some(workflow), _) => {
-                    let outer = self.builder.enter(scope);
+                    let outer = self.builder.enter(scope, index);
                     let ends = self.inlined(workflow, activity, frame, waits);
                     self.builder.leave(outer);
                     ends
                 }
                 (None, Some(which)) => {
-                    let outer = self.builder.enter(scope);
+                    let outer = self.builder.enter(scope, index);
                     self.builder.forget_calls();
                     let ends = declarative(which, self.behaviors, self.order, self.builder, waits);
                     self.builder.forget_calls();

@@ -35,8 +35,8 @@ mod weave;
 pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, PartKind, Plan,
-    PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart, PlanPartIndex,
-    PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowStep,
+    PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanElementKind, PlanPart,
+    PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowStep,
 };
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};

@@ -46,6 +46,8 @@ pub struct Plan {
     pub preconditions: Vec<Guard>,
     /// What differs between the two variants that this leads from and to.
     pub changes: Vec<ElementChange>,
+    /// Of each scope the step of a workflow that it stands for, and the scope of that.
+    pub(super) scope_owners: Vec<Option<(PlanScopeIndex, u32)>>,
     pub(super) waits: Vec<PlanStepIndex>,
     /// Where the waits of each step end.
     pub(super) ends: Vec<u32>,
@@ -59,10 +61,28 @@ pub struct PlanElement {
     pub identifier: String,
     /// What people read: `shop`, `shop -> db`.
     pub name: String,
+    /// What it is.
+    pub kind: PlanElementKind,
     /// Where its name stands.
     pub span: Span,
     /// How often it is there.
     pub count: InstanceCount,
+}
+
+/// What steps act on, as workflows name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanElementKind {
+    /// A node, by its name.
+    Node,
+    /// A relation: the name of the requirement, and the node that has it.
+    Relation {
+        /// `db`
+        requirement: String,
+        /// `shop`
+        source: String,
+    },
+    /// A group, by its name.
+    Group,
 }
 
 /// How many instances a node has.

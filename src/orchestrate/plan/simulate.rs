@@ -469,7 +469,7 @@ impl<'p> Simulator<'p> {
         let change = node.map(|node| (node, self.simulation.states[node.index()], error));
         self.record(id, StepOutcome::Failed, change);
         self.simulation.has_failed = true;
-        for handler in self.flow.handlers(plan, id) {
+        for handler in Flow::handlers(plan, id) {
             let name = &*plan.workflow_steps[handler as usize].name;
             if !self.simulation.handled_by.contains(&name) {
                 self.simulation.handled_by.push(name);
@@ -555,7 +555,9 @@ fn failing(plan: &Plan, names: &[String]) -> Result<Vec<bool>, Diagnostics> {
 mod tests {
     use super::*;
     use crate::orchestrate::plan::build::PlanBuilder;
-    use crate::orchestrate::plan::{InstanceCount, PlanElement, PlanStep, WorkflowStep};
+    use crate::orchestrate::plan::{
+        InstanceCount, PlanElement, PlanElementKind, PlanStep, WorkflowStep,
+    };
     use crate::text::source::{FileId, Span};
     use crate::text::yaml::{Limits, parse};
 
@@ -571,6 +573,7 @@ mod tests {
         let element = builder.element(named, |(identifier, name)| PlanElement {
             identifier,
             name,
+            kind: PlanElementKind::Node,
             span: Span::DETACHED,
             count: InstanceCount::One,
         });

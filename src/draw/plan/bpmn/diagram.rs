@@ -29,7 +29,7 @@ impl Diagram {
         let nodes = process.nodes.iter().zip(titles);
         let sizes: Vec<_> = nodes.map(|(node, title)| size(*node, title)).collect();
         let (of, boxes) = boxes(process, &sizes);
-        let edges: Vec<_> = process.flows.iter().map(|flow| LayoutEdge {
+        let edges = process.flows.iter().map(|flow| LayoutEdge {
             source: of[flow.source],
             target: of[flow.target],
             hosting: !matches!(process.nodes[flow.source], FlowNode::Failure(_)),

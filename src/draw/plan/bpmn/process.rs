@@ -74,7 +74,7 @@ impl Process {
     }
 }
 
-/// A process while it is made: whatever is to follow several has a flow from each.
+/// A process while it is made: what is followed by several has a flow to each.
 struct Course<'p> {
     plan: &'p Plan,
     flow: Flow,
@@ -92,6 +92,8 @@ struct Course<'p> {
     entries: FxHashMap<PlanStepIndex, u32>,
     /// The nodes that failures lead to.
     handlers: FxHashMap<u32, usize>,
+    /// The gateways that wait for several nodes.
+    joins: FxHashMap<Vec<usize>, usize>,
 }
 
 /// Steps that are done if conditions hold, or else passed by.
@@ -119,6 +121,7 @@ impl<'p> Course<'p> {
             guarded: guarded(plan),
             open: Vec::new(),
             handlers: FxHashMap::default(),
+            joins: FxHashMap::default(),
         };
         course.begin = course.node(FlowNode::Start);
         if !plan.preconditions.is_empty() {
@@ -141,19 +144,30 @@ impl<'p> Course<'p> {
         self.flows.push(SequenceFlow { source, target, when });
     }
 
-    /// A node that follows all of these.
-    fn behind(&mut self, front: &[usize], node: FlowNode) -> usize {
+    /// A node to which each of these leads.
+    fn reached(&mut self, sources: &[usize], node: FlowNode) -> usize {
         let node = self.node(node);
-        front.iter().for_each(|&source| self.link(source, node));
+        sources.iter().for_each(|&source| self.link(source, node));
         node
     }
 
-    /// A node that is over when all of these are.
+    /// A node that is over when all of these are: the same one for all that follow.
     fn joined(&mut self, front: &[usize]) -> usize {
-        match front {
-            [one] => *one,
-            _ => self.behind(front, FlowNode::Parallel),
+        if let [one] = front {
+            return *one;
         }
+        if let Some(&known) = self.joins.get(front) {
+            return known;
+        }
+        let join = self.reached(front, FlowNode::Parallel);
+        self.joins.insert(front.to_vec(), join);
+        join
+    }
+
+    /// A node that follows all of these.
+    fn behind(&mut self, front: &[usize], node: FlowNode) -> usize {
+        let before = (!front.is_empty()).then(|| self.joined(front));
+        self.reached(before.as_slice(), node)
     }
 
     fn step(&mut self, id: PlanStepIndex) {
@@ -164,16 +178,11 @@ impl<'p> Course<'p> {
             self.open.push(GuardedSteps { written, first: id.index(), last, choice });
             front = vec![choice];
         }
-        let node = match self.plan.step(id).is_shown {
-            true => Some(FlowNode::Task(id)),
+        if self.plan.step(id).is_shown {
+            front = vec![self.behind(&front, FlowNode::Task(id))];
+        } else if front.len() > 1 && self.flow.followers_of(id).len() > 1 {
             // What does nothing hands on what it waits for: all to all would be too much.
-            false if front.len() > 1 && self.flow.followers_of(id).len() > 1 => {
-                Some(FlowNode::Parallel)
-            }
-            false => None,
-        };
-        if let Some(node) = node {
-            front = vec![self.behind(&front, node)];
+            front = vec![self.joined(&front)];
         }
         self.fronts.push(front);
     }
@@ -206,8 +215,7 @@ impl<'p> Course<'p> {
         if let Some(&known) = self.handlers.get(&written) {
             return known;
         }
-        let usual = (!front.is_empty()).then(|| self.joined(front));
-        let entry = self.behind(usual.as_slice(), FlowNode::Merge);
+        let entry = self.behind(front, FlowNode::Merge);
         self.handlers.insert(written, entry);
         entry
     }
@@ -224,8 +232,7 @@ impl<'p> Course<'p> {
             let mut front: Vec<_> = last.flat_map(|step| &self.fronts[step]).copied().collect();
             front.sort_unstable();
             front.dedup();
-            let done = self.joined(&front);
-            let over = self.behind(&[done], FlowNode::Merge);
+            let over = self.behind(&front, FlowNode::Merge);
             self.flows.push(SequenceFlow {
                 source: block.choice,
                 target: over,
@@ -253,7 +260,7 @@ impl<'p> Course<'p> {
         }
         self.behind(&done, FlowNode::End(Outcome::Done));
         if !failed.is_empty() {
-            let handled = self.behind(&failed, FlowNode::Inclusive);
+            let handled = self.reached(&failed, FlowNode::Inclusive);
             self.behind(&[handled], FlowNode::End(Outcome::Failed));
         }
     }
@@ -262,7 +269,7 @@ impl<'p> Course<'p> {
     fn failures(&mut self) {
         for position in 0..self.nodes.len() {
             let FlowNode::Task(id) = self.nodes[position] else { continue };
-            let handlers = self.flow.handlers(self.plan, id);
+            let handlers = Flow::handlers(self.plan, id);
             let mut handlers: Vec<_> =
                 handlers.iter().filter_map(|handler| self.handlers.get(handler).copied()).collect();
             handlers.sort_unstable();
@@ -347,22 +354,20 @@ impl Junctions {
         }
     }
 
-    /// The process, with gateways where several flows reach or leave what is none.
+    /// The process, with gateways where several flows leave what is none.
     fn process(self) -> Process {
         let mut process = Process::default();
-        let (mut entries, mut exits) = (vec![0; self.nodes.len()], vec![0; self.nodes.len()]);
-        let mut own = vec![0; self.nodes.len()];
+        let (mut own, mut exits) = (vec![0; self.nodes.len()], vec![0; self.nodes.len()]);
         for (index, &node) in self.nodes.iter().enumerate().filter(|(at, _)| self.is_there[*at]) {
             let node = match node {
                 FlowNode::Failure(task) => FlowNode::Failure(own[task]),
-                // What parts only parts all.
+                // Where only one arrives, all go on.
                 FlowNode::Merge | FlowNode::Inclusive if self.arriving[index].len() == 1 => {
                     FlowNode::Parallel
                 }
                 node => node,
             };
-            (entries[index], own[index], exits[index]) =
-                self.with_gateways(index, node, &mut process);
+            (own[index], exits[index]) = self.parted(index, node, &mut process);
         }
         let leaving = (0..self.nodes.len()).filter(|&node| self.is_there[node]);
         for flow in leaving.flat_map(|node| &self.leaving[node]).map(|&flow| self.flows[flow]) {
@@ -372,35 +377,23 @@ impl Junctions {
                 When::Met if is_parted => (exits[flow.source], When::Always),
                 when => (exits[flow.source], when),
             };
-            process.flow(source, entries[flow.target], when);
+            process.flow(source, own[flow.target], when);
         }
         process.flows.sort_by_key(|flow| (flow.source, flow.target));
         process
     }
 
-    /// Adds a node: where flows reach it, itself, and where they leave it.
-    fn with_gateways(
-        &self,
-        index: usize,
-        node: FlowNode,
-        process: &mut Process,
-    ) -> (usize, usize, usize) {
-        let is_gateway = matches!(node, FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive);
-        let arriving = self.arriving[index].len();
-        let leaving =
-            self.leaving[index].iter().filter(|&&flow| self.flows[flow].when != When::NotMet);
-        let leaving = leaving.count();
-        let join = (arriving > 1 && !is_gateway).then(|| process.node(FlowNode::Parallel));
+    /// Adds a node, and what its flows leave.
+    fn parted(&self, index: usize, node: FlowNode, process: &mut Process) -> (usize, usize) {
         let own = process.node(node);
-        let is_parting = leaving > 1 && !(is_gateway && arriving <= 1);
-        let split = is_parting.then(|| process.node(FlowNode::Parallel));
-        if let Some(join) = join {
-            process.flow(join, own, When::Always);
+        let is_usual = |&&flow: &&usize| self.flows[flow].when != When::NotMet;
+        let parts = matches!(node, FlowNode::Parallel) && self.arriving[index].len() == 1;
+        if parts || self.leaving[index].iter().filter(is_usual).count() < 2 {
+            return (own, own);
         }
-        if let Some(split) = split {
-            let is_choice = matches!(node, FlowNode::Choice(_));
-            process.flow(own, split, if is_choice { When::Met } else { When::Always });
-        }
-        (join.unwrap_or(own), own, split.unwrap_or(own))
+        let split = process.node(FlowNode::Parallel);
+        let is_choice = matches!(node, FlowNode::Choice(_));
+        process.flow(own, split, if is_choice { When::Met } else { When::Always });
+        (own, split)
     }
 }
