@@ -2,7 +2,7 @@
 
 use super::process::{FlowNode, Process};
 use crate::draw::layout::{LayoutEdge, Point, Route, Size, coarse, layout};
-use crate::draw::svg::text_width;
+use crate::draw::svg::{MARGIN, text_width};
 
 /// Of more nodes than this nobody sees which way lines take.
 const LARGEST: usize = 600;
@@ -11,7 +11,7 @@ const LARGEST: usize = 600;
 const EVENT: f64 = 36.0;
 const GATEWAY: f64 = 50.0;
 const TASK_HEIGHT: f64 = 80.0;
-const TASK_WIDTH: (f64, f64) = (100.0, 180.0);
+const TASK_WIDTH: (f64, f64) = (100.0, 240.0);
 const TITLE_SIZE: f64 = 12.0;
 const TASK_PADDING: f64 = 12.0;
 
@@ -82,10 +82,11 @@ fn size(node: FlowNode, title: &str) -> Size {
     match node {
         FlowNode::Start | FlowNode::End(_) | FlowNode::Failure(_) => square(EVENT),
         FlowNode::Task(_) => {
-            // Titles are broken into lines.
-            let text = text_width(title, TITLE_SIZE) / 2.0 + 2.0 * TASK_PADDING;
-            let width = text.clamp(TASK_WIDTH.0, TASK_WIDTH.1).ceil();
-            Size { width, height: TASK_HEIGHT }
+            // Titles are broken into lines, and words better are not.
+            let words = title.split_whitespace().map(|word| text_width(word, TITLE_SIZE));
+            let text = words.fold(text_width(title, TITLE_SIZE) / 2.0, f64::max);
+            let width = (text + 2.0 * TASK_PADDING).clamp(TASK_WIDTH.0, TASK_WIDTH.1);
+            Size { width: width.ceil(), height: TASK_HEIGHT }
         }
         FlowNode::Choice(_) | FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive => {
             square(GATEWAY)
@@ -93,8 +94,9 @@ fn size(node: FlowNode, title: &str) -> Size {
     }
 }
 
+/// Where a point that is laid out from top to bottom is from left to right.
 fn turned(point: Point) -> Point {
-    Point { x: point.y, y: point.x }
+    Point { x: point.y + MARGIN, y: point.x + MARGIN }
 }
 
 /// The points of a flow between two nodes.

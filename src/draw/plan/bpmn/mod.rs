@@ -315,7 +315,7 @@ impl ProcessFile<'_> {
 fn about(plan: &Plan, id: PlanStepIndex, reveal: bool) -> String {
     let mut about = step_box(plan, id).about;
     for input in plan.call_of(id).into_iter().flat_map(|call| &call.inputs) {
-        let value = write_flow(&shown(input, reveal));
+        let value = write_flow(&shown(&input.value, input.is_sensitive && !reveal));
         about.extend(["\n", &*input.name, " = ", &*value]);
     }
     about
