@@ -587,7 +587,7 @@ fn updates(from: &Model, to: &Model, plan: &Plan) {
 fn plays_as_it_waits(answer: &Answer<Plan>) {
     let plan = &answer.result;
     let document = PlanDocument::of(plan, &answer.sources, false);
-    let document = serde_json::to_value(&document).unwrap();
+    let document = serde_json::to_value(document).unwrap();
     let process = Process::read(&cuvee::draw::plan::bpmn(plan, false));
     assert!(process.steps().is_superset(&bpmn::runs(&document)));
     let played = process.play(Play::default());
