@@ -11,7 +11,7 @@ use crate::orchestrate::plan::{Guard, Plan, PlanStepIndex};
 use crate::text::yaml::write_flow;
 use diagram::Diagram;
 use indexmap::IndexMap;
-use process::{FlowNode, Outcome, Process, SequenceFlow, When};
+use process::{FlowNode, Process, ProcessEnd, SequenceFlow, When};
 use std::fmt::Write;
 
 /// A plan as a process of BPMN 2.0 with its diagram: a service task is a call, a call activity what
@@ -63,9 +63,9 @@ fn id(node: FlowNode, index: usize) -> String {
         FlowNode::Failure(_) => format!("failure_{index}"),
         FlowNode::Choice(_) => format!("choice_{index}"),
         FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive => format!("gateway_{index}"),
-        FlowNode::End(Outcome::Done) => "done".to_owned(),
-        FlowNode::End(Outcome::Failed) => "failed".to_owned(),
-        FlowNode::End(Outcome::Refused) => "refused".to_owned(),
+        FlowNode::End(ProcessEnd::Done) => "done".to_owned(),
+        FlowNode::End(ProcessEnd::Failed) => "failed".to_owned(),
+        FlowNode::End(ProcessEnd::Refused) => "refused".to_owned(),
     }
 }
 
@@ -77,9 +77,9 @@ fn title(plan: &Plan, node: FlowNode) -> String {
         FlowNode::Failure(_) => "fails".to_owned(),
         FlowNode::Choice(_) => "Does it hold?".to_owned(),
         FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive => String::new(),
-        FlowNode::End(Outcome::Done) => "done".to_owned(),
-        FlowNode::End(Outcome::Failed) => "failed".to_owned(),
-        FlowNode::End(Outcome::Refused) => "does not begin".to_owned(),
+        FlowNode::End(ProcessEnd::Done) => "done".to_owned(),
+        FlowNode::End(ProcessEnd::Failed) => "failed".to_owned(),
+        FlowNode::End(ProcessEnd::Refused) => "does not begin".to_owned(),
     }
 }
 
@@ -198,7 +198,8 @@ impl ProcessFile<'_> {
                 line(out, 3, format_args!("<bpmn:{tag}>flow_{flow}</bpmn:{tag}>"));
             }
         }
-        if let FlowNode::Failure(_) | FlowNode::End(Outcome::Failed | Outcome::Refused) = node {
+        if let FlowNode::Failure(_) | FlowNode::End(ProcessEnd::Failed | ProcessEnd::Refused) = node
+        {
             line(out, 3, format_args!("<bpmn:errorEventDefinition id=\"error_{id}\"/>"));
         }
         line(out, 2, format_args!("</bpmn:{tag}>"));

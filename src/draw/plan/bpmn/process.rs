@@ -19,12 +19,12 @@ pub(super) enum FlowNode {
     Parallel,
     /// Waits for all that are on their way here.
     Inclusive,
-    End(Outcome),
+    End(ProcessEnd),
 }
 
 /// How a process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ProcessEnd {
     Done,
     /// What had to be done after a failure has been done.
     Failed,
@@ -126,7 +126,7 @@ impl<'p> Course<'p> {
         course.begin = course.node(FlowNode::Start);
         if !plan.preconditions.is_empty() {
             let choice = course.behind(&[course.begin], FlowNode::Choice(None));
-            let refused = course.node(FlowNode::End(Outcome::Refused));
+            let refused = course.node(FlowNode::End(ProcessEnd::Refused));
             course.flows.push(SequenceFlow { source: choice, target: refused, when: When::NotMet });
             course.begin = choice;
         }
@@ -258,10 +258,10 @@ impl<'p> Course<'p> {
         if done.is_empty() {
             done.push(self.begin);
         }
-        self.behind(&done, FlowNode::End(Outcome::Done));
+        self.behind(&done, FlowNode::End(ProcessEnd::Done));
         if !failed.is_empty() {
             let handled = self.reached(&failed, FlowNode::Inclusive);
-            self.behind(&[handled], FlowNode::End(Outcome::Failed));
+            self.behind(&[handled], FlowNode::End(ProcessEnd::Failed));
         }
     }
 
