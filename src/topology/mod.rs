@@ -24,8 +24,10 @@ pub(crate) mod cycle;
 pub mod diff;
 mod part;
 mod read;
+pub(crate) mod sensitive;
 #[cfg(test)]
 mod tests;
+pub(crate) mod value_source;
 pub(crate) mod waiting;
 
 pub use part::{
@@ -39,6 +41,7 @@ pub use part::{
 pub use read::RelationHead;
 
 use crate::text::yaml::{Out, OutNode};
+use crate::tosca::{Family, TypeId, Types};
 use serde::Serialize;
 
 /// The topology of a resolved template. Serialises without places.
@@ -178,4 +181,14 @@ impl Topology {
         let TopologyRelation { name, position, source, .. } = self.relation(id);
         format!("relation.{name}@{position}.{}", self.node_identifier(*source))
     }
+}
+
+/// The type of a name where it stands.
+pub(crate) fn type_named(
+    types: &Types<'_>,
+    family: Family,
+    name: &Spanned<String>,
+) -> Option<TypeId> {
+    let file = (!name.span.is_detached()).then_some(name.span.file);
+    types.find_in(file, family, &name.value).or_else(|| types.find(family, &name.value))
 }

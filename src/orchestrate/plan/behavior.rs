@@ -2,14 +2,15 @@
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
 use super::model::PlanCall;
-use super::sensitive::{Sensitivity, is_sensitive_input, is_sensitive_name};
-use super::source::ValueOwner;
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
+use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
+use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, NodeIndex, RelationIndex, Topology, TopologyImplementation, TopologyInterface,
-    TopologyNode, TopologyOperation, TopologyParameter, TopologyRelation,
+    AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyImplementation,
+    TopologyInterface, TopologyNode, TopologyOperation, TopologyParameter, TopologyRelation,
+    type_named,
 };
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
@@ -395,16 +396,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         })
     }
 
-    fn type_of(
-        &self,
-        family: Family,
-        name: Option<&crate::topology::Spanned<String>>,
-    ) -> Option<TypeId> {
-        let name = name?;
-        let file = (!name.span.is_detached()).then_some(name.span.file);
-        self.types
-            .find_in(file, family, &name.value)
-            .or_else(|| self.types.find(family, &name.value))
+    fn type_of(&self, family: Family, name: Option<&Spanned<String>>) -> Option<TypeId> {
+        type_named(self.types, family, name?)
     }
 
     fn node_type(&self, node: &TopologyNode) -> Option<Rc<TypeBehavior<'a>>> {
@@ -521,7 +514,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     fn sensitivity(&self, input: &PropertyDefinition<'a>) -> Option<(&'a str, bool)> {
-        let said = super::sensitive::of_definition(input, self.types)?;
+        let said = sensitive::of_definition(input, self.types)?;
         Some((input.named.name, said))
     }
 

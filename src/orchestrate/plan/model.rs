@@ -1,9 +1,9 @@
 //! Plans as data: steps, what each waits for, and the parts that they belong to.
 
-use super::sensitive::is_sensitive_name;
 use crate::text::index::indices;
 use crate::text::source::Span;
 use crate::text::value::Value;
+use crate::topology::sensitive::is_sensitive_name;
 use crate::tosca::{LifecycleOperation, NodeState};
 
 indices! {

@@ -3,9 +3,9 @@
 
 use super::behavior::Behaviors;
 use super::model::ChangeReason;
-use super::source::{ValueOwner, ValueSource, sources};
 use crate::text::source::Span;
 use crate::text::value::Value;
+use crate::topology::value_source::{ValueOwner, ValueSource, sources};
 use crate::topology::{NodeIndex, Topology};
 use crate::tosca::LifecycleOperation;
 use rustc_hash::{FxHashMap, FxHashSet};

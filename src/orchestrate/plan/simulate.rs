@@ -4,11 +4,11 @@
 use super::condition::{Condition, ConditionCheck, DecidingAssertion};
 use super::flow::{Flow, completes};
 use super::model::{ChangeClass, Guard, Plan, PlanElementIndex, PlanStepIndex, StepWork};
-use super::sensitive::is_sensitive_name;
 use super::start::StartStates;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
+use crate::topology::sensitive::is_sensitive_name;
 use crate::tosca::NodeState;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;

@@ -6,12 +6,12 @@ use super::build::PlanBuilder;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
 use super::reach::Reach;
-use super::sensitive::is_sensitive_path;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::value::Value;
 use crate::topology::diff::{Change, Edit, diff};
+use crate::topology::sensitive::is_sensitive_path;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,27 +1,27 @@
 //! What is nobody's business: secrets, and what is computed from them, are named, never shown.
 
-use super::source::{ValueOwner, ValueSource, sources};
+use super::value_source::{ValueOwner, ValueSource, sources};
+use super::{AssignedValue, NodeIndex, Topology, TopologyParameter, type_named};
 use crate::text::value::Value;
-use crate::topology::{NodeIndex, Topology, TopologyParameter};
 use crate::tosca::types::PropertyDefinition;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// Whether a name says that its value is secret.
-pub(super) fn is_sensitive_name(name: &str) -> bool {
+pub(crate) fn is_sensitive_name(name: &str) -> bool {
     const WORDS: [&str; 5] = ["password", "passwd", "secret", "token", "private_key"];
     let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))
 }
 
 /// Whether a part of a path is a name that says so: `property.login.password`.
-pub(super) fn is_sensitive_path(path: &str) -> bool {
+pub(crate) fn is_sensitive_path(path: &str) -> bool {
     path.split(['.', '[']).any(is_sensitive_name)
 }
 
 /// What a definition says of it: its metadata, else its type; nothing where the name decides.
-pub(super) fn of_definition(
+pub(crate) fn of_definition(
     definition: &PropertyDefinition<'_>,
     types: &Types<'_>,
 ) -> Option<bool> {
@@ -40,7 +40,7 @@ fn is_credential(id: TypeId, types: &Types<'_>) -> bool {
 }
 
 /// The same for an input, of the topology or of a workflow, with its name.
-pub(super) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -> bool {
+pub(crate) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -> bool {
     let of = |value: &Value, name: &str| match value {
         Value::Map(entries) => {
             entries.iter().find(|(key, _)| &**key == name).map(|it| it.1.clone())
@@ -52,15 +52,12 @@ pub(super) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -
         return said == Value::Bool(true) || said.as_str() == Some("true");
     }
     let kind = input.type_name.as_ref();
-    let id = kind.and_then(|kind| {
-        let file = (!kind.span.is_detached()).then_some(kind.span.file);
-        types.find_in(file, Family::Data, &kind.value)
-    });
+    let id = kind.and_then(|kind| type_named(types, Family::Data, kind));
     id.is_some_and(|id| is_credential(id, types)) || is_sensitive_name(&input.name)
 }
 
 /// What is secret in a topology in which functions stand as their author wrote them.
-pub(super) struct Sensitivity<'t, 'a> {
+pub(crate) struct Sensitivity<'t, 'a> {
     topology: &'t Topology,
     types: &'t Types<'a>,
     /// What was found out, and what is being found out, which is not secret for its own sake.
@@ -68,12 +65,12 @@ pub(super) struct Sensitivity<'t, 'a> {
 }
 
 impl<'t, 'a> Sensitivity<'t, 'a> {
-    pub(super) fn of(topology: &'t Topology, types: &'t Types<'a>) -> Self {
+    pub(crate) fn of(topology: &'t Topology, types: &'t Types<'a>) -> Self {
         Self { topology, types, properties: RefCell::default() }
     }
 
     /// Whether a value is computed from what is secret.
-    pub(super) fn value(&self, value: &Value, owner: ValueOwner) -> bool {
+    pub(crate) fn value(&self, value: &Value, owner: ValueOwner) -> bool {
         let mut is_secret = false;
         sources(self.topology, value, owner, &mut |source| {
             is_secret = is_secret
@@ -88,14 +85,14 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     }
 
     /// Whether an input of the topology is secret.
-    pub(super) fn input(&self, name: &str) -> bool {
+    pub(crate) fn input(&self, name: &str) -> bool {
         let declared = self.topology.inputs.iter().find(|input| input.name == name);
         declared
             .map_or_else(|| is_sensitive_name(name), |input| is_sensitive_input(input, self.types))
     }
 
     /// Whether a property of a node is secret.
-    pub(super) fn property(&self, node: NodeIndex, name: &str) -> bool {
+    pub(crate) fn property(&self, node: NodeIndex, name: &str) -> bool {
         let key = (node, name.to_owned());
         if let Some(&known) = self.properties.borrow().get(&key) {
             return known;
@@ -103,8 +100,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         self.properties.borrow_mut().insert(key.clone(), false);
         let template = self.topology.node(node);
         let said = template.described.type_name.as_ref().and_then(|kind| {
-            let file = (!kind.span.is_detached()).then_some(kind.span.file);
-            let id = self.types.find_in(file, Family::Node, &kind.value)?;
+            let id = type_named(self.types, Family::Node, kind)?;
             of_definition(&self.types.effective(id).properties.get(name)?.definition, self.types)
         });
         let assigned = || template.described.properties.iter().find(|one| one.name == name);
@@ -118,7 +114,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     }
 
     /// Whether an output of the topology is secret.
-    pub(super) fn output(&self, name: &str) -> bool {
+    pub(crate) fn output(&self, name: &str) -> bool {
         let output = self.topology.outputs.iter().find(|output| output.name == name);
         output.is_some_and(|output| {
             let value = output.value.as_ref();
@@ -128,7 +124,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     }
 
     /// Whether what is at this path of a node is secret, as differences name it.
-    pub(super) fn at(&self, node: NodeIndex, path: &str) -> bool {
+    pub(crate) fn at(&self, node: NodeIndex, path: &str) -> bool {
         let mut parts = path.split(['.', '[']);
         is_sensitive_path(path)
             || match (parts.next(), parts.next()) {
@@ -145,7 +141,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
             let own =
                 path.strip_prefix("interfaces.").and_then(|it| it.strip_prefix(&*interface.name));
             let Some(rest) = own.and_then(|rest| rest.strip_prefix('.')) else { return false };
-            let of = |inputs: &[crate::topology::AssignedValue], rest: &str| {
+            let of = |inputs: &[AssignedValue], rest: &str| {
                 let name = rest.strip_prefix("inputs.").unwrap_or_default();
                 let name = name.split(['.', '[']).next();
                 let mut inputs = inputs.iter().filter(|input| Some(&*input.name) == name);

@@ -1,11 +1,11 @@
 //! What values take from: inputs, properties and attributes, by the functions in them.
 
+use super::{NodeIndex, RelationIndex, Topology};
 use crate::text::value::Value;
-use crate::topology::{NodeIndex, RelationIndex, Topology};
 
 /// Something that a value takes from.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum ValueSource {
+pub(crate) enum ValueSource {
     /// An input of the topology.
     Input(String),
     Property(NodeIndex, String),
@@ -15,14 +15,14 @@ pub(super) enum ValueSource {
 
 /// Whose value it is: what `SELF` and its like mean in it.
 #[derive(Clone, Copy)]
-pub(super) enum ValueOwner {
+pub(crate) enum ValueOwner {
     Node(NodeIndex),
     Relation(RelationIndex),
     Topology,
 }
 
 /// Names all that a value takes from.
-pub(super) fn sources(
+pub(crate) fn sources(
     topology: &Topology,
     value: &Value,
     owner: ValueOwner,
