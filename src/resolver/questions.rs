@@ -224,7 +224,6 @@ impl Resolver {
         };
         let ((old, old_document), old_written, _) = variant(self, &loaded).map_err(failed)?;
         to.answer(Extent::Whole, |new_files| {
-            let is_foreign = !std::ptr::eq(&*loaded, new_files);
             let ((new, new_document), new_written, warnings) = variant(to, new_files)?;
             let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
                 types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
@@ -233,14 +232,14 @@ impl Resolver {
                         written: old_written.as_ref(),
                         types: old_types,
                         document: &old_document,
-                        is_foreign,
+                        loaded: &loaded,
                     };
                     let to = VariantOfPlan {
                         topology: &new,
                         written: new_written.as_ref(),
                         types: new_types,
                         document: &new_document,
-                        is_foreign: false,
+                        loaded: new_files,
                     };
                     plan::adapt(from, to, adaptation, order)
                 })

@@ -16,6 +16,7 @@ mod behavior;
 mod build;
 mod compare;
 mod condition;
+mod content;
 mod declarative;
 mod elements;
 mod flow;
@@ -43,8 +44,10 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, Topology};
 use crate::tosca::Types;
+use crate::tosca::load::Loaded;
 use behavior::Behaviors;
 use build::PlanBuilder;
+use content::Contents;
 use declarative::{Declarative, declarative};
 use imperative::Imperative;
 use rustc_hash::FxHashSet;
@@ -197,8 +200,8 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) written: Option<&'v Topology>,
     pub(crate) types: &'v Types<'a>,
     pub(crate) document: &'v Value,
-    /// Whether its places are in files of another template than those of the plan.
-    pub(crate) is_foreign: bool,
+    /// Where its places are.
+    pub(crate) loaded: &'v Loaded,
 }
 
 /// Plans what turns one variant into another.
@@ -218,14 +221,17 @@ pub(crate) fn adapt(
         (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
     };
     let mut old = Behaviors::of(from.topology, from.types, old).beside(from.written);
-    if from.is_foreign {
+    let is_foreign = !std::ptr::eq(from.loaded, to.loaded);
+    if is_foreign {
         old = old.foreign();
     }
     let new = Behaviors::of(to.topology, to.types, new).beside(to.written);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
+    let contents = Contents::new(from.loaded, to.loaded);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
     let to = update::PlannedVariant { behaviors: &new, document: to.document };
-    update::update(&from, &to, adaptation, order, &mut builder)?;
+    let contents = is_foreign.then_some(&contents);
+    update::update(&from, &to, contents, adaptation, order, &mut builder)?;
     Ok((builder.plan, Diagnostics::default()))
 }
 

@@ -3,6 +3,7 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
+use super::content::Contents;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
 use super::reach::Reach;
@@ -13,6 +14,7 @@ use crate::text::value::Value;
 use crate::topology::diff::{Change, Edit, diff};
 use crate::topology::sensitive::is_sensitive_path;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::LifecycleOperation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of the two variants.
@@ -28,19 +30,21 @@ impl<'t> PlannedVariant<'_, 't, '_> {
     }
 }
 
-/// Plans what turns the one variant into the other.
+/// Plans what turns the one variant into the other; with the contents of files, where those of a name
+/// may differ.
 ///
 /// # Errors
 /// `unknown-element` for nodes that nobody has, and as [`weave`].
 pub(super) fn update(
     from: &PlannedVariant<'_, '_, '_>,
     to: &PlannedVariant<'_, '_, '_>,
+    contents: Option<&Contents<'_>>,
     adaptation: &Adaptation,
     order: &OrderOptions,
     builder: &mut PlanBuilder,
 ) -> Result<(), Diagnostics> {
     let pairs = Correspondence::of(from.topology(), to.topology(), adaptation)?;
-    let classes = NodeClasses::of(from, to, &pairs, adaptation);
+    let classes = NodeClasses::of(from, to, &pairs, contents, adaptation);
     let elements = classes.elements(builder);
     let scene = scene(&classes, &elements, order, adaptation);
     drop(weave(&scene, builder, &[])?);
@@ -126,6 +130,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         from: &'c PlannedVariant<'s, 't, 'a>,
         to: &'c PlannedVariant<'s, 't, 'b>,
         pairs: &'c Correspondence,
+        contents: Option<&Contents<'_>>,
         adaptation: &Adaptation,
     ) -> Self {
         let count = to.topology().nodes.len();
@@ -138,6 +143,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             others: Vec::new(),
         };
         classes.written(adaptation);
+        contents.into_iter().for_each(|contents| classes.contents(contents));
         classes.asked(adaptation);
         classes.delegations();
         classes.hosts();
@@ -300,6 +306,62 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let was = old.is_some_and(|old| self.from.behaviors.secrets().at(old, &change.path));
         let is_sensitive = was || self.to.behaviors.secrets().at(node, &change.path);
         ChangeReason { span: Some(span), is_sensitive, ..edited(change) }
+    }
+
+    /// Files that are called as before, and have another content.
+    fn contents(&mut self, contents: &Contents<'_>) {
+        for node in self.to.topology().node_ids() {
+            let Some(old) = self.pairs.nodes[node.index()] else { continue };
+            let artifacts = self.other_artifacts(old, node, contents);
+            let implementations = self.other_implementations(old, node, contents);
+            for (class, reason) in artifacts.into_iter().chain(implementations) {
+                self.raise(node, class, reason);
+            }
+        }
+    }
+
+    fn other_artifacts(
+        &self,
+        old: NodeIndex,
+        node: NodeIndex,
+        contents: &Contents<'_>,
+    ) -> Vec<(ChangeClass, ChangeReason)> {
+        let known = &self.from.topology().node(old).artifacts;
+        let artifacts = self.to.topology().node(node).artifacts.iter();
+        let other = artifacts.filter_map(|artifact| {
+            let was = known.iter().find(|known| known.name == artifact.name)?.file.as_ref()?;
+            let is = artifact.file.as_ref().filter(|is| is.value == was.value)?;
+            let path = format!("artifact.{}.file", artifact.name);
+            let reason = contents.differ(path, &is.value, [was.span, is.span])?;
+            let class = match self.to.behaviors.is_deployment_artifact(node, &artifact.name) {
+                true => ChangeClass::Recreate,
+                false => ChangeClass::Reconfigure,
+            };
+            Some((class, reason))
+        });
+        other.collect()
+    }
+
+    fn other_implementations(
+        &self,
+        old: NodeIndex,
+        node: NodeIndex,
+        contents: &Contents<'_>,
+    ) -> Vec<(ChangeClass, ChangeReason)> {
+        let other = LifecycleOperation::STANDARD.into_iter().filter_map(|operation| {
+            let was = self.from.behaviors.standard(old, operation)?;
+            let is = self.to.behaviors.standard(node, operation)?;
+            let name = is.primary.filter(|name| was.primary.as_ref() == Some(name))?;
+            let (interface, called) = (operation.interface(), operation.as_str());
+            let path = format!("interfaces.{interface}.{called}.implementation");
+            let reason = contents.differ(path, &name, [was.span, is.span])?;
+            let class = match operation {
+                LifecycleOperation::Create => ChangeClass::Recreate,
+                _ => ChangeClass::Reconfigure,
+            };
+            Some((class, reason))
+        });
+        other.collect()
     }
 
     /// `--recreate`

@@ -6,8 +6,8 @@ use super::imports::{self, Imported, Importing};
 use super::keys;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::files::{self, Files};
-use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml};
+use crate::text::files::{self, Files, read_bytes};
+use crate::text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use crate::text::yaml::{Document, Keep};
 use crate::tosca::csar::Package;
 use crate::tosca::import::ImportDefinition;
@@ -170,6 +170,17 @@ impl Loaded {
     /// Where the template is.
     pub(crate) fn package(&self) -> &Package {
         &self.package
+    }
+
+    /// The file that is named at this place, as an artifact is.
+    pub(crate) fn named_file(&self, name: &str, at: Span) -> PathBuf {
+        let by = self.sources().get(at.file).map(SourceFile::path).and_then(Path::parent);
+        normalize(&by.unwrap_or(&self.base).join(name))
+    }
+
+    /// The bytes of a file; nothing where it cannot be read.
+    pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        read_bytes(&*self.package.files, path).ok()
     }
 
     /// Warnings of the files that come with the template, and for a library what cannot be read.
