@@ -6,6 +6,10 @@
 //! guessing goes on from there. So the solver is asked once for each decision that propagation does not
 //! see through, not once for each literal.
 //!
+//! The guess stays with the solver. Where the same preference is asked for again and clauses have come
+//! that the last model violates, guessing goes back only as far as they say: models that are listed one
+//! after the other, each excluded by a clause, share most of what was guessed.
+//!
 //! # References
 //!
 //! - Donald E. Knuth. *The Art of Computer Programming*, volume 4, section 7.2.2.2, where the problem is
@@ -14,8 +18,6 @@
 //!   "Fast Generation of Lexicographic Satisfiable Assignments: Enabling Canonicity in SAT-Based
 //!   Applications." ICCAD 2016. Here cores, and not single literals, say where the guess was wrong.
 
-use rustc_hash::FxHashMap;
-
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
 use crate::sat::formula::Lit;
@@ -23,22 +25,30 @@ use crate::sat::formula::Lit;
 /// Makes the solver find the model in which these literals are lexicographically least, false
 /// before true, given that there is a model. Whether that worked out before the limit.
 pub(super) fn lexicographic_minimum(preference: &[Lit], solver: &mut Recorded) -> bool {
-    let mut guess = Guess::new(preference, solver.take_propagator());
+    let mut guess = solver.take_guess(preference);
     let is_found = loop {
         guess.complete();
         match solver.search(&guess.decisions()) {
-            Some(false) => guess.refute(solver.core()),
+            Some(false) => {
+                guess.learn(&solver.core().iter().map(|&decision| !decision).collect::<Vec<_>>());
+            }
             found => break found.is_some(),
         }
     };
-    solver.give_back(guess.taken_back());
+    solver.keep_guess(guess);
     is_found
 }
 
-/// What propagation makes of the preference.
-struct Guess<'p> {
-    preference: &'p [Lit],
-    positions: FxHashMap<Lit, usize>,
+/// Which position of a guess makes a literal false; the later, the more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FalseAt {
+    Position(usize),
+    Never,
+}
+
+/// What propagation makes of a preference.
+pub(super) struct Guess {
+    preference: Vec<Lit>,
     propagator: Propagator,
     /// How many literals were known before each position.
     known: Vec<usize>,
@@ -46,16 +56,25 @@ struct Guess<'p> {
     decided: Vec<usize>,
 }
 
-impl<'p> Guess<'p> {
-    fn new(preference: &'p [Lit], propagator: Propagator) -> Self {
-        // Of one that is there twice, the first place counts.
-        let positions = preference
-            .iter()
-            .enumerate()
-            .rev()
-            .map(|(position, &literal)| (literal, position))
-            .collect();
-        Self { preference, positions, propagator, known: Vec::new(), decided: Vec::new() }
+impl Guess {
+    pub(super) fn new(preference: &[Lit], propagator: Propagator) -> Self {
+        let preference = preference.to_vec();
+        Self { preference, propagator, known: Vec::new(), decided: Vec::new() }
+    }
+
+    /// The same of this preference: from the start, unless it is the one that there was.
+    pub(super) fn toward(mut self, preference: &[Lit]) -> Self {
+        if self.preference != preference {
+            self.back_to(0);
+            self.preference.clear();
+            self.preference.extend_from_slice(preference);
+        }
+        self
+    }
+
+    /// Makes so many variables known.
+    pub(super) fn cover(&mut self, vars: usize) {
+        self.propagator.cover(vars);
     }
 
     /// Decides all positions, or all before one at which both values fail.
@@ -77,34 +96,71 @@ impl<'p> Guess<'p> {
         }
     }
 
-    /// The propagator without what was guessed; what follows from refuted guesses stays.
-    fn taken_back(mut self) -> Propagator {
-        if let Some(&known) = self.known.first() {
-            self.propagator.undo(known);
-        }
-        self.propagator
-    }
-
     fn decisions(&self) -> Vec<Lit> {
         self.decided.iter().map(|&position| !self.preference[position]).collect()
     }
 
-    /// Goes back to the last of some decisions that fail together, and remembers that they do.
-    fn refute(&mut self, core: &[Lit]) {
-        let position_of = |decision: &Lit| self.positions.get(&!*decision).copied().unwrap_or(0);
-        let mut clause: Vec<_> = core.iter().map(|&decision| !decision).collect();
-        clause.sort_by_key(|literal| std::cmp::Reverse(position_of(&!*literal)));
-        // Alone, it holds from the start.
-        let position = if clause.len() == 1 {
-            0
-        } else {
-            clause.first().map_or(0, |literal| position_of(&!*literal))
-        };
+    /// Takes a clause into account. Where the guess violates it, that goes back to before the last
+    /// position that does, which is implied to be otherwise.
+    pub(super) fn learn(&mut self, clause: &[Lit]) {
+        let Some(mut clause) = self.open_literals(clause) else { return };
+        clause.sort_by_key(|&(position, _)| std::cmp::Reverse(position));
+        let literals: Vec<_> = clause.iter().map(|&(_, literal)| literal).collect();
+        match clause[..] {
+            [] => {}
+            // Alone, it holds from the start.
+            [(_, literal)] => {
+                self.back_to(0);
+                self.assume(literal);
+            }
+            [(FalseAt::Position(position), _), ..] => {
+                self.back_to(position);
+                self.propagator.add(&literals);
+            }
+            [(FalseAt::Never, literal), (second, _), ..] => {
+                self.propagator.add(&literals);
+                if second != FalseAt::Never && self.propagator.value(literal).is_none() {
+                    self.assume(literal);
+                }
+            }
+        }
+    }
+
+    /// The literals of a clause that may become true, each with the position that makes it false, if
+    /// one does; nothing where the clause holds whatever is decided.
+    fn open_literals(&self, clause: &[Lit]) -> Option<Vec<(FalseAt, Lit)>> {
+        let trail = self.propagator.trail();
+        let base = self.known.first().copied().unwrap_or(trail.len());
+        let mut open = Vec::with_capacity(clause.len());
+        for &literal in clause {
+            let at = self.propagator.known_at(literal);
+            match (self.propagator.value(literal), at) {
+                (Some(true), Some(at)) if at < base => return None,
+                (Some(false), Some(at)) if at < base => {}
+                (Some(false), Some(at)) => {
+                    let position = self.known.partition_point(|&known| known <= at) - 1;
+                    open.push((FalseAt::Position(position), literal));
+                }
+                _ => open.push((FalseAt::Never, literal)),
+            }
+        }
+        Some(open)
+    }
+
+    /// Makes a literal true with what follows; where that fails, the solver is asked sooner or later.
+    fn assume(&mut self, literal: Lit) {
+        let known = self.propagator.trail().len();
+        if !self.propagator.assume(literal) {
+            self.propagator.undo(known);
+        }
+    }
+
+    /// Goes back to before a position.
+    fn back_to(&mut self, position: usize) {
         if let Some(&known) = self.known.get(position) {
             self.propagator.undo(known);
         }
         self.known.truncate(position);
         self.decided.retain(|&decided| decided < position);
-        self.propagator.add(&clause);
     }
 }

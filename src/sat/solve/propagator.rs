@@ -18,6 +18,8 @@ pub(super) struct Propagator {
     watches: Vec<Vec<u32>>,
     values: Vec<Option<bool>>,
     trail: Vec<Lit>,
+    /// Where on the trail each variable is, if it has a value.
+    places: Vec<u32>,
 }
 
 /// Where a clause starts and ends, and where the literal that was watched last stood: those before
@@ -39,6 +41,7 @@ impl Propagator {
             watches: vec![Vec::new(); 2 * vars],
             values: vec![None; vars],
             trail: Vec::new(),
+            places: vec![0; vars],
         };
         solver
             .clauses()
@@ -62,17 +65,13 @@ impl Propagator {
     /// Makes so many variables known.
     pub(super) fn cover(&mut self, vars: usize) {
         self.values.resize(vars, None);
+        self.places.resize(vars, 0);
         self.watches.resize(2 * vars, Vec::new());
     }
 
-    /// Adds a clause where nothing is assumed: what is known stays so. One that is violated stays
-    /// unseen, as it may among assumptions.
-    pub(super) fn extend(&mut self, clause: &[Lit]) {
-        let clause: Vec<_> =
-            clause.iter().copied().filter(|&literal| self.value(literal) != Some(false)).collect();
-        if !clause.iter().any(|&literal| self.value(literal) == Some(true)) {
-            self.add(&clause);
-        }
+    /// Where on the trail a literal is, or its opposite.
+    pub(super) fn known_at(&self, literal: Lit) -> Option<usize> {
+        self.value(literal).map(|_| self.places[literal.var().index()] as usize)
     }
 
     /// Adds a clause. Its first literals are those that become unknown first when assumptions are
@@ -112,6 +111,7 @@ impl Propagator {
 
     fn set(&mut self, literal: Lit) {
         self.values[literal.var().index()] = Some(!literal.is_negative());
+        self.places[literal.var().index()] = self.trail.len() as u32;
         self.trail.push(literal);
     }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use batsat::SolverInterface;
 
+use super::lexicographic::Guess;
 use super::propagator::Propagator;
 #[cfg(feature = "varisat")]
 use super::varisat::Varisat;
@@ -67,29 +68,30 @@ pub(super) struct Recorded {
     vars: usize,
     literals: Vec<Lit>,
     ends: Vec<usize>,
-    /// What propagates the first so many of the clauses, and what follows from them.
-    propagator: Option<(Propagator, usize)>,
+    /// What was guessed last by the first so many of the clauses.
+    guess: Option<(Guess, usize)>,
 }
 
 impl Recorded {
     pub(super) fn new(solver: Box<dyn SatSolver>) -> Self {
-        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new(), propagator: None }
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new(), guess: None }
     }
 
-    /// What propagates all clauses. Whoever takes it gives it [back](Self::give_back), so that it
-    /// is not made of all clauses again when a few have come.
-    pub(super) fn take_propagator(&mut self) -> Propagator {
-        let Some((mut propagator, count)) = self.propagator.take() else {
-            return Propagator::new(self);
+    /// What propagation makes of a preference and all clauses. Whoever takes it [keeps](Self::keep_guess)
+    /// it here, so that it is not made from the start again when a few clauses have come.
+    pub(super) fn take_guess(&mut self, preference: &[Lit]) -> Guess {
+        let Some((guess, count)) = self.guess.take() else {
+            return Guess::new(preference, Propagator::new(self));
         };
-        propagator.cover(self.vars);
-        self.clauses().skip(count).for_each(|clause| propagator.extend(clause));
-        propagator
+        let mut guess = guess.toward(preference);
+        guess.cover(self.vars);
+        self.clauses().skip(count).for_each(|clause| guess.learn(clause));
+        guess
     }
 
-    /// Keeps what propagates all clauses; it may have been told what follows from them.
-    pub(super) fn give_back(&mut self, propagator: Propagator) {
-        self.propagator = Some((propagator, self.ends.len()));
+    /// Keeps a guess that knows all clauses.
+    pub(super) fn keep_guess(&mut self, guess: Guess) {
+        self.guess = Some((guess, self.ends.len()));
     }
 
     pub(super) fn vars(&self) -> usize {
