@@ -4,10 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod bpmn;
+mod folders;
 
 use bpmn::{Order, Process, Rules};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -378,4 +379,61 @@ fn scripts_have_their_inputs_as_variables() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let told = fs::read_to_string(directory.path().join("told")).unwrap();
     assert_eq!(told, "it's \"here\": $HOME $(shell date) #1|one\n\ttwo\n|[80,443]|it's|");
+}
+
+/// What runs in a plan by what it does where, each with what has to be over before.
+fn calls(words: &[&str]) -> Order {
+    let plan = json(words);
+    let steps = plan["steps"].as_array().unwrap().iter();
+    let name = |step: &Value| {
+        let does = step.get("workflow").unwrap_or(&step["operation"]);
+        format!("{}/{}", step["target"].as_str().unwrap(), does.as_str().unwrap())
+    };
+    let runs = bpmn::runs(&plan);
+    let names: BTreeMap<_, _> = steps
+        .filter(|step| runs.contains(step["id"].as_str().unwrap()))
+        .map(|step| (step["id"].as_str().unwrap(), name(step)))
+        .collect();
+    let order = bpmn::waits(&plan, &runs).into_iter().map(|(step, before)| {
+        (names[&*step].clone(), before.iter().map(|it| names[&**it].clone()).collect())
+    });
+    let order: Order = order.collect();
+    assert_eq!(order.len(), runs.len());
+    order
+}
+
+/// Written as a workflow of the template and planned again, calls wait for the same calls: of all
+/// that the examples resolve to.
+#[test]
+fn workflows_of_examples_wait_as_their_plans() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let directories = |of: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(of).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect()
+    };
+    let mut count = 0;
+    for example in directories(&examples) {
+        let directory = tempfile::tempdir().unwrap();
+        let copied = directory.path().join("example");
+        folders::copy(&example, &copied);
+        for case in directories(&example.join("tests")) {
+            let Ok(resolved) = fs::read_to_string(case.join("expected.yaml")) else { continue };
+            for workflow in ["deploy", "undeploy"] {
+                let file = copied.join("resolved.yaml");
+                fs::write(&file, &resolved).unwrap();
+                let words = [file.to_str().unwrap(), workflow];
+                let plan = calls(&words);
+                let written = text(&[&words[..], &["--format", "yaml"]].concat());
+                let written: String = written.lines().map(|line| format!("\n  {line}")).collect();
+                let section = "\ntopology_template:";
+                assert_eq!(resolved.matches(section).count(), 1, "{case:?}");
+                let whole = resolved.replace(section, &format!("{section}{written}"));
+                fs::write(&file, whole).unwrap();
+                assert_eq!(json(&words)["generated"], false);
+                assert_eq!(calls(&words), plan, "{case:?} {workflow}");
+                count += usize::from(!plan.is_empty());
+            }
+        }
+    }
+    assert!(count > 10);
 }

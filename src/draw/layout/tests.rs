@@ -218,3 +218,29 @@ fn what_is_not_connected_is_packed() {
     let Size { width, height } = layout(&sizes, &[]).size;
     assert!(width < 3.0 * height && height < 2.0 * width, "{width} × {height}");
 }
+
+proptest! {
+    /// Of very many boxes: none on another one, all in the room that is said, and what hosts below.
+    #[test]
+    fn coarse_layouts_keep_boxes_apart((boxes, edges) in graphs()) {
+        let laid = coarse(&boxes, &edges);
+        for (index, (&centre, &size)) in laid.centres.iter().zip(&boxes).enumerate() {
+            let room = Point { x: laid.size.width / 2.0, y: laid.size.height / 2.0 };
+            let free = depth(centre, room, laid.size);
+            prop_assert!(free >= size.height.min(size.width) / 2.0 - 1e-9);
+            for other in 0..index {
+                let apart = Point { x: centre.x - laid.centres[other].x, y: centre.y - laid.centres[other].y };
+                let sum = Size { width: size.width + boxes[other].width, height: size.height + boxes[other].height };
+                prop_assert!(depth(apart, Point::default(), sum) <= 0.0);
+            }
+        }
+        for (edge, route) in edges.iter().zip(&laid.routes) {
+            let Route::Through(points) = route else { panic!("{route:?}") };
+            let ends = [(points[0], edge.source), (points[1], edge.target)];
+            for (point, index) in ends {
+                prop_assert!(depth(point, laid.centres[index], boxes[index]).abs() < 1e-9);
+            }
+            prop_assert!(!edge.hosting || points[0].y < points[1].y || edge.source == edge.target);
+        }
+    }
+}
