@@ -228,9 +228,9 @@ proptest! {
             let room = Point { x: laid.size.width / 2.0, y: laid.size.height / 2.0 };
             let free = depth(centre, room, laid.size);
             prop_assert!(free >= size.height.min(size.width) / 2.0 - 1e-9);
-            for other in 0..index {
-                let apart = Point { x: centre.x - laid.centres[other].x, y: centre.y - laid.centres[other].y };
-                let sum = Size { width: size.width + boxes[other].width, height: size.height + boxes[other].height };
+            for (other, beside) in laid.centres.iter().zip(&boxes).take(index) {
+                let apart = Point { x: centre.x - other.x, y: centre.y - other.y };
+                let sum = Size { width: size.width + beside.width, height: size.height + beside.height };
                 prop_assert!(depth(apart, Point::default(), sum) <= 0.0);
             }
         }

@@ -74,6 +74,19 @@ impl Serialize for PlanDocument<'_> {
     }
 }
 
+/// What the workflow is told, by name.
+struct WorkflowInputs<'p>(PlanDocument<'p>);
+
+impl Serialize for WorkflowInputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let inputs =
+            self.0.plan.inputs.iter().map(|input| {
+                (&input.name, shown(&input.value, input.is_sensitive && !self.0.reveal))
+            });
+        serializer.collect_map(inputs)
+    }
+}
+
 /// All but the digest.
 struct Rest<'p>(PlanDocument<'p>);
 
@@ -204,6 +217,9 @@ impl Serialize for Rest<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("workflow", &plan.workflow)?;
         map.serialize_entry("generated", &plan.is_generated)?;
+        if !plan.inputs.is_empty() {
+            map.serialize_entry("inputs", &WorkflowInputs(self.0))?;
+        }
         map.serialize_entry("summary", &self.summary())?;
         if !plan.changes.is_empty() {
             let changes: Vec<_> = plan.changes.iter().map(|change| self.change(change)).collect();

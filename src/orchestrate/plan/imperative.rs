@@ -6,7 +6,8 @@ use super::build::PlanBuilder;
 use super::declarative::{Declarative, declarative, of_node};
 use super::elements;
 use super::model::{
-    ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork, WorkflowStep,
+    ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork,
+    WorkflowInput, WorkflowStep,
 };
 use super::sort::sorted;
 use super::weave::{SceneSide, Up};
@@ -81,11 +82,22 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let conditions = workflow.preconditions.iter();
         let preconditions: Vec<_> = conditions.filter_map(|one| self.precondition(one)).collect();
         self.builder.plan.preconditions = preconditions;
+        self.builder.plan.inputs = self.told(workflow, &inputs);
         let secrets = self.secrets(workflow);
         self.workflow(workflow, &WorkflowFrame { guards: Vec::new(), inputs, secrets }, &[]);
         // Each step is said, so there are no pieces of work to be told apart.
         self.builder.plan.parts.clear();
         self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
+    }
+
+    /// The values of a workflow's inputs as its plan has them.
+    fn told(&self, workflow: &TopologyWorkflow, values: &[(String, Value)]) -> Vec<WorkflowInput> {
+        let told = workflow.inputs.iter().filter_map(|input| {
+            let (name, value) = values.iter().find(|(name, _)| *name == input.name)?.clone();
+            let is_sensitive = self.behaviors.is_sensitive_input(input);
+            Some(WorkflowInput { name, value, is_sensitive })
+        });
+        told.collect()
     }
 
     /// The values of a workflow's inputs: those that are given, else defaults.

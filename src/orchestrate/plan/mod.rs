@@ -35,7 +35,8 @@ pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, PartKind, Plan,
     PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanElementKind, PlanPart,
-    PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowStep,
+    PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowInput,
+    WorkflowStep,
 };
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};

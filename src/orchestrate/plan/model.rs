@@ -27,6 +27,8 @@ pub struct Plan {
     pub workflow: String,
     /// Whether it was made from the topology, not written by anybody.
     pub is_generated: bool,
+    /// What the workflow is told, in the order in which it declares that.
+    pub inputs: Vec<WorkflowInput>,
     /// What steps act on, and where they run.
     pub elements: Vec<PlanElement>,
     /// In what pieces nodes do what they do; none where a workflow says each step.
@@ -51,6 +53,18 @@ pub struct Plan {
     pub(super) waits: Vec<PlanStepIndex>,
     /// Where the waits of each step end.
     pub(super) ends: Vec<u32>,
+}
+
+/// The value of an input of the workflow that is planned.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WorkflowInput {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// Whether it is nobody's business.
+    pub is_sensitive: bool,
 }
 
 /// Something that steps act on.
@@ -450,7 +464,9 @@ impl Plan {
     pub fn has_secrets(&self) -> bool {
         let mut inputs = self.calls.iter().flat_map(|call| &call.inputs);
         let mut reasons = self.changes.iter().flat_map(|change| &change.reasons);
-        inputs.any(|input| input.is_sensitive) || reasons.any(|reason| reason.is_sensitive)
+        self.inputs.iter().any(|input| input.is_sensitive)
+            || inputs.any(|input| input.is_sensitive)
+            || reasons.any(|reason| reason.is_sensitive)
     }
 
     /// How many rounds it takes, where nothing fails.
