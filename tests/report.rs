@@ -146,6 +146,46 @@ fn what_it_puts_together_is_what_resolves() {
     assert!(composed > 200, "{composed}");
 }
 
+/// What is done for presets is in the page, what is secret of it is not.
+#[test]
+fn plans_tell_no_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    let text = "\
+tosca_definitions_version: tosca_variability_1_0
+node_types:
+  Service:
+    derived_from: SoftwareComponent
+    properties: { password: { type: string }, level: { type: string } }
+    interfaces:
+      Standard:
+        operations:
+          create: { implementation: create.sh, inputs: { password: { type: string, default: { get_property: [SELF, password] } } } }
+topology_template:
+  variability:
+    inputs: { live: { type: boolean, default: false } }
+    presets: { live: { inputs: { live: true } } }
+  node_templates:
+    machine: { type: Compute }
+    web:
+      type: Service
+      properties:
+        - password: { value: hunter2, conditions: { variability_input: live } }
+        - password: { value: swordfish, conditions: { not: { variability_input: live } } }
+        - level: { value: plain, conditions: { variability_input: live } }
+        - level: { value: verbose, conditions: { not: { variability_input: live } } }
+      requirements: [{ host: machine }]
+";
+    std::fs::write(&template, text).unwrap();
+    let plans = data(&report(&[template.to_str().unwrap()]))["plans"].to_string();
+    for word in ["create.sh", "reconfigured", "verbose -> plain", "(sensitive)"] {
+        assert!(plans.contains(word), "{word} is not in {plans}");
+    }
+    for secret in ["hunter2", "swordfish"] {
+        assert!(!plans.contains(secret), "{plans}");
+    }
+}
+
 #[test]
 fn what_cannot_be_configured_says_so() {
     let dir = tempfile::tempdir().unwrap();

@@ -31,7 +31,19 @@ pub(crate) fn known<T>(
     mode: InputMode,
     ask: impl FnOnce(&Types<'_>) -> Result<T, Diagnostics>,
 ) -> Result<T, Diagnostics> {
+    ask(&linked(loaded, choice, mode)?)
+}
+
+/// All types of a template, however they are.
+///
+/// # Errors
+/// Where a file cannot be read.
+pub(crate) fn linked<'l>(
+    loaded: &'l Loaded,
+    choice: &Choice,
+    mode: InputMode,
+) -> Result<Types<'l>, Diagnostics> {
     let (documents, links) = documents(loaded, choice, mode)?;
     let all = choice.beside_profiles(&documents, loaded.sources());
-    ask(&Types::linked(all, &links, &VARIABILITY_GROUPS))
+    Ok(Types::linked(all, &links, &VARIABILITY_GROUPS))
 }

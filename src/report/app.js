@@ -1147,6 +1147,7 @@ function renderView() {
 }
 
 function renderDrawing() {
+  renderPlan();
   if (groups.length === 0) return;
   if (state.view.mode === 'preset' && state.view.first < 0) state.view.first = 0;
   renderView();
@@ -1175,6 +1176,77 @@ function viewNote() {
   if (mode === 'compare') return `What ${nameOf(second)} adds and removes, seen from ${nameOf(first)}.`;
   const { description, error } = presets[first];
   return error?.split('\n')[0] ?? description ?? 'Without a preset every input has its default.';
+}
+
+/* ---- The plan ---- */
+
+/** Beyond this, nobody reads them side by side. */
+const STEPS = 400;
+
+/** What a plan says where a step runs nothing of its own. */
+const [ORCHESTRATED, IDLE] = ['by the orchestrator', 'nothing to run'];
+
+const told = (at) => data.plans.words[at];
+const arrows = (text) => text.replaceAll('->', '→');
+const planCommand = (...more) => [...data.command.map((word, at) => (at === 1 ? 'plan' : word)), ...more].map(quoted).join(' ');
+
+/** The plan of what the drawing shows, as far as it is here, what it is of, and the command that prints it. */
+function planned() {
+  const { mode, first, second } = state.view;
+  const { deploy, adapt } = data.plans;
+  const flag = (name, preset) => (presets[preset]?.id == null ? [] : [name, presets[preset].id]);
+  if (mode === 'compare' && (first < 0 || second < 0)) return { note: 'What has to be done is shown between two presets.' };
+  if (mode === 'compare' && first === second) return { note: 'Nothing has to be done: both are the same.' };
+  if (mode === 'compare') return { plan: adapt[first]?.[second], of: `from ${nameOf(first)} to ${nameOf(second)}`, command: planCommand(...flag('--from', first), ...flag('--to', second)) };
+  if (mode === 'preset') return { plan: deploy[first], of: nameOf(first), command: planCommand(...flag('--preset', first)) };
+  const same = samePreset();
+  return { plan: deploy[same], of: 'your configuration', command: planCommand(...namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`])) };
+}
+
+function renderPlan() {
+  const { plan, of, note, command } = planned();
+  byId('plan-title').textContent = of ? `Plan of ${of}`.replace('of from', 'from') : 'Plan';
+  byId('plan-head').textContent = plan?.head ?? '';
+  fill(byId('plan-changes'), plan ? changeParts(plan) : []);
+  fill(byId('plan-lanes'), plan?.steps.length > 0 && lanes(plan.steps.slice(0, STEPS)));
+  byId('plan-lanes').hidden = !(plan?.steps.length > 0);
+  const more = (plan?.steps.length ?? 0) - STEPS;
+  const unread = more > 0 ? `${count(more, 'more step')}: the command prints them all.` : 'What can be done at the same time stands in one column, what runs in one place in one row.';
+  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : 'This plan is not in the page: the command prints it.');
+  byId('plan-command').textContent = command ?? '';
+  byId('plan-command').hidden = command == null;
+}
+
+/** How elements change, and why, those that change alike together. */
+function changeParts({ changes }) {
+  const looks = { added: 'added', removed: 'removed' };
+  const item = ([element, , why]) => make('li', {}, code(told(element)), told(why) !== '' && make('span', { class: 'hint' }, ` ${arrows(told(why))}`));
+  const part = ([how, list]) => make('details', { class: 'alike', open: list.length <= 8 }, make('summary', {}, make('span', { class: `badge ${looks[told(how)] ?? 'open'}` }, told(how)), ` ${count(list.length, 'element')}`), make('ul', { class: 'plain-list' }, list.map(item)));
+  return [...grouped(changes, ([, how]) => how)].map(part);
+}
+
+/** Rounds from left to right, a lane for each place where something runs. */
+function lanes(steps) {
+  const lane = ([, , , implementation, place]) => told(place) || (told(implementation) === ORCHESTRATED ? 'the orchestrator' : 'nothing runs');
+  const places = [...new Set(steps.map(lane))];
+  const waves = [...new Set(steps.map(([wave]) => wave))];
+  const cells = grouped(steps, (step) => `${lane(step)} ${step[0]}`);
+  const cell = (place, wave) => make('td', {}, (cells.get(`${place} ${wave}`) ?? []).map(stepCard));
+  const head = make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Where'), waves.map((wave) => make('th', { scope: 'col' }, `${wave}`))));
+  const row = (place) => make('tr', {}, make('th', { scope: 'row' }, place), waves.map((wave) => cell(place, wave)));
+  return make('table', { class: 'lanes' }, make('caption', { class: 'unseen' }, 'What is done in which round, and where'), head, make('tbody', {}, places.map(row)));
+}
+
+function stepCard([wave, ...words]) {
+  const [element, operation, implementation, place, after] = words.map(told);
+  return make(
+    'div',
+    { class: 'step', 'data-step': [wave, element, operation, implementation, place, after].join('\n') },
+    make('strong', {}, arrows(element)),
+    operation !== '' && make('span', { class: 'does' }, operation),
+    ![ORCHESTRATED, IDLE, ''].includes(implementation) && make('span', { class: 'runs' }, implementation),
+    after !== '' && make('span', { class: after === '-' ? 'after removed' : 'after present' }, after === '-' ? 'gone' : after),
+  );
 }
 
 /* ---- One element ---- */
@@ -1454,7 +1526,8 @@ const THEMES = ['system', 'light', 'dark'];
 
 function setTheme(theme) {
   document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
-  byId('theme').textContent = `Theme: ${theme}`;
+  fill(byId('theme'), make('span', { class: 'wide' }, 'Theme: '), theme);
+  byId('theme').setAttribute('aria-label', `Theme: ${theme}`);
   byId('theme').dataset.theme = theme;
   try {
     localStorage.setItem('cuvee-theme', theme);

@@ -5,10 +5,12 @@
 //! that every answer is exact. Where a template has no such clauses, because an input cannot stay
 //! open, the page says so and has none.
 
+mod plans;
 mod template;
 mod texts;
 mod writing;
 
+use self::plans::{Plans, PresetVariant};
 use self::template::{ElementReport, TemplateReport};
 use self::texts::Texts;
 use self::writing::Writing;
@@ -60,6 +62,7 @@ struct Data {
     cnf: Option<Clauses>,
     /// Why there are no clauses.
     inexact: Option<String>,
+    plans: Plans,
     svg: String,
 }
 
@@ -129,7 +132,11 @@ pub(crate) fn report(
         }));
     };
     let mut texts = Vec::new();
-    let mut read = |document: Option<&Out<'_>>| texts.push(document.map(emit::text));
+    let mut variants = Vec::new();
+    let mut read = |document: Option<&Out<'_>>| {
+        texts.push(document.map(emit::text));
+        variants.push(document.map(|it| PresetVariant::of(it, &prepared.graph)));
+    };
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
     let outline = Outline::of(&prepared.graph, prepared.sources());
@@ -139,6 +146,12 @@ pub(crate) fn report(
     let Configured { configuration, inputs, inexact, writing } = configured?;
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
+    let preset = |column: &matrix::Column| match &column.preset {
+        Some(preset) => choice.with_preset(preset),
+        None => choice.clone(),
+    };
+    let choices: Vec<_> = matrix.columns.iter().map(preset).collect();
+    let plans = Plans::of(interpreted.loaded, &choices, &variants);
     let presets = columns(&matrix, written, configuration.as_ref());
     let resolved = untold(&presets, texts, writing.as_ref(), &inputs);
     Ok(page(&Data {
@@ -155,6 +168,7 @@ pub(crate) fn report(
         inputs,
         cnf: configuration.map(|configuration| configuration.clauses),
         inexact,
+        plans,
         svg: svg.unwrap_or_default(),
     }))
 }

@@ -23,7 +23,7 @@ use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
-use crate::topology::Topology;
+use crate::topology::{RelationHead, Topology};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use rustc_hash::FxHashMap;
@@ -170,16 +170,19 @@ fn read_off<T>(
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
     let graph = &prepared.graph;
     let read = judged(&prepared, choice, how, &mut (), |document, _| {
-        let topology = Topology::read(document, &|relation| {
-            let source = graph.node_named(relation.source);
-            let id = source.and_then(|node| node.relations.get(relation.position as usize));
-            id.is_some_and(|&id| graph.relation(id).hosting)
-        });
+        let topology = Topology::read(document, &|relation| is_hosting(graph, relation));
         make(document, topology)
     });
     let version = interpreted.template.version;
     let read = read.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
     Ok((read.made, read.warnings))
+}
+
+/// Whether a relation of the result is one to a host.
+pub(crate) fn is_hosting(graph: &Graph<'_>, relation: &RelationHead<'_>) -> bool {
+    let source = graph.node_named(relation.source);
+    let id = source.and_then(|node| node.relations.get(relation.position as usize));
+    id.is_some_and(|&id| graph.relation(id).hosting)
 }
 
 /// Why there is no variant, with a pruning mode in which there is one.

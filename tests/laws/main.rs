@@ -104,6 +104,25 @@ proptest! {
         topology::is_that_of(&resolver.topology().unwrap().result, &resolution.unwrap());
     }
 
+    /// The page of a report puts together of pieces what resolves: what it has as a whole beside them
+    /// is where a value is not known before.
+    #[test]
+    fn the_page_puts_together_what_resolves(template in template()) {
+        let text = template.render();
+        let open = resolver(&text, &template).only_presets(Vec::<String>::new());
+        for resolver in [open, resolver(&text, &template)] {
+            let Ok(page) = resolver.report(&[]) else { continue };
+            let (_, data) = page.split_once("id=\"data\">").unwrap();
+            let (data, _) = data.split_once("</script>").unwrap();
+            let data: serde_json::Value = serde_json::from_str(data).unwrap();
+            prop_assert_eq!(data["cnf"].is_null(), data["writing"].is_null(), "{}", text);
+            let Some(later) = data["writing"]["later"].as_array() else { continue };
+            let texts = data["resolved"]["texts"].as_array().unwrap();
+            let is_composed = texts.iter().all(serde_json::Value::is_null);
+            prop_assert!(is_composed || !later.is_empty(), "{}\n{}", text, data["resolved"]);
+        }
+    }
+
     /// The same input gives the same bytes, in every run and with every solver.
     #[test]
     fn the_result_depends_on_nothing_else(template in template()) {

@@ -555,6 +555,53 @@ async function showsNothingElse() {
   await finish();
 }
 
+/** The steps on the page, as the command says them in a line. */
+const steps = (opened) =>
+  opened.evaluate(() =>
+    [...document.querySelectorAll('#plan-lanes .step')].map((card) => {
+      const [wave, element, operation, implementation, place, after] = card.dataset.step.split('\n');
+      const where = place === '' || /^(by the orchestrator|nothing to run)$/.test(implementation) ? '' : `on ${place}`;
+      return [wave, element, operation, implementation, where, after].filter(Boolean).join(' ');
+    }),
+  );
+
+/** What is planned for presets, and between them, is what the command says that stands below. */
+async function plans() {
+  const { opened, finish } = await open();
+  const isWhatTheCommandSays = async () => {
+    const line = await opened.locator('#plan-command').innerText();
+    assert.match(line, /^cuvee plan /);
+    const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
+    const lines = said.split('\n').filter((line) => /^ *\d+  /.test(line)).map((line) => line.trim().replace(/\s+/g, ' '));
+    assert.ok(lines.length > 5, said);
+    assert.deepEqual((await steps(opened)).sort(), lines.sort(), line);
+    assert.ok(said.startsWith(await opened.locator('#plan-head').innerText()), line);
+    return said;
+  };
+  await isWhatTheCommandSays();
+  await opened.locator('[data-mode=preset]').click();
+  for (const preset of ['dev', 'prod', 'edge']) {
+    await opened.locator('#view-first').selectOption({ label: preset });
+    await isWhatTheCommandSays();
+  }
+  await opened.locator('[data-mode=compare]').click();
+  for (const [from, to] of [['dev', 'prod'], ['prod', 'edge'], ['prod', 'defaults']]) {
+    await opened.locator('#view-first').selectOption({ label: from });
+    await opened.locator('#view-second').selectOption({ label: to });
+    const said = await isWhatTheCommandSays();
+    await opened.evaluate(() => document.querySelectorAll('#plan-changes details').forEach((part) => (part.open = true)));
+    const changed = await opened.locator('#plan-changes li').allInnerTexts();
+    const lines = said.split('\n').filter((line) => /^\S+\.\S+  /.test(line));
+    assert.deepEqual(changed.map((line) => line.split(' ')[0]).sort(), lines.map((line) => line.split(' ')[0]).sort(), said);
+  }
+  await opened.locator('[data-mode=mine]').click();
+  await press(opened, 'stack', 'box');
+  assert.match(await opened.locator('#plan-note').innerText(), /not in the page: the command prints it/);
+  assert.match(await opened.locator('#plan-command').innerText(), /^cuvee plan .* -i stack=box/);
+  assert.equal(await opened.locator('#plan-lanes .step').count(), 0);
+  await finish();
+}
+
 async function fitsEveryScreen() {
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [360, 390, 768, 1280]) {
@@ -570,7 +617,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }

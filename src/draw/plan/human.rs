@@ -119,18 +119,77 @@ fn changes(plan: &Plan) -> Option<String> {
     (!counts.is_empty()).then(|| counts.join(", "))
 }
 
-/// Why each element changes that does.
-fn reasons(plan: &Plan, reveal: bool, text: &mut String) {
+/// What is told of a plan, in parts, for whoever shows it in another way. Nothing in it is sensitive.
+pub(crate) struct ToldPlan<'p> {
+    /// What it comes to.
+    pub head: String,
+    /// Each element that changes, how, and why.
+    pub changes: Vec<(&'p str, &'static str, String)>,
+    /// The steps that run something, in the order of the rounds.
+    pub steps: Vec<ToldStep<'p>>,
+}
+
+/// A step as it is told.
+pub(crate) struct ToldStep<'p> {
+    /// The round in which it can be done, from 1 on.
+    pub wave: u32,
+    /// What it is done to, and what that is.
+    pub element: String,
+    /// What is done.
+    pub operation: String,
+    /// What that runs, or what there is to say instead.
+    pub implementation: String,
+    /// Where.
+    pub host: &'p str,
+    /// The state afterwards.
+    pub state: String,
+}
+
+/// A plan in parts, as [`human`] writes it.
+pub(crate) fn told(plan: &Plan) -> ToldPlan<'_> {
+    let shown = |id: &PlanStepIndex| plan.step(*id).is_shown && !plan.step(*id).is_handler;
+    let mut steps: Vec<_> = plan.step_ids().filter(shown).collect();
+    steps.sort_by_key(|&id| (plan.step(id).wave.max(1), id));
+    let step = |id: PlanStepIndex| {
+        let row = row(plan, id);
+        let implementation = match row.middle {
+            Middle::Run { implementation, .. } => implementation,
+            Middle::Said(said) => said.to_owned(),
+        };
+        ToldStep {
+            wave: plan.step(id).wave.max(1),
+            element: row.element,
+            operation: row.operation,
+            implementation,
+            host: host(plan, plan.step(id).host).unwrap_or_default(),
+            state: row.state,
+        }
+    };
+    ToldPlan {
+        head: head(plan),
+        changes: told_changes(plan, false),
+        steps: steps.into_iter().map(step).collect(),
+    }
+}
+
+/// Each element that changes, how, and why.
+fn told_changes(plan: &Plan, reveal: bool) -> Vec<(&str, &'static str, String)> {
     let changes = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
-    let changes: Vec<_> = changes.collect();
-    let widest = changes.iter().map(|change| width(&change.element)).max().unwrap_or(0);
-    for change in &changes {
-        let class = change.class.participle();
+    let told = changes.map(|change| {
         let mut because: Vec<_> = change.reasons.iter().map(|one| reason(one, reveal)).collect();
         because.dedup();
-        let because = because.join("; ");
+        (&*change.element, change.class.participle(), because.join("; "))
+    });
+    told.collect()
+}
+
+/// Why each element changes that does.
+fn reasons(plan: &Plan, reveal: bool, text: &mut String) {
+    let changes = told_changes(plan, reveal);
+    let widest = changes.iter().map(|(element, ..)| width(element)).max().unwrap_or(0);
+    for (element, class, because) in &changes {
         let separator = if because.is_empty() { "" } else { ": " };
-        let line = format!("{:<widest$}  {class}{separator}{because}", change.element);
+        let line = format!("{element:<widest$}  {class}{separator}{because}");
         text.push_str(line.trim_end());
         text.push('\n');
     }
