@@ -206,6 +206,7 @@ fn written() -> Vec<Vec<&'static str>> {
         vec!["08-failure/template.yaml", "backup", "-w", "to=s3"],
         vec!["08-failure/template.yaml", "nightly"],
         vec!["09-filter/template.yaml", "filtered"],
+        vec!["09-filter/template.yaml", "around"],
         vec!["12-combination/template.yaml", "redeploy"],
         vec!["processes/template.yaml", "keep"],
         vec!["processes/template.yaml", "anyway"],

@@ -571,7 +571,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 }
                 (Some(workflow), _) => {
                     let outer = self.builder.enter(scope, index);
-                    let ends = self.inlined(workflow, activity, frame, waits);
+                    let ends = self.inlined(workflow, activity, index, frame, waits);
                     self.builder.leave(outer);
                     ends
                 }
@@ -596,6 +596,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         &mut self,
         workflow: &'t TopologyWorkflow,
         activity: &TopologyActivity,
+        written: u32,
         frame: &WorkflowFrame,
         waits: &[PlanStepIndex],
     ) -> Vec<PlanStepIndex> {
@@ -603,7 +604,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let given =
             given.map(|input| (input.name.clone(), filled(&input.value.value, &frame.inputs)));
         let inputs = self.inputs(workflow, given.collect(), Some(activity.name.span));
-        let mut guards = frame.guards.clone();
+        // With those of the step, which guard all that it does.
+        let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
         let own = workflow.preconditions.iter().filter_map(|one| self.precondition(one));
         guards.extend(own.collect::<Vec<_>>());
         let mut secrets = self.secrets(workflow);
