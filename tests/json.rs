@@ -156,6 +156,11 @@ topology_template:
             create: { implementation: { primary: install, dependencies: [tools.sh], timeout: 60 }, inputs: { port: 80 } }
             start: start.sh
     box: { type: tosca.nodes.Compute }
+  substitution_mappings:
+    node_type: tosca.nodes.Root
+    interfaces: { Standard: { create: check } }
+  policies:
+    - care: { type: tosca.policies.Root, targets: [service], triggers: { lost: { event: lost, action: [{ set_state: error }] } } }
   workflows:
     check:
       description: Looks after it.

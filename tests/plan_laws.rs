@@ -171,6 +171,7 @@ impl Model {
         let query = PlanQuery {
             workflow: workflow.to_owned(),
             generated: false,
+            trigger: None,
             inputs: Vec::new(),
             order,
         };

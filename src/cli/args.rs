@@ -462,6 +462,9 @@ pub(crate) struct PlanArgs {
     /// List the workflows instead
     #[arg(long)]
     pub list: bool,
+    /// Plan what a trigger of a policy does, instead of a workflow
+    #[arg(long, value_name = "POLICY.TRIGGER", conflicts_with_all = ["workflow", "from", "to", "list", "generated"])]
+    pub trigger: Option<String>,
     /// Input of the workflow, its value read as YAML; may be repeated
     #[arg(short = 'w', long = "workflow-input", value_name = "NAME=VALUE", value_parser = assignment)]
     pub workflow_inputs: Vec<(String, String)>,

@@ -99,7 +99,8 @@ fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
     if names == [None, None] {
         let workflow = args.workflow.clone();
         let inputs = args.workflow_inputs.iter().map(workflow_input).collect::<Result<_, _>>()?;
-        return resolver.plan(&PlanQuery { workflow, generated: args.generated, inputs, order });
+        let (trigger, generated) = (args.trigger.clone(), args.generated);
+        return resolver.plan(&PlanQuery { workflow, generated, trigger, inputs, order });
     }
     let resolver = resolver.load()?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));

@@ -42,6 +42,7 @@ pub use read::RelationHead;
 
 use crate::text::yaml::{Out, OutNode};
 use crate::tosca::{Family, TypeId, Types};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 /// The topology of a resolved template. Serialises without places.
@@ -169,6 +170,25 @@ impl Topology {
             end.flatten().filter(|&end| end != node)
         };
         self.node_ids().zip(ends).map(host).collect()
+    }
+
+    /// The nodes of a group and of the groups in it, each once.
+    pub fn nodes_of(&self, group: GroupIndex) -> Vec<NodeIndex> {
+        let (mut found, mut open) = (Vec::new(), Vec::from([group]));
+        let mut seen = FxHashSet::from_iter([TopologyElement::Group(group)]);
+        let mut next = 0;
+        while let Some(&group) = open.get(next) {
+            next += 1;
+            let members = self.group(group).members.iter().filter_map(|member| member.element);
+            for member in members.filter(|&member| seen.insert(member)) {
+                match member {
+                    TopologyElement::Node(node) => found.push(node),
+                    TopologyElement::Group(inner) => open.push(inner),
+                    TopologyElement::Relation(_) => {}
+                }
+            }
+        }
+        found
     }
 
     /// The identifier of a node: `node.shop`.

@@ -145,6 +145,7 @@ mod tests {
         "sample",
         "seed",
         "timeout",
+        "trigger",
         "twise",
         "workflow",
         "workflow_inputs",

@@ -62,12 +62,17 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
             WorkflowKind::Written => "written",
             WorkflowKind::Overridden => "overridden",
             WorkflowKind::External => "external",
+            WorkflowKind::Trigger => "trigger",
         };
         let inputs = match workflow.inputs.is_empty() {
             true => String::new(),
             false => format!("  inputs: {}", workflow.inputs.join(", ")),
         };
-        let line = format!("{:<widest$}  {kind:<10}{inputs}", workflow.name);
+        let implements = match workflow.implements.is_empty() {
+            true => String::new(),
+            false => format!("  implements: {}", workflow.implements.join(", ")),
+        };
+        let line = format!("{:<widest$}  {kind:<10}{inputs}{implements}", workflow.name);
         text.push_str(line.trim_end());
         text.push('\n');
     }

@@ -56,7 +56,7 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
     let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
     for step in plan.steps.iter().filter(|step| step.is_run()) {
         let Some(element) = step.element.map(|id| plan.element(id)) else { continue };
-        let PlanElementKind::Relation { requirement, source } = &element.kind else { continue };
+        let PlanElementKind::Relation { requirement, source, .. } = &element.kind else { continue };
         let before = known.entry((requirement, source)).or_insert(&element.identifier);
         if *before != element.identifier {
             let message = format!(
@@ -154,7 +154,9 @@ fn phase_name(plan: &Plan, phase: &Phase) -> String {
     let said = phase.steps.iter().find(|&&id| plan.step(id).is_run()).unwrap_or(&phase.steps[0]);
     let does = plan.label(plan.step(*said).work);
     match phase.element.map(|element| plan.element(element)) {
-        Some(PlanElement { kind: PlanElementKind::Relation { requirement, source }, .. }) => {
+        Some(PlanElement {
+            kind: PlanElementKind::Relation { requirement, source, .. }, ..
+        }) => {
             format!("{source}_{requirement}_{does}")
         }
         Some(element) => format!("{}_{does}", element.name),
@@ -169,7 +171,9 @@ fn phase_step(plan: &Plan, phase: &Phase, name: &str, next: &[&str], out: &mut S
     };
     line(6, format_args!("{}:", scalar(name)));
     match phase.element.map(|element| plan.element(element)) {
-        Some(PlanElement { kind: PlanElementKind::Relation { requirement, source }, .. }) => {
+        Some(PlanElement {
+            kind: PlanElementKind::Relation { requirement, source, .. }, ..
+        }) => {
             line(8, format_args!("target: {}", scalar(source)));
             line(8, format_args!("target_relationship: {}", scalar(requirement)));
         }

@@ -1,14 +1,15 @@
 //! What nodes and relations do: which operations have something to run (statements D7 and D8 of
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
-use super::model::PlanCall;
+use super::elements::is_selected;
+use super::model::{KnownAttribute, PlanCall};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyImplementation,
+    AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyImplementation,
     TopologyInterface, TopologyNode, TopologyOperation, TopologyParameter, TopologyRelation,
     type_named,
 };
@@ -110,6 +111,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Self { as_written: written.map(of), ..self }
     }
 
+    /// All types.
+    pub(super) fn types(&self) -> &'t Types<'a> {
+        self.types
+    }
+
     /// What is secret.
     pub(super) fn secrets(&self) -> &Sensitivity<'t, 'a> {
         self.as_written.as_ref().map_or(&self.secrets, |written| &written.secrets)
@@ -148,8 +154,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether a node was found and taken from somewhere: it is there already, and is not touched.
     pub(super) fn is_selected(&self, node: NodeIndex) -> bool {
-        let mut metadata = self.topology.node(node).described.metadata.iter();
-        metadata.any(|entry| entry.name == "instance")
+        is_selected(self.topology.node(node))
     }
 
     /// Whether the orchestrator brings a node, and why.
@@ -181,6 +186,44 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let part = id.and_then(|id| self.types.effective(id).properties.get(property));
         let metadata = part.and_then(|part| part.named.value.get("metadata"));
         metadata.and_then(|said| said.get("recreate")?.text()) == Some("true")
+    }
+
+    /// What is known of an attribute of a node before anything runs.
+    pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
+        let described = &self.topology.node(node).described;
+        let id = self.type_of(Family::Node, described.type_name.as_ref());
+        let value = self.beginning(Some(described), id, name)?;
+        let is_sensitive = self.secrets().property(node, name);
+        Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
+    }
+
+    /// The same of a relation.
+    pub(super) fn relation_attribute(
+        &self,
+        relation: RelationIndex,
+        name: &str,
+    ) -> Option<KnownAttribute> {
+        let relation = self.topology.relation(relation);
+        let template = relation.relationship.map(|id| &self.topology.relationship(id).described);
+        let value = self.beginning(template, self.relationship_type(relation), name)?;
+        let is_sensitive = is_sensitive_name(name);
+        Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
+    }
+
+    /// A property, which an attribute of its name reflects; else what the attribute begins with.
+    fn beginning(&self, said: Option<&Described>, id: Option<TypeId>, name: &str) -> Option<Value> {
+        let assigned = |values: fn(&Described) -> &[AssignedValue]| {
+            let found = values(said?).iter().find(|one| one.name == name)?;
+            Some(found.value.value.clone())
+        };
+        let defined = id.map(|id| self.types.effective(id));
+        let property = defined.and_then(|defined| defined.properties.get(name));
+        let attribute = defined.and_then(|defined| defined.attributes.get(name));
+        let value = |of: &PropertyDefinition<'a>| input_value(of).map(Node::to_value);
+        assigned(|said| &said.properties)
+            .or_else(|| value(&property?.definition))
+            .or_else(|| assigned(|said| &said.attributes))
+            .or_else(|| value(&attribute?.definition))
     }
 
     /// Whether an artifact of a node is what the node is made of.

@@ -1,6 +1,7 @@
 //! Conditions over what is known of an element (section 3.6.25), in three values: they hold, they do
 //! not, or nobody knows.
 
+use super::model::PlanElementIndex;
 use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, write_flow};
@@ -31,6 +32,8 @@ pub(super) enum AssertedClause<'v> {
 /// An assertion that decides why a condition does not hold, or is not known.
 #[derive(Debug, PartialEq)]
 pub(super) struct DecidingAssertion {
+    /// Whose attribute it is.
+    pub(super) element: Option<PlanElementIndex>,
     pub(super) attribute: String,
     /// What was found; nothing where that is not known.
     pub(super) value: Option<Value>,
@@ -40,10 +43,13 @@ pub(super) struct DecidingAssertion {
     pub(super) is_negated: bool,
 }
 
+/// The value of an attribute, where it is known, and whose it is.
+pub(super) type FoundValue = (Option<PlanElementIndex>, Option<Value>);
+
 /// Evaluates a condition, and collects why it does not hold.
 pub(super) struct ConditionCheck<'f> {
-    /// What is known of an attribute.
-    pub(super) known: &'f dyn Fn(&str) -> Option<Value>,
+    /// What is found of an attribute: at an element, or at each member of a group.
+    pub(super) found: &'f dyn Fn(&str) -> Vec<FoundValue>,
     /// The assertions that do not hold.
     pub(super) violated: Vec<DecidingAssertion>,
     /// Those of which it is not known.
@@ -67,6 +73,18 @@ impl<'v> Condition<'v> {
                 attribute => Self::assertion(attribute, value),
             })),
             _ => Self::And(Vec::new()),
+        }
+    }
+
+    /// The names of all attributes that it asks for, each once.
+    pub(super) fn attributes(&self, names: &mut Vec<&'v str>) {
+        match self {
+            Self::And(parts) | Self::Or(parts) => {
+                parts.iter().for_each(|part| part.attributes(names));
+            }
+            Self::Not(part) => part.attributes(names),
+            Self::Assertion(name, _) if names.contains(name) => {}
+            Self::Assertion(name, _) => names.push(name),
         }
     }
 
@@ -113,23 +131,38 @@ impl ConditionCheck<'_> {
             Condition::And(parts) => self.all(parts, is_negated, true),
             Condition::Or(parts) => self.all(parts, is_negated, false),
             Condition::Not(part) => self.decide(part, !is_negated).map(|holds| !holds),
-            Condition::Assertion(attribute, clause) => {
-                let value = (self.known)(attribute);
-                let (holds, clause) = clause.holds(value.as_ref());
-                let deciding = || DecidingAssertion {
-                    attribute: (*attribute).to_owned(),
-                    value,
-                    clause,
-                    is_negated,
-                };
-                match holds {
-                    Some(holds) if holds == is_negated => self.violated.push(deciding()),
-                    Some(_) => {}
-                    None => self.unknown.push(deciding()),
-                }
-                holds
-            }
+            Condition::Assertion(attribute, clause) => self.assert(attribute, clause, is_negated),
         }
+    }
+
+    /// Whether an assertion holds of all that it is about. What decides is the first of which it
+    /// does not hold, else the first of which that is not known.
+    fn assert(
+        &mut self,
+        attribute: &str,
+        clause: &AssertedClause<'_>,
+        is_negated: bool,
+    ) -> Option<bool> {
+        let judged = (self.found)(attribute).into_iter().map(|(element, value)| {
+            let (holds, clause) = clause.holds(value.as_ref());
+            let attribute = attribute.to_owned();
+            (holds, DecidingAssertion { element, attribute, value, clause, is_negated })
+        });
+        let rank = |holds: &Option<bool>| match holds {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        };
+        // Of no member nothing is asked.
+        let Some((holds, deciding)) = judged.min_by_key(|(holds, _)| rank(holds)) else {
+            return Some(true);
+        };
+        match holds {
+            Some(holds) if holds == is_negated => self.violated.push(deciding),
+            Some(_) => {}
+            None => self.unknown.push(deciding),
+        }
+        holds
     }
 
     /// Whether all are as they should be, or else whether any is.
@@ -199,12 +232,14 @@ mod tests {
 
     /// Whether a condition holds where `state` is `started` and `bar` is 1.
     fn holds(text: &str) -> Option<bool> {
-        let known = |name: &str| match name {
-            "state" => Some(Value::String("started".into())),
-            "bar" => Some(value("1")),
-            _ => None,
+        let found = |name: &str| match name {
+            "state" => vec![(None, Some(Value::String("started".into())))],
+            "bar" => vec![(None, Some(value("1")))],
+            // Of three members.
+            "port" => vec![(None, Some(value("1"))), (None, None), (None, Some(value("3")))],
+            _ => vec![(None, None)],
         };
-        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
         check.holds(&Condition::read(&value(text)))
     }
 
@@ -235,6 +270,14 @@ mod tests {
     }
 
     #[test]
+    fn groups_fulfil_what_all_members_do() {
+        assert_eq!(holds("port: [{equal: 1}]"), Some(false));
+        assert_eq!(holds("port: [{in_range: [1, 3]}]"), None);
+        assert_eq!(holds("not: [port: [{equal: 1}]]"), Some(true));
+        assert_eq!(holds("not: [port: [{in_range: [1, 3]}]]"), None);
+    }
+
+    #[test]
     fn old_forms_are_assertions() {
         assert_eq!(holds("valid_states: [started, available]"), Some(true));
         assert_eq!(holds("valid_states: [available]"), Some(false));
@@ -244,8 +287,9 @@ mod tests {
 
     #[test]
     fn what_does_not_hold_is_named() {
-        let known = |name: &str| (name == "state").then(|| Value::String("started".into()));
-        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        let started = |name: &str| (name == "state").then(|| Value::String("started".into()));
+        let found = |name: &str| vec![(None, started(name))];
+        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
         let written = value("[state: [{equal: available}], not: [state: started], foo: 1]");
         assert_eq!(check.holds(&Condition::read(&written)), Some(false));
         let said: Vec<_> = check.violated.iter().map(|it| (&*it.clause, it.is_negated)).collect();

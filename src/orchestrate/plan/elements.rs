@@ -13,12 +13,10 @@ pub(super) fn node(
 ) -> PlanElementIndex {
     let node = topology.node(id);
     let name = (topology.node_identifier(id), node.name.clone());
-    builder.element(name, |(identifier, name)| PlanElement {
-        identifier,
-        name,
-        kind: PlanElementKind::Node,
-        span: node.span,
+    builder.element(name, |name| PlanElement {
         count: count(node),
+        is_there: is_selected(node),
+        ..PlanElement::new(name, PlanElementKind::Node, node.span)
     })
 }
 
@@ -30,17 +28,16 @@ pub(super) fn relation(
 ) -> PlanElementIndex {
     let relation = topology.relation(id);
     let name = |node: NodeIndex| &*topology.node(node).name;
-    let name = format!("{} -> {}", name(relation.source), relation.target.map_or("?", name));
+    let (source, target) = (name(relation.source), relation.target.map(name));
+    let name = format!("{source} -> {}", target.unwrap_or("?"));
     // In two variants relations to different targets may stand at one place.
-    builder.element((topology.relation_identifier(id), name), |(identifier, name)| PlanElement {
-        identifier,
-        name,
-        kind: PlanElementKind::Relation {
+    builder.element((topology.relation_identifier(id), name), |name| {
+        let kind = PlanElementKind::Relation {
             requirement: relation.name.clone(),
-            source: topology.node(relation.source).name.clone(),
-        },
-        span: relation.span,
-        count: InstanceCount::One,
+            source: source.to_owned(),
+            target: target.map(str::to_owned),
+        };
+        PlanElement::new(name, kind, relation.span)
     })
 }
 
@@ -52,13 +49,12 @@ pub(super) fn group(
 ) -> PlanElementIndex {
     let group = topology.group(id);
     let name = (format!("group.{}", group.name), group.name.clone());
-    builder.element(name, |(identifier, name)| PlanElement {
-        identifier,
-        name,
-        kind: PlanElementKind::Group,
-        span: group.span,
-        count: InstanceCount::One,
-    })
+    builder.element(name, |name| PlanElement::new(name, PlanElementKind::Group, group.span))
+}
+
+/// Whether a node was found and taken from somewhere: it is there already, and is not touched.
+pub(super) fn is_selected(node: &TopologyNode) -> bool {
+    node.described.metadata.iter().any(|entry| entry.name == "instance")
 }
 
 /// Statement D11: how many instances a node has.

@@ -5,6 +5,8 @@ use super::behavior::{Behaviors, split_operation};
 use super::build::PlanBuilder;
 use super::declarative::{Declarative, declarative, of_node};
 use super::elements;
+use super::inputs::{GivenInput, input_values};
+use super::known::guard;
 use super::model::{
     ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork,
     WorkflowInput, WorkflowStep,
@@ -12,15 +14,16 @@ use super::model::{
 use super::sort::sorted;
 use super::weave::{SceneSide, Up};
 use super::{OrderOptions, unknown_workflow};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::cycle::shortest_cycles;
 use crate::topology::{
-    ActivityKind, AssignedValue, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
-    TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
+    ActivityKind, AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyActivity,
+    TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
 };
 use crate::tosca::{LifecycleOperation, NodeState};
+use rustc_hash::FxHashSet;
 
 /// So many steps are made of workflows that inline others; more are more than anybody meant.
 const MOST_STEPS: usize = 1_000_000;
@@ -46,10 +49,22 @@ struct WorkflowFrame {
     inputs: Vec<(String, Value)>,
     /// The inputs that are nobody's business.
     secrets: Vec<String>,
+    /// What steps without a target of their own are done for.
+    targets: Vec<TopologyElement>,
+}
+
+impl WorkflowFrame {
+    /// What a step is done for.
+    fn targets(&self, step: &TopologyStep) -> Vec<TopologyElement> {
+        match &step.target {
+            Some(target) => target.element.into_iter().collect(),
+            None => self.targets.clone(),
+        }
+    }
 }
 
 /// What an activity is done for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum ActivityTarget {
     Node(NodeIndex),
     Relation(RelationIndex),
@@ -75,16 +90,24 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.behaviors.topology
     }
 
-    /// All steps of a workflow that is started, with these values of its inputs.
-    pub(super) fn start(&mut self, workflow: &'t TopologyWorkflow, given: &[(String, Value)]) {
-        let given: Vec<_> = given.to_vec();
-        let inputs = self.inputs(workflow, given, None);
+    /// All steps of a workflow that is started, with these values of its inputs; what says no target
+    /// is done for these.
+    pub(super) fn start(
+        &mut self,
+        workflow: &'t TopologyWorkflow,
+        given: &[(String, Value)],
+        targets: Vec<TopologyElement>,
+    ) {
+        let given = given.iter().cloned();
+        let given = given.map(|(name, value)| GivenInput { name, value, places: None });
+        let inputs = self.inputs(workflow, given.collect());
         let conditions = workflow.preconditions.iter();
         let preconditions: Vec<_> = conditions.filter_map(|one| self.precondition(one)).collect();
         self.builder.plan.preconditions = preconditions;
         self.builder.plan.inputs = self.told(workflow, &inputs);
         let secrets = self.secrets(workflow);
-        self.workflow(workflow, &WorkflowFrame { guards: Vec::new(), inputs, secrets }, &[]);
+        let frame = WorkflowFrame { guards: Vec::new(), inputs, secrets, targets };
+        self.workflow(workflow, &frame, &[]);
         // Each step is said, so there are no pieces of work to be told apart.
         self.builder.plan.parts.clear();
         self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
@@ -100,45 +123,12 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         told.collect()
     }
 
-    /// The values of a workflow's inputs: those that are given, else defaults.
     fn inputs(
         &mut self,
         workflow: &TopologyWorkflow,
-        mut given: Vec<(String, Value)>,
-        at: Option<Span>,
+        given: Vec<GivenInput>,
     ) -> Vec<(String, Value)> {
-        let names = || workflow.inputs.iter().map(|input| &*input.name);
-        for (name, _) in &given {
-            if !names().any(|known| known == name) {
-                let message = format!("the workflow `{}` has no input `{name}`", workflow.name);
-                let error = Diagnostic::error(Code::InvalidInput, message).at(at);
-                self.diagnostics.push(error.help_opt(did_you_mean(name, names())));
-            }
-        }
-        for input in &workflow.inputs {
-            if given.iter().any(|(name, _)| *name == input.name) {
-                continue;
-            }
-            let is_optional = input
-                .required
-                .as_ref()
-                .is_some_and(|required| required.value == Value::Bool(false));
-            match input.value.as_ref().or(input.default.as_ref()) {
-                Some(value) => given.push((input.name.clone(), value.value.clone())),
-                None if is_optional => {}
-                None => {
-                    let message = format!(
-                        "the input `{}` of the workflow `{}` has no value",
-                        input.name, workflow.name
-                    );
-                    let error = Diagnostic::error(Code::MissingInput, message).at(input.span);
-                    self.diagnostics.push(
-                        error.help(format!("give it one: `--workflow-input {}=VALUE`", input.name)),
-                    );
-                }
-            }
-        }
-        given
+        input_values(workflow, given, self.behaviors.types(), &mut self.diagnostics)
     }
 
     /// The inputs of a workflow that are nobody's business.
@@ -149,36 +139,34 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     fn precondition(&mut self, said: &TopologyPrecondition) -> Option<Guard> {
+        let subject = said.target.as_ref().and_then(|target| target.element);
+        let subject = subject.and_then(|one| self.subject(one, said.relationship.as_ref()));
         let condition = said.condition.as_ref()?;
-        let element = match &said.target {
-            Some(target) => {
-                self.element_of(target, said.relationship.as_ref().map(|it| &*it.value))
-            }
-            None => None,
-        };
-        Some(Guard { element, condition: condition.value.clone(), span: condition.span })
+        Some(guard(self.builder, self.behaviors, subject, condition))
     }
 
-    /// The element that a step or a precondition names.
-    fn element_of(
-        &mut self,
-        target: &NamedElement,
-        relationship: Option<&str>,
-    ) -> Option<PlanElementIndex> {
-        let topology = self.topology();
-        match (target.element?, relationship) {
+    /// What a step or a precondition is about: an element, or the relationship of a requirement.
+    fn subject(
+        &self,
+        element: TopologyElement,
+        relationship: Option<&Spanned<String>>,
+    ) -> Option<TopologyElement> {
+        match (element, relationship) {
             (TopologyElement::Node(node), Some(name)) => {
-                let relation = self.relation(node, name)?;
-                Some(elements::relation(self.builder, topology, relation))
+                self.relation(node, &name.value).map(TopologyElement::Relation)
             }
-            (TopologyElement::Node(node), None) => {
-                Some(elements::node(self.builder, topology, node))
-            }
-            (TopologyElement::Group(group), _) => {
-                Some(elements::group(self.builder, topology, group))
-            }
-            (TopologyElement::Relation(relation), _) => {
-                Some(elements::relation(self.builder, topology, relation))
+            (element, _) => Some(element),
+        }
+    }
+
+    /// An element as plans name it.
+    fn element(&mut self, element: TopologyElement) -> PlanElementIndex {
+        let topology = self.topology();
+        match element {
+            TopologyElement::Node(node) => elements::node(self.builder, topology, node),
+            TopologyElement::Group(group) => elements::group(self.builder, topology, group),
+            TopologyElement::Relation(relation) => {
+                elements::relation(self.builder, topology, relation)
             }
         }
     }
@@ -270,10 +258,9 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn written(&mut self, step: &TopologyStep, frame: &WorkflowFrame, first: u32) -> WorkflowStep {
         let mut guards = frame.guards.clone();
         if let Some(filter) = &step.filter {
-            let relationship = step.relationship.as_ref().map(|it| &*it.value);
-            let element =
-                step.target.as_ref().and_then(|target| self.element_of(target, relationship));
-            guards.push(Guard { element, condition: filter.value.clone(), span: filter.span });
+            let subject = step.target.as_ref().and_then(|target| target.element);
+            let subject = subject.and_then(|one| self.subject(one, step.relationship.as_ref()));
+            guards.push(guard(self.builder, self.behaviors, subject, filter));
         }
         let next = |steps: &[crate::topology::NextStep]| {
             let known = steps.iter().filter_map(|next| next.step);
@@ -283,10 +270,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             name: step.name.clone(),
             span: step.span,
             activities: step.activities.len() as u32,
-            is_for_group: matches!(
-                step.target.as_ref().and_then(|target| target.element),
-                Some(TopologyElement::Group(_))
-            ),
+            is_for_group: match &*frame.targets(step) {
+                [only] => matches!(only, TopologyElement::Group(_)),
+                several => !several.is_empty(),
+            },
             guards,
             on_failure: next(&step.on_failure),
             on_success: next(&step.on_success),
@@ -301,10 +288,14 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         frame: &WorkflowFrame,
         waits: &[PlanStepIndex],
     ) -> Vec<PlanStepIndex> {
-        let targets = self.targets(step);
+        let elements = frame.targets(step).into_iter();
+        let mut targets: Vec<_> = elements.flat_map(|one| self.targets(step, one)).collect();
+        let mut met = FxHashSet::default();
+        targets.retain(|&target| met.insert(target));
         let open = OpenStep { step, targets };
         if step.activities.is_empty() {
-            let element = step.target.as_ref().and_then(|target| self.element_of(target, None));
+            let element = step.target.as_ref().and_then(|target| target.element);
+            let element = element.map(|element| self.element(element));
             let mut nothing = self.builder.step(element, StepWork::Nothing);
             nothing.activity = Some((index, 0));
             nothing.is_shown = true;
@@ -332,10 +323,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
 
     /// What the activities of a step are done for: a node, a relation, or every member of a group,
     /// or those that `operation_host` names (statement I7).
-    fn targets(&self, step: &TopologyStep) -> Vec<ActivityTarget> {
-        let Some(element) = step.target.as_ref().and_then(|target| target.element) else {
-            return Vec::new();
-        };
+    fn targets(&self, step: &TopologyStep, element: TopologyElement) -> Vec<ActivityTarget> {
         match (element, &step.relationship) {
             (TopologyElement::Node(node), Some(name)) => {
                 self.relation(node, &name.value).map(ActivityTarget::Relation).into_iter().collect()
@@ -344,7 +332,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             (TopologyElement::Relation(relation), _) => vec![ActivityTarget::Relation(relation)],
             (TopologyElement::Group(group), _) => {
                 let host = step.operation_host.as_ref().map(|host| &*host.value);
-                let mut members = self.members(group);
+                let mut members = self.topology().nodes_of(group);
                 members.retain(|&member| {
                     host.is_none_or(|host| self.behaviors.is_named(member, host))
                 });
@@ -353,34 +341,11 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// The nodes of a group and of the groups in it.
-    fn members(&self, group: GroupIndex) -> Vec<NodeIndex> {
-        let mut found = Vec::new();
-        let mut seen = Vec::from([group]);
-        let mut next = 0;
-        while let Some(&group) = seen.get(next) {
-            next += 1;
-            for member in &self.topology().group(group).members {
-                match member.element {
-                    Some(TopologyElement::Node(node)) if !found.contains(&node) => found.push(node),
-                    Some(TopologyElement::Group(inner)) if !seen.contains(&inner) => {
-                        seen.push(inner)
-                    }
-                    _ => {}
-                }
-            }
-        }
-        found
-    }
-
     fn target_element(&mut self, target: ActivityTarget) -> PlanElementIndex {
-        let topology = self.topology();
-        match target {
-            ActivityTarget::Node(node) => elements::node(self.builder, topology, node),
-            ActivityTarget::Relation(relation) => {
-                elements::relation(self.builder, topology, relation)
-            }
-        }
+        self.element(match target {
+            ActivityTarget::Node(node) => TopologyElement::Node(node),
+            ActivityTarget::Relation(relation) => TopologyElement::Relation(relation),
+        })
     }
 
     /// Statement I3. A state beside something that is done is seen there.
@@ -600,10 +565,12 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         frame: &WorkflowFrame,
         waits: &[PlanStepIndex],
     ) -> Vec<PlanStepIndex> {
-        let given = activity.inputs.iter();
-        let given =
-            given.map(|input| (input.name.clone(), filled(&input.value.value, &frame.inputs)));
-        let inputs = self.inputs(workflow, given.collect(), Some(activity.name.span));
+        let given = activity.inputs.iter().map(|input| GivenInput {
+            name: input.name.clone(),
+            value: filled(&input.value.value, &frame.inputs),
+            places: Some([input.span, input.value.span]),
+        });
+        let inputs = self.inputs(workflow, given.collect());
         // With those of the step, which guard all that it does.
         let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
         let own = workflow.preconditions.iter().filter_map(|one| self.precondition(one));
@@ -611,7 +578,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let mut secrets = self.secrets(workflow);
         let taken = activity.inputs.iter().filter(|one| takes(&one.value.value, &frame.secrets));
         secrets.extend(taken.map(|input| input.name.clone()));
-        self.workflow(workflow, &WorkflowFrame { guards, inputs, secrets }, waits)
+        let frame = WorkflowFrame { guards, inputs, secrets, targets: Vec::new() };
+        self.workflow(workflow, &frame, waits)
     }
 }
 

@@ -21,6 +21,8 @@ mod declarative;
 mod elements;
 mod flow;
 mod imperative;
+mod inputs;
+mod known;
 mod model;
 mod order;
 mod premature;
@@ -28,22 +30,23 @@ mod reach;
 mod simulate;
 mod sort;
 mod start;
+mod trigger;
 mod update;
 mod weave;
 
 pub(crate) use flow::Flow;
 pub use model::{
-    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, PartKind, Plan,
-    PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanElementKind, PlanPart,
-    PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork, WorkflowInput,
-    WorkflowStep,
+    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
+    PartKind, Plan, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanElementKind,
+    PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
+    WorkflowInput, WorkflowStep,
 };
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;
-use crate::topology::{NodeIndex, Topology};
+use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyWorkflow};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use behavior::Behaviors;
@@ -53,6 +56,7 @@ use declarative::{Declarative, declarative};
 use imperative::Imperative;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
+use trigger::TriggerOfPolicy;
 
 /// Which plan.
 #[derive(Clone, Debug)]
@@ -62,6 +66,8 @@ pub struct PlanQuery {
     /// Whether the workflow that follows from the topology is meant where the template has one of
     /// that name.
     pub generated: bool,
+    /// What a trigger of a policy does, `POLICY.TRIGGER`, instead of a workflow.
+    pub trigger: Option<String>,
     /// Values of the workflow's inputs.
     pub inputs: Vec<(String, Value)>,
     /// What changes the order.
@@ -73,7 +79,7 @@ impl Default for PlanQuery {
     fn default() -> Self {
         let workflow = Declarative::Deploy.as_str().to_owned();
         let order = OrderOptions::default();
-        Self { workflow, generated: false, inputs: Vec::new(), order }
+        Self { workflow, generated: false, trigger: None, inputs: Vec::new(), order }
     }
 }
 
@@ -250,18 +256,20 @@ pub(crate) fn plan(
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
     let behaviors = Behaviors::of(topology, types, managed).beside(written);
+    if let Some(name) = &query.trigger {
+        let trigger = TriggerOfPolicy::named(topology, name)?;
+        let (workflow, targets) = (trigger.workflow(topology), trigger.targets(topology)?);
+        let mut builder = PlanBuilder::new(&workflow.name, false, query.order.parallel_hosts);
+        let found = said(&behaviors, &workflow, targets, query, &mut builder)?;
+        return Ok((builder.plan, found));
+    }
     let which = Declarative::named(&query.workflow);
     let mut workflows = topology.workflows.iter();
     let written = workflows.find(|workflow| workflow.name == query.workflow);
     match (written.filter(|_| !query.generated || which.is_none()), which) {
         (Some(workflow), _) => {
             let mut builder = PlanBuilder::new(&workflow.name, false, query.order.parallel_hosts);
-            let mut imperative = Imperative::new(&behaviors, &query.order, &mut builder);
-            imperative.start(workflow, &query.inputs);
-            let mut found = imperative.diagnostics;
-            if found.has_errors() {
-                return Err(found);
-            }
+            let mut found = said(&behaviors, workflow, Vec::new(), query, &mut builder)?;
             if let Some(which) = which {
                 compare::with_generated(which, &behaviors, workflow, &builder.plan, &mut found);
             }
@@ -282,6 +290,20 @@ pub(crate) fn plan(
         }
         (None, None) => Err(unknown_workflow(topology, &query.workflow).into()),
     }
+}
+
+/// Adds the steps that a workflow says; what says no target is done for these.
+fn said<'t>(
+    behaviors: &Behaviors<'t, '_>,
+    workflow: &'t TopologyWorkflow,
+    targets: Vec<TopologyElement>,
+    query: &PlanQuery,
+    builder: &mut PlanBuilder,
+) -> Result<Diagnostics, Diagnostics> {
+    let mut imperative = Imperative::new(behaviors, &query.order, builder);
+    imperative.start(workflow, &query.inputs, targets);
+    let found = imperative.diagnostics;
+    if found.has_errors() { Err(found) } else { Ok(found) }
 }
 
 fn no_input(which: Declarative, name: &str) -> Diagnostic {
@@ -307,6 +329,9 @@ pub struct WorkflowOutline {
     pub kind: WorkflowKind,
     /// The names of its inputs.
     pub inputs: Vec<String>,
+    /// The operations of the substituted node that it implements: `Standard.create`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub implements: Vec<String>,
     /// What it is for, as its author says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -324,9 +349,11 @@ pub enum WorkflowKind {
     Overridden,
     /// Something else runs it.
     External,
+    /// A trigger of a policy does it.
+    Trigger,
 }
 
-/// All workflows of a topology.
+/// All workflows of a topology, and what the triggers of its policies do.
 pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
     let written = topology.workflows.iter().map(|workflow| WorkflowOutline {
         name: workflow.name.clone(),
@@ -336,6 +363,7 @@ pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
             (None, None) => WorkflowKind::Written,
         },
         inputs: workflow.inputs.iter().map(|input| input.name.clone()).collect(),
+        implements: Vec::new(),
         description: workflow.description.as_ref().map(|text| text.value.clone()),
     });
     let mut all: Vec<_> = written.collect();
@@ -344,8 +372,35 @@ pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
         if all.iter().all(|known| known.name != name) {
             let name = name.to_owned();
             let kind = WorkflowKind::Generated;
-            all.insert(0, WorkflowOutline { name, kind, inputs: Vec::new(), description: None });
+            let (inputs, implements) = (Vec::new(), Vec::new());
+            all.insert(0, WorkflowOutline { name, kind, inputs, implements, description: None });
         }
     }
+    for (operation, workflow) in mapped_operations(topology) {
+        let implementing = all.iter_mut().find(|one| one.name == workflow);
+        implementing.into_iter().for_each(|one| one.implements.push(operation.clone()));
+    }
+    all.extend(TriggerOfPolicy::all(topology).map(|trigger| WorkflowOutline {
+        name: trigger.name(),
+        kind: WorkflowKind::Trigger,
+        inputs: trigger.inputs(topology).into_iter().map(|input| input.name).collect(),
+        implements: Vec::new(),
+        description: trigger.description().map(|text| text.value.clone()),
+    }));
     all
+}
+
+/// Statement D10: the operations of the substituted node that are mapped to workflows (section
+/// 3.8.12), each with the name of its workflow.
+fn mapped_operations(topology: &Topology) -> impl Iterator<Item = (String, &str)> {
+    let interfaces = topology.substitution.iter().flat_map(|mapping| &mapping.interfaces);
+    interfaces.flat_map(|interface| {
+        let operations = match &interface.value.value {
+            Value::Map(operations) => &**operations,
+            _ => &[],
+        };
+        operations.iter().filter_map(|(operation, workflow)| {
+            Some((format!("{}.{operation}", interface.name), workflow.as_str()?))
+        })
+    })
 }

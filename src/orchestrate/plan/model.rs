@@ -81,6 +81,45 @@ pub struct PlanElement {
     pub span: Span,
     /// How often it is there.
     pub count: InstanceCount,
+    /// Whether it is there already, and stays as it is (statement D10).
+    pub is_there: bool,
+    /// Of a group, its nodes, where a condition asks for them.
+    pub members: Vec<PlanElementIndex>,
+    /// What its attributes are before anything runs, as far as that is known and a condition asks
+    /// for it.
+    pub known: Vec<KnownAttribute>,
+}
+
+impl PlanElement {
+    /// An element of which nothing else is said.
+    pub(super) fn new(
+        (identifier, name): (String, String),
+        kind: PlanElementKind,
+        span: Span,
+    ) -> Self {
+        Self {
+            identifier,
+            name,
+            kind,
+            span,
+            count: InstanceCount::One,
+            is_there: false,
+            members: Vec::new(),
+            known: Vec::new(),
+        }
+    }
+}
+
+/// An attribute of which it is known what it begins with: a property, or a default.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct KnownAttribute {
+    /// Its name.
+    pub name: String,
+    /// Its value; functions as they are written.
+    pub value: Value,
+    /// Whether that is nobody's business.
+    pub is_sensitive: bool,
 }
 
 /// What steps act on, as workflows name it.
@@ -88,12 +127,14 @@ pub struct PlanElement {
 pub enum PlanElementKind {
     /// A node, by its name.
     Node,
-    /// A relation: the name of the requirement, and the node that has it.
+    /// A relation: the name of the requirement, and the nodes at its ends.
     Relation {
         /// `db`
         requirement: String,
         /// `shop`
         source: String,
+        /// Nothing where it has to be found.
+        target: Option<String>,
     },
     /// A group, by its name.
     Group,

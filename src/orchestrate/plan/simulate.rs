@@ -1,9 +1,12 @@
 //! What happens when a plan is carried out, round by round, without anything being run (statements
 //! S1 to S7 of simulation, I9 of failures).
 
-use super::condition::{Condition, ConditionCheck, DecidingAssertion};
+use super::condition::{Condition, ConditionCheck, DecidingAssertion, FoundValue};
 use super::flow::{Flow, completes};
-use super::model::{ChangeClass, Guard, Plan, PlanElementIndex, PlanStepIndex, StepWork};
+use super::model::{
+    ChangeClass, Guard, KnownAttribute, Plan, PlanElementIndex, PlanElementKind, PlanStepIndex,
+    StepWork,
+};
 use super::start::StartStates;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;
@@ -126,6 +129,8 @@ struct Simulator<'p> {
     flow: Flow,
     assume_unmet: bool,
     simulation: Simulation<'p>,
+    /// The nodes of the plan, by name.
+    nodes: FxHashMap<&'p str, PlanElementIndex>,
     /// What is said of attributes; nothing is known of those without a value.
     attributes: FxHashMap<(PlanElementIndex, &'p str), Option<&'p Value>>,
     fails: Vec<bool>,
@@ -171,6 +176,7 @@ impl<'p> Simulator<'p> {
                 has_failed: false,
                 diagnostics: Diagnostics::default(),
             },
+            nodes: nodes(plan),
             attributes: FxHashMap::default(),
             fails,
             waits: flow.waits.clone(),
@@ -190,26 +196,21 @@ impl<'p> Simulator<'p> {
 
     /// Takes over what is said of nodes.
     fn begin_at(&mut self, start: &'p StartStates) -> Result<(), Diagnostics> {
-        let elements = self.plan.elements.iter().enumerate();
-        let nodes = elements.filter(|(_, element)| element.identifier.starts_with("node."));
-        let known: FxHashMap<&str, usize> =
-            nodes.map(|(index, element)| (&*element.name, index)).collect();
         let mut unknown = Diagnostics::default();
         for node in &start.nodes {
-            let Some(&index) = known.get(&*node.name) else {
+            let Some(&element) = self.nodes.get(&*node.name) else {
                 // Other workflows need not touch all that is there.
                 if self.plan.is_generated {
                     let message = format!("there is no node `{}` in this plan", node.name);
                     let error = Diagnostic::error(Code::UnknownElement, message).at(node.span);
-                    let help = did_you_mean(&node.name, known.keys().copied());
+                    let help = did_you_mean(&node.name, self.nodes.keys().copied());
                     unknown.push(error.help_opt(help));
                 }
                 continue;
             };
             if let Some(state) = &node.state {
-                self.simulation.before[index] = state;
+                self.simulation.before[element.index()] = state;
             }
-            let element = PlanElementIndex::new(index);
             let attributes = node.attributes.iter();
             self.attributes
                 .extend(attributes.map(|(name, value)| ((element, &**name), Some(value))));
@@ -234,9 +235,9 @@ impl<'p> Simulator<'p> {
     }
 
     fn failed_precondition(&self, guard: &Guard, why: &DecidingAssertion) -> Diagnostic {
-        let element = guard.element.map_or("?", |element| &self.plan.element(element).name);
+        let element = why.element.map_or("?", |element| &self.plan.element(element).name);
         let found = match &why.value {
-            Some(_) if is_sensitive_name(&why.attribute) => "is a secret".to_owned(),
+            Some(_) if self.is_sensitive(why) => "is a secret".to_owned(),
             Some(value) => format!("is `{}`", write_flow(value)),
             None => "is not known".to_owned(),
         };
@@ -251,8 +252,8 @@ impl<'p> Simulator<'p> {
 
     /// Whether a guard lets pass, and why not. What nobody knows is said once.
     fn holds(&mut self, guard: &Guard) -> (bool, Vec<DecidingAssertion>) {
-        let known = |attribute: &str| self.known(guard.element, attribute);
-        let mut check = ConditionCheck { known: &known, violated: Vec::new(), unknown: Vec::new() };
+        let found = |attribute: &str| self.found(guard.element, attribute);
+        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
         let holds = check.holds(&Condition::read(&guard.condition));
         let ConditionCheck { mut violated, unknown, .. } = check;
         if holds.is_some() {
@@ -260,7 +261,7 @@ impl<'p> Simulator<'p> {
         }
         let taken = if self.assume_unmet { "not met" } else { "met" };
         for why in &unknown {
-            let element = guard.element.map_or("?", |element| &self.plan.element(element).name);
+            let element = why.element.map_or("?", |element| &self.plan.element(element).name);
             let message = format!(
                 "whether `{}` of `{element}` fulfils `{}` is not known; it is taken as {taken}",
                 why.attribute, why.clause
@@ -273,13 +274,37 @@ impl<'p> Simulator<'p> {
         (!self.assume_unmet, violated)
     }
 
-    /// Statement C3: what is known of an attribute.
-    fn known(&self, element: Option<PlanElementIndex>, attribute: &str) -> Option<Value> {
-        let element = element?;
+    /// Statement C3: what is known of an attribute: of an element, or of each member of a group.
+    fn found(&self, element: Option<PlanElementIndex>, attribute: &str) -> Vec<FoundValue> {
+        let Some(element) = element else { return vec![(None, None)] };
+        let plan = self.plan;
+        let of = |one: PlanElementIndex| (Some(one), self.known(one, attribute));
+        match plan.element(element).kind {
+            PlanElementKind::Group => {
+                plan.element(element).members.iter().copied().map(of).collect()
+            }
+            _ => vec![of(element)],
+        }
+    }
+
+    /// A state, what is said of an attribute or has become of it, or else what it begins with.
+    fn known(&self, element: PlanElementIndex, attribute: &str) -> Option<Value> {
         if attribute == "state" {
             return Some(Value::String(self.simulation.states[element.index()].into()));
         }
-        self.attributes.get(&(element, attribute))?.cloned()
+        if let Some(said) = self.attributes.get(&(element, attribute)) {
+            return said.cloned();
+        }
+        self.beginning(element, attribute).map(|known| known.value.clone())
+    }
+
+    fn beginning(&self, element: PlanElementIndex, attribute: &str) -> Option<&'p KnownAttribute> {
+        self.plan.element(element).known.iter().find(|known| known.name == attribute)
+    }
+
+    fn is_sensitive(&self, why: &DecidingAssertion) -> bool {
+        let known = why.element.and_then(|element| self.beginning(element, &why.attribute));
+        known.is_some_and(|known| known.is_sensitive) || is_sensitive_name(&why.attribute)
     }
 
     fn run(&mut self) {
@@ -444,12 +469,16 @@ impl<'p> Simulator<'p> {
         for (_, mapping) in &call.outputs {
             let Value::List(path) = mapping else { continue };
             let [Value::String(whose), .., Value::String(attribute)] = &path[..] else { continue };
-            let named = |name: &str| {
-                let is_it = |element: &super::PlanElement| element.name == name;
-                plan.elements.iter().position(is_it).map(PlanElementIndex::new)
+            let own = plan.step(id).element;
+            let ends = match own.map(|own| &plan.element(own).kind) {
+                Some(PlanElementKind::Relation { source, target, .. }) => Some((source, target)),
+                _ => None,
             };
+            let named = |name: &str| self.nodes.get(name).copied();
             let element = match &**whose {
-                "SELF" => plan.step(id).element,
+                "SELF" => own,
+                "SOURCE" => ends.and_then(|(source, _)| named(source)),
+                "TARGET" => ends.and_then(|(_, target)| named(target.as_deref()?)),
                 name => named(name),
             };
             let forgotten = element.map(|element| ((element, &**attribute), None));
@@ -503,6 +532,13 @@ impl<'p> Simulator<'p> {
     }
 }
 
+/// The nodes of a plan, by name.
+fn nodes(plan: &Plan) -> FxHashMap<&str, PlanElementIndex> {
+    let elements = plan.elements.iter().enumerate();
+    let nodes = elements.filter(|(_, element)| element.kind == PlanElementKind::Node);
+    nodes.map(|(index, element)| (&*element.name, PlanElementIndex::new(index))).collect()
+}
+
 /// Statement S2: where nodes begin if nothing is said.
 fn default_states(plan: &Plan) -> Vec<&str> {
     let changes = plan.changes.iter().map(|change| (&*change.element, change.class));
@@ -511,7 +547,7 @@ fn default_states(plan: &Plan) -> Vec<&str> {
     let state = |element: &super::PlanElement| {
         let is_node = element.identifier.starts_with("node.");
         let is_added = classes.get(&*element.identifier) == Some(&ChangeClass::Add);
-        let is_there = is_node && !is_deploy && !is_added;
+        let is_there = is_node && (element.is_there || !is_deploy && !is_added);
         if is_there { NodeState::Started } else { NodeState::Initial }
     };
     plan.elements.iter().map(|element| state(element).as_str()).collect()
@@ -555,9 +591,7 @@ fn failing(plan: &Plan, names: &[String]) -> Result<Vec<bool>, Diagnostics> {
 mod tests {
     use super::*;
     use crate::orchestrate::plan::build::PlanBuilder;
-    use crate::orchestrate::plan::{
-        InstanceCount, PlanElement, PlanElementKind, PlanStep, WorkflowStep,
-    };
+    use crate::orchestrate::plan::{PlanElement, PlanElementKind, PlanStep, WorkflowStep};
     use crate::text::source::{FileId, Span};
     use crate::text::yaml::{Limits, parse};
 
@@ -570,13 +604,8 @@ mod tests {
     fn workflow(steps: &[(&str, &[u32], &[u32], &str)]) -> Plan {
         let mut builder = PlanBuilder::new("backup", false, false);
         let named = ("node.shop".to_owned(), "shop".to_owned());
-        let element = builder.element(named, |(identifier, name)| PlanElement {
-            identifier,
-            name,
-            kind: PlanElementKind::Node,
-            span: Span::DETACHED,
-            count: InstanceCount::One,
-        });
+        let new = |name| PlanElement::new(name, PlanElementKind::Node, Span::DETACHED);
+        let element = builder.element(named, new);
         for (index, (name, on_success, on_failure, guard)) in steps.iter().enumerate() {
             let guards = (!guard.is_empty()).then(|| Guard {
                 element: Some(element),

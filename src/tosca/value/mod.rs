@@ -139,6 +139,32 @@ pub fn check_value<'t, 'a>(
     checker.findings
 }
 
+/// Checks a value that is given to an input before anything is evaluated: it is no function, and as
+/// it is declared. `what` says what it is given to.
+pub(crate) fn check_given<'t, 'a>(
+    value: Node<'t>,
+    definition: &'t PropertyDefinition<'t>,
+    types: &'t dyn DataTypes<'a>,
+    what: &str,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    no_functions(value, what, &mut found);
+    if let Some(schema) = definition.expected() {
+        found.extend(check_value(value, schema, types).diagnostics);
+    }
+    found
+}
+
+fn no_functions(value: Node<'_>, what: &str, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = function_not_map(value) {
+        let message = format!("{what} has to be a value, not the function `{name}`");
+        found.push(Diagnostic::error(Code::InvalidInput, message).at(value.span()));
+    } else {
+        let parts = value.items().chain(value.entries().map(|(_, part)| part));
+        parts.for_each(|part| no_functions(part, what, found));
+    }
+}
+
 /// Checks a value that is assigned to what has this definition: as [`check_value`], and that what
 /// is fixed stays as it is.
 pub fn check_assignment<'t, 'a>(

@@ -6,7 +6,7 @@ use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
 use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::value::{check_value, function_not_map};
+use crate::tosca::value::check_given;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
@@ -106,27 +106,9 @@ fn entries<'d>(
 
 /// What is wrong with a value.
 fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_, '_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    no_functions(value, &mut found);
     // What is wrong with the declaration is said by validating.
     let definition = parameter.declared.parameter_definition(&mut Diagnostics::default());
-    if let Some(schema) = definition.expected() {
-        found.extend(check_value(value, schema, schemas).diagnostics);
-    }
-    found
-}
-
-/// A value is there before anything is evaluated.
-fn no_functions(value: Node<'_>, found: &mut Vec<Diagnostic>) {
-    if let Some(name) = function_not_map(value) {
-        let message = format!("a deployment input has to be a value, not the function `{name}`");
-        found.push(Diagnostic::error(Code::InvalidInput, message).at(value.span()));
-    } else {
-        value
-            .items()
-            .chain(value.entries().map(|(_, part)| part))
-            .for_each(|part| no_functions(part, found));
-    }
+    check_given(value, &definition, schemas, "a deployment input")
 }
 
 /// Says which input it is about, for want of a place.

@@ -1,0 +1,124 @@
+//! Values of a workflow's inputs, held against their declarations (statement I8).
+
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::text::source::{FileId, Span};
+use crate::text::value::Value;
+use crate::text::yaml::{self, Document, Limits, write_flow};
+use crate::topology::{TopologyParameter, TopologyWorkflow};
+use crate::tosca::shape::PARAMETER;
+use crate::tosca::types::schemas::Schemas;
+use crate::tosca::value::{check_given, check_value};
+use crate::tosca::{Named, PropertyDefinition, Types};
+
+/// A value that is given to an input of a workflow.
+pub(super) struct GivenInput {
+    pub(super) name: String,
+    pub(super) value: Value,
+    /// Where an activity names it, and where the value stands; nothing where a call does.
+    pub(super) places: Option<[Span; 2]>,
+}
+
+/// The values of all inputs of a workflow that have one: what is given, the last one where there
+/// are several, else the default.
+pub(super) fn input_values(
+    workflow: &TopologyWorkflow,
+    given: Vec<GivenInput>,
+    types: &Types<'_>,
+    wrong: &mut Diagnostics,
+) -> Vec<(String, Value)> {
+    let names = || workflow.inputs.iter().map(|input| &*input.name);
+    for GivenInput { name, places, .. } in &given {
+        if !names().any(|known| known == name) {
+            let message = format!("the workflow `{}` has no input `{name}`", workflow.name);
+            let error =
+                Diagnostic::error(Code::InvalidInput, message).at(places.map(|[name, _]| name));
+            wrong.push(error.help_opt(did_you_mean(name, names())));
+        }
+    }
+    if workflow.inputs.is_empty() {
+        return Vec::new();
+    }
+    let schemas = Schemas::new(types);
+    let mut values = Vec::new();
+    for input in &workflow.inputs {
+        let value = match given.iter().rfind(|given| given.name == input.name) {
+            Some(given) => {
+                wrong.0.extend(check(input, given, &schemas));
+                Some(given.value.clone())
+            }
+            None => default(workflow, input, &schemas, wrong),
+        };
+        values.extend(value.map(|value| (input.name.clone(), value)));
+    }
+    values
+}
+
+/// What is wrong with a value. An activity may give a function, whose value is not known yet.
+fn check(
+    input: &TopologyParameter,
+    given: &GivenInput,
+    schemas: &Schemas<'_, '_>,
+) -> Vec<Diagnostic> {
+    let Some(value) = document(&given.value, FileId::DETACHED) else { return Vec::new() };
+    let found = with_definition(input, |definition| match (given.places, definition.expected()) {
+        (None, _) => check_given(value.root(), definition, schemas, "an input of a workflow"),
+        (Some(_), Some(schema)) => check_value(value.root(), schema, schemas).diagnostics,
+        (Some(_), None) => Vec::new(),
+    });
+    let at = |error| match given.places {
+        Some([_, place]) => Diagnostic { labels: Vec::new(), ..error }.at(place),
+        None => {
+            let Diagnostic { message, .. } = &error;
+            let message = format!("the workflow input `{}`: {message}", input.name);
+            Diagnostic { message, span: None, labels: Vec::new(), ..error }
+        }
+    };
+    found.into_iter().map(at).collect()
+}
+
+/// The value of an input to which nobody gives one.
+fn default(
+    workflow: &TopologyWorkflow,
+    input: &TopologyParameter,
+    schemas: &Schemas<'_, '_>,
+    wrong: &mut Diagnostics,
+) -> Option<Value> {
+    let is_optional =
+        input.required.as_ref().is_some_and(|required| required.value == Value::Bool(false));
+    match input.value.as_ref().or(input.default.as_ref()) {
+        Some(value) => {
+            let (name, places) = (input.name.clone(), Some([input.span, value.span]));
+            let given = GivenInput { name, value: value.value.clone(), places };
+            wrong.0.extend(check(input, &given, schemas));
+            Some(given.value)
+        }
+        None if is_optional => None,
+        None => {
+            let (name, workflow) = (&input.name, &workflow.name);
+            let message = format!("the input `{name}` of the workflow `{workflow}` has no value");
+            let error = Diagnostic::error(Code::MissingInput, message).at(input.span);
+            wrong.push(error.help(format!("give it one: `--workflow-input {name}=VALUE`")));
+            None
+        }
+    }
+}
+
+/// What a declaration says. The topology is data, so its text is written anew; names of types mean
+/// what they mean in the file of the workflow.
+fn with_definition<T: Default>(
+    input: &TopologyParameter,
+    ask: impl FnOnce(&PropertyDefinition<'_>) -> T,
+) -> T {
+    let Some(written) = document(&input.definition.value, input.span.file) else {
+        return T::default();
+    };
+    let named = Named { name: &input.name, key: written.root(), value: written.root() };
+    // What is wrong with the declaration is said by validating.
+    let mut ignored = Diagnostics::default();
+    ask(&PropertyDefinition::parameter(named, &(&PARAMETER).into(), &mut ignored))
+}
+
+/// A value as a document, in which nothing has a place of its author's.
+fn document(value: &Value, file: FileId) -> Option<Document> {
+    yaml::parse(file, write_flow(value).into(), &Limits::default()).ok()
+}

@@ -1,0 +1,163 @@
+//! What the triggers of policies do: an anonymous workflow each, applied to what its policy targets
+//! (section 3.6.22.3).
+
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use crate::topology::{
+    ActivityKind, Spanned, Topology, TopologyElement, TopologyParameter, TopologyPolicy,
+    TopologyStep, TopologyTrigger, TopologyWorkflow,
+};
+
+/// A trigger, with its policy.
+#[derive(Clone, Copy)]
+pub(super) struct TriggerOfPolicy<'t> {
+    policy: &'t TopologyPolicy,
+    trigger: &'t TopologyTrigger,
+}
+
+impl<'t> TriggerOfPolicy<'t> {
+    /// All of a topology.
+    pub(super) fn all(topology: &'t Topology) -> impl Iterator<Item = Self> {
+        let of = |policy: &'t TopologyPolicy| {
+            policy.triggers.iter().map(move |trigger| Self { policy, trigger })
+        };
+        topology.policies.iter().flat_map(of)
+    }
+
+    /// The one of this name: `POLICY.TRIGGER`.
+    ///
+    /// # Errors
+    /// `unknown-element`
+    pub(super) fn named(topology: &'t Topology, name: &str) -> Result<Self, Diagnostic> {
+        Self::all(topology).find(|one| one.name() == name).ok_or_else(|| {
+            let mut policies = topology.policies.iter().map(|policy| &*policy.name);
+            let policy = policies
+                .clone()
+                .find(|policy| name.strip_prefix(policy).is_some_and(|rest| rest.starts_with('.')));
+            let names: Vec<_> = Self::all(topology).map(Self::name).collect();
+            let message = match (policy, name.split_once('.')) {
+                (Some(policy), _) => {
+                    let trigger = &name[policy.len() + 1..];
+                    format!("the policy `{policy}` has no trigger `{trigger}`")
+                }
+                (None, Some((policy, _))) => format!("there is no policy `{policy}`"),
+                (None, None) if policies.any(|policy| policy == name) => {
+                    format!("`{name}` is a policy, which may have several triggers")
+                }
+                (None, None) => format!("there is no trigger `{name}`"),
+            };
+            let error = Diagnostic::error(Code::UnknownElement, message);
+            match did_you_mean(name, names.iter().map(|name| &**name)) {
+                Some(meant) => error.help(meant),
+                None if names.is_empty() => error.help("no policy of this variant has a trigger"),
+                None => error.help(format!("there is `{}`", names.join("`, `"))),
+            }
+        })
+    }
+
+    /// As it is named on a command line.
+    pub(super) fn name(self) -> String {
+        format!("{}.{}", self.policy.name, self.trigger.name)
+    }
+
+    pub(super) fn description(self) -> Option<&'t Spanned<String>> {
+        self.trigger.description.as_ref()
+    }
+
+    /// The inputs for which what it does asks; nobody declares them, but for those of the topology.
+    pub(super) fn inputs(self, topology: &Topology) -> Vec<TopologyParameter> {
+        let mut names = Vec::new();
+        for input in self.trigger.activities.iter().flat_map(|activity| &activity.inputs) {
+            asked(&input.value.value, &mut names);
+        }
+        let input = |name: String| {
+            let declared = topology.inputs.iter().find(|input| input.name == name);
+            let no = Spanned { value: Value::Bool(false), span: self.trigger.span };
+            let definition = Spanned { value: Value::Map([].into()), span: self.trigger.span };
+            TopologyParameter {
+                name,
+                span: declared.map_or(self.trigger.span, |input| input.span),
+                type_name: declared.and_then(|input| input.type_name.clone()),
+                value: None,
+                default: None,
+                // What nobody gives is left to the topology.
+                required: Some(no),
+                definition: declared.map_or(definition, |input| input.definition.clone()),
+            }
+        };
+        names.into_iter().map(input).collect()
+    }
+
+    /// What it does as a workflow, of one step.
+    pub(super) fn workflow(self, topology: &Topology) -> TopologyWorkflow {
+        let TopologyTrigger { name, span, activities, .. } = self.trigger;
+        let step = TopologyStep {
+            name: name.clone(),
+            span: *span,
+            target: None,
+            relationship: None,
+            operation_host: None,
+            filter: None,
+            activities: activities.clone(),
+            on_success: Vec::new(),
+            on_failure: Vec::new(),
+        };
+        TopologyWorkflow {
+            name: self.name(),
+            span: *span,
+            description: self.trigger.description.clone(),
+            metadata: Vec::new(),
+            inputs: self.inputs(topology),
+            preconditions: Vec::new(),
+            steps: vec![step],
+            implementation: None,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// What its activities are done for: what its policy targets, or else what it watches.
+    ///
+    /// # Errors
+    /// `unknown-element` where there is neither, and an activity needs it.
+    pub(super) fn targets(self, topology: &Topology) -> Result<Vec<TopologyElement>, Diagnostic> {
+        let mut targets: Vec<_> =
+            self.policy.targets.iter().filter_map(|target| target.element).collect();
+        if targets.is_empty() {
+            targets.extend(self.watched(topology));
+        }
+        let acts = self.trigger.activities.iter().any(|one| one.kind != ActivityKind::Inline);
+        if targets.is_empty() && acts {
+            let message = format!("`{}` has nothing to act on", self.name());
+            let error = Diagnostic::error(Code::UnknownElement, message).at(self.trigger.span);
+            let help = "name nodes or groups as `targets` of its policy";
+            return Err(error.section("3.6.22.3").help(help));
+        }
+        Ok(targets)
+    }
+
+    /// The node that it watches, where that is one, and no type of nodes.
+    fn watched(self, topology: &Topology) -> Option<TopologyElement> {
+        let element = self.trigger.monitored.as_ref()?.element?;
+        let TopologyElement::Node(node) = element else { return Some(element) };
+        let Some(name) = &self.trigger.requirement else { return Some(element) };
+        let mut relations = topology.node(node).relations.iter().map(|&id| topology.relation(id));
+        relations.find(|relation| relation.name == name.value)?.target.map(TopologyElement::Node)
+    }
+}
+
+/// The inputs for which a value asks, each once.
+fn asked(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Map(entries) => {
+            for (key, value) in entries.iter() {
+                match value.as_str().filter(|_| &**key == "get_input") {
+                    Some(name) if names.iter().any(|known| known == name) => {}
+                    Some(name) => names.push(name.to_owned()),
+                    None => asked(value, names),
+                }
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| asked(item, names)),
+        _ => {}
+    }
+}
