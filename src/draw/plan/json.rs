@@ -3,7 +3,7 @@
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    CallInput, ChangeClass, ChangeReason, ElementChange, Plan, PlanPartIndex, PlanStepIndex,
+    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex, PlanStepIndex,
     Simulation, StepHost, StepWork,
 };
 use crate::text::source::{SourceMap, Span};
@@ -333,7 +333,7 @@ impl<'p> Rest<'p> {
             host: self.host(step.host),
             state: super::words::reached(plan, step.work),
             after: plan.after(id).iter().map(|&before| plan.identifier(before)).collect(),
-            guard: written.map(|written| self.guards(written)).unwrap_or_default(),
+            guard: self.guards(id),
             place: span.and_then(|span| self.0.place(span)),
         }
     }
@@ -347,16 +347,13 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn guards(
-        &self,
-        written: &'p crate::orchestrate::plan::WorkflowStep,
-    ) -> Vec<GuardDocument<'p>> {
+    fn guards(&self, id: PlanStepIndex) -> Vec<GuardDocument<'p>> {
         let plan = self.0.plan;
-        let guard = |guard: &'p crate::orchestrate::plan::Guard| GuardDocument {
+        let guard = |guard: &'p Guard| GuardDocument {
             target: guard.element.map(|element| &*plan.element(element).identifier),
             condition: &guard.condition,
             place: self.0.place(guard.span),
         };
-        written.guards.iter().map(guard).collect()
+        plan.guards(id).iter().map(guard).collect()
     }
 }

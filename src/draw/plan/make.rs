@@ -60,8 +60,7 @@ fn guards(plan: &Plan, id: PlanStepIndex, out: &mut String) {
     if plan.step(id).is_handler {
         line(out, format_args!("# Only where another step fails."));
     }
-    let written = plan.step(id).activity.map(|(written, _)| &plan.workflow_steps[written as usize]);
-    for guard in written.into_iter().flat_map(|written| &written.guards) {
+    for guard in plan.guards(id) {
         line(out, format_args!("# Only if `{}`.", remark(&write_flow(&guard.condition))));
     }
 }

@@ -501,6 +501,19 @@ impl Plan {
         last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
     }
 
+    /// The step that somebody wrote of which a step is a part: its own, or the one that inlines the
+    /// generated workflow in which it is. A position in [`Plan::workflow_steps`].
+    pub fn written(&self, id: PlanStepIndex) -> Option<u32> {
+        let step = self.step(id);
+        let own = step.activity.map(|(written, _)| written);
+        own.or_else(|| self.scope_owners[step.scope.index()].map(|(_, written)| written))
+    }
+
+    /// What has to hold for a step to do anything.
+    pub fn guards(&self, id: PlanStepIndex) -> &[Guard] {
+        self.written(id).map_or(&[], |written| &self.workflow_steps[written as usize].guards)
+    }
+
     /// Whether anything in it is nobody's business.
     pub fn has_secrets(&self) -> bool {
         let mut inputs = self.calls.iter().flat_map(|call| &call.inputs);

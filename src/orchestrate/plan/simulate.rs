@@ -380,12 +380,10 @@ impl<'p> Simulator<'p> {
     /// Statement I6: whether what a step is told to look at lets it be done.
     fn may_pass(&mut self, id: PlanStepIndex) -> bool {
         let plan = self.plan;
-        let step = plan.step(id);
-        let Some((written, _)) = step.activity else { return true };
         let mut may = true;
-        for guard in &plan.workflow_steps[written as usize].guards {
+        for guard in plan.guards(id) {
             // An inlined workflow is guarded as a whole, when it begins.
-            let key = (step.scope.index(), guard.span, guard.element);
+            let key = (plan.step(id).scope.index(), guard.span, guard.element);
             let holds = match self.guards.get(&key) {
                 Some(&holds) => holds,
                 None => self.holds(guard).0,

@@ -285,8 +285,8 @@ impl<'p> Course<'p> {
 /// Steps with conditions: all that they do stands side by side.
 fn guarded(plan: &Plan) -> FxHashMap<usize, (u32, usize)> {
     let mut extents: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
-    for (position, step) in plan.steps.iter().enumerate() {
-        let Some((written, _)) = step.activity else { continue };
+    for (position, id) in plan.step_ids().enumerate() {
+        let Some(written) = plan.written(id) else { continue };
         if !plan.workflow_steps[written as usize].guards.is_empty() {
             extents.entry(written).or_insert((position, position)).1 = position;
         }
