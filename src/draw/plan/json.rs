@@ -8,6 +8,8 @@ use crate::orchestrate::plan::{
 };
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
+use elsa::FrozenMap;
+use rustc_hash::FxBuildHasher;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -45,7 +47,41 @@ impl<'p> PlanDocument<'p> {
 
     /// What names the plan: the digest of all the rest.
     pub fn digest(&self) -> String {
-        let text = serde_json::to_vec(&Rest(*self)).unwrap_or_default();
+        self.rest().digest()
+    }
+
+    fn rest(&self) -> Rest<'p> {
+        Rest { document: *self, names: PlanNames::of(self.plan), places: FrozenMap::default() }
+    }
+}
+
+/// The identifiers of everything, which stand wherever something waits for it.
+struct PlanNames {
+    steps: Vec<String>,
+    parts: Vec<String>,
+}
+
+impl PlanNames {
+    fn of(plan: &Plan) -> Self {
+        let parts = (0..plan.parts.len()).map(PlanPartIndex::new);
+        Self {
+            steps: plan.step_ids().map(|id| plan.identifier(id)).collect(),
+            parts: parts.map(|id| plan.part_identifier(id)).collect(),
+        }
+    }
+}
+
+/// All but the digest.
+struct Rest<'p> {
+    document: PlanDocument<'p>,
+    names: PlanNames,
+    /// Many steps have the place of their node.
+    places: FrozenMap<Span, String, FxBuildHasher>,
+}
+
+impl Rest<'_> {
+    fn digest(&self) -> String {
+        let text = serde_json::to_vec(self).unwrap_or_default();
         let mut name = String::from("sha256:");
         for byte in Sha256::digest(&text) {
             name.push_str(&format!("{byte:02x}"));
@@ -53,8 +89,9 @@ impl<'p> PlanDocument<'p> {
         name
     }
 
-    fn place(&self, span: Span) -> Option<String> {
-        (!span.is_detached()).then(|| self.sources.place(span))
+    fn place(&self, span: Span) -> Option<&str> {
+        let made = || self.places.insert(span, self.document.sources.place(span));
+        (!span.is_detached()).then(|| self.places.get(&span).unwrap_or_else(made))
     }
 }
 
@@ -64,13 +101,14 @@ impl Serialize for PlanDocument<'_> {
         struct Whole<'p> {
             plan: String,
             #[serde(flatten)]
-            rest: Rest<'p>,
+            rest: &'p Rest<'p>,
             #[serde(flatten)]
             simulation: Option<SimulationDocument<'p>>,
         }
         // The plan is the same, whatever may happen to it.
         let simulation = self.simulation.map(|it| SimulationDocument::of(self.plan, it));
-        Whole { plan: self.digest(), rest: Rest(*self), simulation }.serialize(serializer)
+        let rest = self.rest();
+        Whole { plan: rest.digest(), rest: &rest, simulation }.serialize(serializer)
     }
 }
 
@@ -86,9 +124,6 @@ impl Serialize for WorkflowInputs<'_> {
         serializer.collect_map(inputs)
     }
 }
-
-/// All but the digest.
-struct Rest<'p>(PlanDocument<'p>);
 
 #[derive(Serialize)]
 struct Summary {
@@ -111,17 +146,17 @@ impl Serialize for ClassCounts {
 
 #[derive(Serialize)]
 struct PartDocument<'p> {
-    id: String,
+    id: &'p str,
     class: &'p str,
-    after: Vec<String>,
+    after: Vec<&'p str>,
     states: Vec<&'p str>,
 }
 
 #[derive(Serialize)]
 struct StepDocument<'p> {
-    id: String,
+    id: &'p str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<String>,
+    part: Option<&'p str>,
     wave: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'p str>,
@@ -140,11 +175,11 @@ struct StepDocument<'p> {
     host: Option<Cow<'p, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'p str>,
-    after: Vec<String>,
+    after: Vec<&'p str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     guard: Vec<GuardDocument<'p>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
+    place: Option<&'p str>,
 }
 
 #[derive(Serialize)]
@@ -186,7 +221,7 @@ struct GuardDocument<'p> {
     target: Option<&'p str>,
     condition: &'p Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
+    place: Option<&'p str>,
 }
 
 #[derive(Serialize)]
@@ -206,38 +241,54 @@ struct ReasonDocument<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Cow<'p, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
+    place: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<&'p str>,
 }
 
 impl Serialize for Rest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let plan = self.0.plan;
+        let plan = self.document.plan;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("workflow", &plan.workflow)?;
         map.serialize_entry("generated", &plan.is_generated)?;
         if !plan.inputs.is_empty() {
-            map.serialize_entry("inputs", &WorkflowInputs(self.0))?;
+            map.serialize_entry("inputs", &WorkflowInputs(self.document))?;
         }
         map.serialize_entry("summary", &self.summary())?;
         if !plan.changes.is_empty() {
             let changes: Vec<_> = plan.changes.iter().map(|change| self.change(change)).collect();
             map.serialize_entry("changes", &changes)?;
         }
-        let parts: Vec<_> =
-            (0..plan.parts.len()).map(|index| self.part(PlanPartIndex::new(index))).collect();
-        map.serialize_entry("parts", &parts)?;
-        let steps: Vec<_> = plan.step_ids().map(|id| self.step(id)).collect();
-        map.serialize_entry("steps", &steps)?;
-        map.serialize_entry("redacted", &(plan.has_secrets() && !self.0.reveal))?;
+        map.serialize_entry("parts", &PartDocuments(self))?;
+        map.serialize_entry("steps", &StepDocuments(self))?;
+        map.serialize_entry("redacted", &(plan.has_secrets() && !self.document.reveal))?;
         map.end()
+    }
+}
+
+/// All parts, one at a time.
+struct PartDocuments<'r, 'p>(&'r Rest<'p>);
+
+impl Serialize for PartDocuments<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = (0..self.0.document.plan.parts.len()).map(PlanPartIndex::new);
+        serializer.collect_seq(parts.map(|id| self.0.part(id)))
+    }
+}
+
+/// All steps, one at a time.
+struct StepDocuments<'r, 'p>(&'r Rest<'p>);
+
+impl Serialize for StepDocuments<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.document.plan.step_ids().map(|id| self.0.step(id)))
     }
 }
 
 impl<'p> Rest<'p> {
     fn summary(&self) -> Summary {
-        let plan = self.0.plan;
+        let plan = self.document.plan;
         let count = |class| match plan.changes.is_empty() {
             true => {
                 let nodes = plan.parts.iter().filter(|part| part.class == class);
@@ -257,14 +308,14 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn change(&self, change: &'p ElementChange) -> ChangeDocument<'p> {
+    fn change(&self, change: &'p ElementChange) -> ChangeDocument<'_> {
         let reason = |reason: &'p ChangeReason| {
-            let is_hidden = reason.is_sensitive && !self.0.reveal;
+            let is_hidden = reason.is_sensitive && !self.document.reveal;
             ReasonDocument {
                 path: &reason.path,
                 from: reason.from.as_ref().map(|value| shown(value, is_hidden)),
                 to: reason.to.as_ref().map(|value| shown(value, is_hidden)),
-                place: reason.span.and_then(|span| self.0.place(span)),
+                place: reason.span.and_then(|span| self.place(span)),
                 because: reason.because.as_deref(),
             }
         };
@@ -275,15 +326,15 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn part(&self, id: PlanPartIndex) -> PartDocument<'p> {
-        let plan = self.0.plan;
+    fn part(&self, id: PlanPartIndex) -> PartDocument<'_> {
+        let plan = self.document.plan;
         let part = plan.part(id);
         let first = part.first.index();
         let steps = &plan.steps[first..first + part.steps as usize];
         PartDocument {
-            id: plan.part_identifier(id),
+            id: &self.names.parts[id.index()],
             class: part.class.as_str(),
-            after: part.after.iter().map(|&before| plan.part_identifier(before)).collect(),
+            after: part.after.iter().map(|&before| &*self.names.parts[before.index()]).collect(),
             states: steps
                 .iter()
                 .filter_map(|step| super::words::reached(plan, step.work))
@@ -291,8 +342,8 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn step(&self, id: PlanStepIndex) -> StepDocument<'p> {
-        let plan = self.0.plan;
+    fn step(&self, id: PlanStepIndex) -> StepDocument<'_> {
+        let plan = self.document.plan;
         let step = plan.step(id);
         let call = plan.call_of(id);
         let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
@@ -311,12 +362,12 @@ impl<'p> Rest<'p> {
         let span = span.or_else(|| Some(plan.element(step.element?).span));
         let inputs = call.into_iter().flat_map(|call| &call.inputs);
         let input = |input: &'p CallInput| InputDocument {
-            value: shown(&input.value, input.is_sensitive && !self.0.reveal),
+            value: shown(&input.value, input.is_sensitive && !self.document.reveal),
             from: &input.from,
         };
         StepDocument {
-            id: plan.identifier(id),
-            part: step.part.map(|part| plan.part_identifier(part)),
+            id: &self.names.steps[id.index()],
+            part: step.part.map(|part| &*self.names.parts[part.index()]),
             wave: step.wave,
             target: step.element.map(|element| &*plan.element(element).identifier),
             kind,
@@ -332,14 +383,14 @@ impl<'p> Rest<'p> {
             inputs: InputDocuments(inputs.map(|one| (&*one.name, input(one))).collect()),
             host: self.host(step.host),
             state: super::words::reached(plan, step.work),
-            after: plan.after(id).iter().map(|&before| plan.identifier(before)).collect(),
+            after: plan.after(id).iter().map(|&it| &*self.names.steps[it.index()]).collect(),
             guard: self.guards(id),
-            place: span.and_then(|span| self.0.place(span)),
+            place: span.and_then(|span| self.place(span)),
         }
     }
 
     fn host(&self, at: StepHost) -> Option<Cow<'p, str>> {
-        let plan = self.0.plan;
+        let plan = self.document.plan;
         match at {
             StepHost::Element(element) => Some((&*plan.element(element).identifier).into()),
             StepHost::Orchestrator => Some("ORCHESTRATOR".into()),
@@ -347,12 +398,12 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn guards(&self, id: PlanStepIndex) -> Vec<GuardDocument<'p>> {
-        let plan = self.0.plan;
+    fn guards(&self, id: PlanStepIndex) -> Vec<GuardDocument<'_>> {
+        let plan = self.document.plan;
         let guard = |guard: &'p Guard| GuardDocument {
             target: guard.element.map(|element| &*plan.element(element).identifier),
             condition: &guard.condition,
-            place: self.0.place(guard.span),
+            place: self.place(guard.span),
         };
         plan.guards(id).iter().map(guard).collect()
     }

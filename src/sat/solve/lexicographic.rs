@@ -23,12 +23,14 @@ use super::solver::{Recorded, SatSolver};
 use crate::sat::formula::Lit;
 
 /// Makes the solver find the model in which these literals are lexicographically least, false
-/// before true, given that there is a model. Whether that worked out before the limit.
+/// before true. Whether there is a model and that worked out before the limit.
 pub(super) fn lexicographic_minimum(preference: &[Lit], solver: &mut Recorded) -> bool {
     let mut guess = solver.take_guess(preference);
     let is_found = loop {
         guess.complete();
         match solver.search(&guess.decisions()) {
+            // Nothing was assumed that could be otherwise.
+            Some(false) if solver.core().is_empty() => break false,
             Some(false) => {
                 guess.learn(&solver.core().iter().map(|&decision| !decision).collect::<Vec<_>>());
             }

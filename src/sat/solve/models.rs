@@ -121,6 +121,10 @@ impl Models {
     /// which the first of these literals is true if it can be, then the second, ...: whatever the
     /// solver, it is the same where they decide all that is looked at.
     pub(crate) fn solve_least(&mut self, assumptions: &[Lit], toward: &[Lit]) -> bool {
+        if assumptions.is_empty() {
+            // Guessing finds out by itself.
+            return self.solve_toward(toward);
+        }
         let found = self.solve(assumptions);
         if found {
             self.solve_toward(&[assumptions, toward].concat());
@@ -128,13 +132,11 @@ impl Models {
         found
     }
 
-    /// Given that there is a model, finds one in which the first literal is true if it can be, then
-    /// the second, ...
-    pub(super) fn solve_toward(&mut self, literals: &[Lit]) {
-        lexicographic_minimum(
-            &literals.iter().map(|&literal| !literal).collect::<Vec<_>>(),
-            &mut self.solver,
-        );
+    /// Finds a model in which the first literal is true if it can be, then the second, ...; whether
+    /// there is one.
+    pub(super) fn solve_toward(&mut self, literals: &[Lit]) -> bool {
+        let preference: Vec<_> = literals.iter().map(|&literal| !literal).collect();
+        lexicographic_minimum(&preference, &mut self.solver)
     }
 
     pub(super) fn propagator(&self) -> Propagator {
