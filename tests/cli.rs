@@ -176,7 +176,7 @@ Compare and show:
   matrix        Show which elements are present with which preset
   graph         Draw the topology, a variant in it, or the difference between
                 two
-  report        Write a page with presets, topology, differences and a
+  report        Write a page with presets, topology, plans, differences and a
                 configurator
   types         List the types of a template, or show what one effectively is,
                 and where each part comes from

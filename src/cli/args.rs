@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Show which elements are present with which preset
     Matrix(MatrixArgs),
-    /// Write a page with presets, topology, differences and a configurator
+    /// Write a page with presets, topology, plans, differences and a configurator
     Report(ReportArgs),
     /// Plan what happens when a variant is deployed, undeployed, or runs one of its workflows
     ///
