@@ -2,6 +2,7 @@
 
 use super::value_source::{ValueOwner, ValueSource, sources};
 use super::{AssignedValue, NodeIndex, Topology, TopologyParameter, type_named};
+use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::value::Value;
 use crate::tosca::types::PropertyDefinition;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
@@ -32,6 +33,22 @@ pub(crate) fn of_definition(
         let id = types.find_in(Some(kind.span().file), Family::Data, kind.text()?)?;
         is_credential(id, types).then_some(true)
     })
+}
+
+/// What is wrong with the value of an input, called `what`; of one that is sensitive only that
+/// something is, for messages show values.
+pub(crate) fn told(
+    found: Vec<Diagnostic>,
+    definition: &PropertyDefinition<'_>,
+    types: &Types<'_>,
+    what: &str,
+) -> Vec<Diagnostic> {
+    let by_name = || is_sensitive_name(definition.named.name);
+    if found.is_empty() || !of_definition(definition, types).unwrap_or_else(by_name) {
+        return found;
+    }
+    let message = format!("{what} is sensitive, and has a value that its declaration rejects");
+    vec![Diagnostic::error(Code::InvalidInput, message).at(definition.named.key.span())]
 }
 
 fn is_credential(id: TypeId, types: &Types<'_>) -> bool {

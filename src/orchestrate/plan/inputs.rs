@@ -4,6 +4,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, write_flow};
+use crate::topology::sensitive::told;
 use crate::topology::{TopologyParameter, TopologyWorkflow};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::types::schemas::Schemas;
@@ -43,10 +44,10 @@ pub(super) fn input_values(
     for input in &workflow.inputs {
         let value = match given.iter().rfind(|given| given.name == input.name) {
             Some(given) => {
-                wrong.0.extend(check(input, given, &schemas));
+                wrong.0.extend(check(input, given, &schemas, types));
                 Some(given.value.clone())
             }
-            None => default(workflow, input, &schemas, wrong),
+            None => default(workflow, input, (&schemas, types), wrong),
         };
         values.extend(value.map(|value| (input.name.clone(), value)));
     }
@@ -58,12 +59,16 @@ fn check(
     input: &TopologyParameter,
     given: &GivenInput,
     schemas: &Schemas<'_, '_>,
+    types: &Types<'_>,
 ) -> Vec<Diagnostic> {
     let Some(value) = document(&given.value, FileId::DETACHED) else { return Vec::new() };
-    let found = with_definition(input, |definition| match (given.places, definition.expected()) {
-        (None, _) => check_given(value.root(), definition, schemas, "an input of a workflow"),
-        (Some(_), Some(schema)) => check_value(value.root(), schema, schemas).diagnostics,
-        (Some(_), None) => Vec::new(),
+    let found = with_definition(input, |definition| {
+        let found = match (given.places, definition.expected()) {
+            (None, _) => check_given(value.root(), definition, schemas, "an input of a workflow"),
+            (Some(_), Some(schema)) => check_value(value.root(), schema, schemas).diagnostics,
+            (Some(_), None) => Vec::new(),
+        };
+        told(found, definition, types, "it")
     });
     let at = |error| match given.places {
         Some([_, place]) => Diagnostic { labels: Vec::new(), ..error }.at(place),
@@ -80,7 +85,7 @@ fn check(
 fn default(
     workflow: &TopologyWorkflow,
     input: &TopologyParameter,
-    schemas: &Schemas<'_, '_>,
+    (schemas, types): (&Schemas<'_, '_>, &Types<'_>),
     wrong: &mut Diagnostics,
 ) -> Option<Value> {
     let is_optional =
@@ -89,7 +94,7 @@ fn default(
         Some(value) => {
             let (name, places) = (input.name.clone(), Some([input.span, value.span]));
             let given = GivenInput { name, value: value.value.clone(), places };
-            wrong.0.extend(check(input, &given, schemas));
+            wrong.0.extend(check(input, &given, schemas, types));
             Some(given.value)
         }
         None if is_optional => None,

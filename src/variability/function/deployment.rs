@@ -4,6 +4,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
+use crate::topology::sensitive::told;
 use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::check_given;
@@ -60,7 +61,7 @@ pub(crate) fn assign<'t>(
                 if let Some(&(id, parameter)) =
                     inputs.iter().rev().find(|&&(id, _)| presence.is(id))
                 {
-                    found = check(parameter, value, &schemas);
+                    found = check(parameter, value, &schemas, types);
                     assigned.insert(id, value.to_value());
                 }
             }
@@ -105,10 +106,16 @@ fn entries<'d>(
 }
 
 /// What is wrong with a value.
-fn check(parameter: &Parameter<'_>, value: Node<'_>, schemas: &Schemas<'_, '_>) -> Vec<Diagnostic> {
+fn check(
+    parameter: &Parameter<'_>,
+    value: Node<'_>,
+    schemas: &Schemas<'_, '_>,
+    types: &Types<'_>,
+) -> Vec<Diagnostic> {
     // What is wrong with the declaration is said by validating.
     let definition = parameter.declared.parameter_definition(&mut Diagnostics::default());
-    check_given(value, &definition, schemas, "a deployment input")
+    let found = check_given(value, &definition, schemas, "a deployment input");
+    told(found, &definition, types, "it")
 }
 
 /// Says which input it is about, for want of a place.
