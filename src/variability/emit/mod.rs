@@ -121,6 +121,15 @@ enum OutputSite {
     Element(ElementId),
 }
 
+/// A relation that may use a relationship template.
+struct RelationshipUser<'e, 'a> {
+    /// That of the template.
+    position: usize,
+    /// When the relation is written.
+    when: Formula,
+    relation: &'e RelationElement<'a>,
+}
+
 fn key(key: Node<'_>) -> OutKey<'_> {
     OutKey::Source(key)
 }
@@ -624,18 +633,15 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
 
     fn relationships(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
-        let mut users = vec![Vec::new(); graph.template.relationships.len()];
-        let named = graph.relations.iter();
-        for relation in named.filter(|relation| relation.requirement.relationship.is_some()) {
-            let position =
-                relation.relationship.and_then(|template| graph.relationship_named(template.name));
-            position.into_iter().for_each(|position| users[position].push(relation));
-        }
+        let users = self.users_of_relationships();
         let mut entries = Vec::new();
         let own = graph.template.relationships.iter();
         for template in own.filter(|own| !graph.template.is_imported(own.key.span())) {
-            let position = graph.relationship_named(template.name);
-            let users = position.map_or(&[][..], |position| &users[position]);
+            let users = graph.relationship_named(template.name).map_or(&[][..], |position| {
+                let start = users.partition_point(|user| user.position < position);
+                let count = users[start..].partition_point(|user| user.position == position);
+                &users[start..start + count]
+            });
             if let Some(value) = self.used_relationship(template.value, users) {
                 entries.push((key(template.key), value));
             }
@@ -643,22 +649,40 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some(entries, like)
     }
 
+    /// The relations that may use relationship templates, by the positions of these.
+    fn users_of_relationships(&mut self) -> Vec<RelationshipUser<'e, 'a>> {
+        let graph = self.graph;
+        let mut users = Vec::with_capacity(graph.template.relationships.len());
+        for relation in &graph.relations {
+            let named =
+                relation.relationship.filter(|_| relation.requirement.relationship.is_some());
+            let Some(template) = named else { continue };
+            // A relation is written at its source.
+            let ends = [relation.id, graph.node(relation.source).id].map(|id| self.when(id));
+            let when = self.both(ends[0], ends[1]);
+            if when != Formula::FALSE
+                && let Some(position) = graph.relationship_named(template.name)
+            {
+                users.push(RelationshipUser { position, when, relation });
+            }
+        }
+        users.sort_by_key(|user| user.position);
+        users
+    }
+
     /// A relationship template as the last of the relations that use it has it.
     fn used_relationship(
         &mut self,
         value: Node<'a>,
-        users: &[&RelationElement<'a>],
+        users: &[RelationshipUser<'_, 'a>],
     ) -> Option<Out<'a>> {
         let mut cases = Vec::new();
         let mut open = Formula::TRUE;
-        for relation in users.iter().rev() {
-            // A relation is written at its source.
-            let ends = [relation.id, self.graph.node(relation.source).id].map(|id| self.when(id));
-            let used = self.evaluator.arena.and(ends);
-            let when = self.both(open, used);
-            open = self.both(open, !used);
+        for user in users.iter().rev() {
+            let when = self.both(open, user.when);
+            open = self.both(open, !user.when);
             if when != Formula::FALSE {
-                cases.push((when, self.relationship(relation, value)));
+                cases.push((when, self.relationship(user.relation, value)));
             }
             if open == Formula::FALSE {
                 break;
