@@ -746,6 +746,23 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.cases(vec![(!told, string(DEFAULT_ARTIFACT_TYPE))])
     }
 
+    /// The body of a group or policy: its type and properties, and what else `emit` makes.
+    fn described(
+        &mut self,
+        id: ElementId,
+        value: Node<'a>,
+        properties: &[ElementId],
+        mut emit: impl FnMut(&mut Self, &'a str, Node<'a>) -> Option<Out<'a>>,
+    ) -> Out<'a> {
+        self.within(OutputSite::Element(id), |this| {
+            this.body(value, |this, keyword, value| match keyword {
+                "type" => this.type_of(id, value, &[]),
+                "properties" => this.properties(properties, value),
+                _ => emit(this, keyword, value),
+            })
+        })
+    }
+
     fn groups(&mut self, like: Node<'a>) -> Option<Out<'a>> {
         let graph = self.graph;
         let mut entries = Vec::new();
@@ -754,15 +771,15 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             if when == Formula::FALSE {
                 continue;
             }
-            let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(group.id, value, &[]),
-                "properties" => this.properties(&group.properties, value),
-                "members" => this.members(&group.members, value),
-                _ => Some(this.source(value)),
-            };
-            let body = self.within(OutputSite::Element(group.id), |this| {
-                this.body(group.group.declared.value, body)
-            });
+            let body = self.described(
+                group.id,
+                group.group.declared.value,
+                &group.properties,
+                |this, keyword, value| match keyword {
+                    "members" => this.members(&group.members, value),
+                    _ => Some(this.source(value)),
+                },
+            );
             entries.push((key(group.group.declared.key), self.under(when, body)));
         }
         self.some(entries, like)
@@ -833,15 +850,15 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             if when == Formula::FALSE {
                 continue;
             }
-            let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(policy.id, value, &[]),
-                "properties" => this.properties(&policy.properties, value),
-                "targets" => this.targets(&policy.targets, value),
-                _ => Some(this.source(value)),
-            };
-            let body = self.within(OutputSite::Element(policy.id), |this| {
-                this.body(policy.policy.declared.value, body)
-            });
+            let body = self.described(
+                policy.id,
+                policy.policy.declared.value,
+                &policy.properties,
+                |this, keyword, value| match keyword {
+                    "targets" => this.targets(&policy.targets, value),
+                    _ => Some(this.source(value)),
+                },
+            );
             let item = like.items().nth(graph.element(policy.id).index as usize);
             let body = map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like));
             items.push((item, self.under(when, body)));
