@@ -76,7 +76,7 @@ pub mod validate;
 mod variability;
 
 pub use explore::{matrix, outline};
-pub use orchestrate::plan;
+pub use orchestrate::{instance, plan};
 pub use resolver::Resolver;
 pub use sat::progress;
 pub use sat::solve::SolverKind;

@@ -1,0 +1,14 @@
+//! Instances: what is deployed, what has happened to it, and what has to happen next (seed "instance
+//! model").
+//!
+//! Not promised: may change with any version.
+
+mod event;
+mod model;
+
+pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
+pub use model::{
+    ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
+    NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
+    StepStatus, relation_identifier,
+};
