@@ -11,7 +11,7 @@ use bpmn::{Process, Rules as Play};
 use cuvee::Resolver;
 use cuvee::draw::plan::PlanDocument;
 use cuvee::explore::Answer;
-use cuvee::plan::{Adaptation, OrderOptions, PartKind, Plan, PlanQuery, StepHost};
+use cuvee::plan::{Adaptation, OrderOptions, PartKind, Plan, PlanPart, PlanQuery, StepHost};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -574,13 +574,74 @@ fn updates(from: &Model, to: &Model, plan: &Plan) {
         }
     }
     let order = Reach::of(names, |piece| before[piece].clone());
+    // A relation that nothing is done for hands on what it would wait for.
+    let parts_of = |piece: &str| -> Vec<String> {
+        let is_end = |(one, other): &&(String, String)| match piece.ends_with("/wire") {
+            true => other == piece,
+            false => one == piece,
+        };
+        let ends = pieces.iter().filter(is_end);
+        let ends = ends.map(|(one, other)| if one == piece { other } else { one }.clone());
+        let all = if update.has(piece) { vec![piece.to_owned()] } else { ends.collect() };
+        all.into_iter().filter(|part| update.has(part)).collect()
+    };
     for (wire, unwire) in &wishes {
         if !order.is_before(index[unwire], index[wire]) {
-            update.in_order(wire, unwire);
+            for (one, other) in parts_of(wire)
+                .iter()
+                .flat_map(|one| parts_of(unwire).into_iter().map(move |other| (one.clone(), other)))
+            {
+                update.in_order(&one, &other);
+            }
         }
     }
-    for part in update.plan.parts.iter().filter(|part| part.kind == PartKind::Up) {
+    for part in plan.parts.iter().filter(|part| part.kind == PartKind::Up) {
         assert!(part.steps > 0);
+    }
+    let is_wished = |(wire, unwire): &(String, String)| {
+        wishes.contains(&(wire.clone(), unwire.clone()))
+            && !order.is_before(index[unwire], index[wire])
+    };
+    for part in plan.parts.iter().filter(|part| part.kind == PartKind::Turn) {
+        turns(&update, part, &wishes, &is_wished, &parts_of);
+    }
+}
+
+/// A turn says nothing that is no wish, and saves waits.
+fn turns(
+    update: &Update<'_>,
+    turn: &PlanPart,
+    wishes: &[(String, String)],
+    is_wished: &dyn Fn(&(String, String)) -> bool,
+    parts_of: &dyn Fn(&str) -> Vec<String>,
+) {
+    let name = |part: &PlanPart| {
+        let element = update.plan.element(part.element.unwrap());
+        format!("{}/{}", element.identifier, part.kind.as_str())
+    };
+    let own = name(turn);
+    let source = &own[own.find(".node.").unwrap()..own.rfind('/').unwrap()];
+    let before: BTreeSet<_> = turn.after.iter().map(|&part| name(update.plan.part(part))).collect();
+    let follows =
+        |part: &&PlanPart| part.after.iter().any(|&before| name(update.plan.part(before)) == own);
+    let after: BTreeSet<_> = update.plan.parts.iter().filter(follows).map(name).collect();
+    let of = |pick: fn(&(String, String)) -> &String, among: &BTreeSet<String>| {
+        let pieces: BTreeSet<_> = wishes.iter().map(pick).cloned().collect();
+        let is_there = |piece: &String| {
+            let (there, is_own) = (parts_of(piece), piece.contains(&format!("{source}/")));
+            is_own && !there.is_empty() && there.iter().all(|part| among.contains(part))
+        };
+        let pieces: Vec<_> = pieces.into_iter().filter(is_there).collect();
+        let parts: BTreeSet<_> = pieces.iter().flat_map(|piece| parts_of(piece)).collect();
+        assert_eq!(&parts, among, "{own}");
+        pieces
+    };
+    let (coming, going) = (of(|wish| &wish.0, &before), of(|wish| &wish.1, &after));
+    assert!(coming.len() * going.len() > coming.len() + going.len(), "{own} is in vain");
+    for wire in &coming {
+        for unwire in &going {
+            assert!(is_wished(&(wire.clone(), unwire.clone())), "{own}: {unwire} before {wire}");
+        }
     }
 }
 
@@ -707,6 +768,24 @@ fn two_topologies() -> impl Strategy<Value = (Model, Model)> {
     })
 }
 
+type LinkSeeds = Vec<(u8, u16)>;
+
+/// Likewise, with a node that keeps running while its relations are others.
+fn exchange() -> impl Strategy<Value = (Model, Model)> {
+    let links = || vec((any::<u8>(), 0_u16..512), 0..6);
+    let nodes = vec((node(), node(), prop::bool::weighted(0.4)), 2..9);
+    (nodes, links(), links()).prop_map(|(seeds, old, new)| {
+        let source = |links: &LinkSeeds| (2, 0, 31, 0, links.clone(), true);
+        let order: Vec<_> = (0..=seeds.len()).collect();
+        let later = |(old, new, differs): &(NodeSeed, NodeSeed, bool)| {
+            if *differs { new.clone() } else { old.clone() }
+        };
+        let from: Vec<_> = seeds.iter().map(|seed| seed.0.clone()).chain([source(&old)]).collect();
+        let to: Vec<_> = seeds.iter().map(later).chain([source(&new)]).collect();
+        (model(&from, &order), model(&to, &order))
+    })
+}
+
 fn cases() -> ProptestConfig {
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 96 };
@@ -777,6 +856,15 @@ proptest! {
         }
     }
 
+    /// Statement U3 where a source leaves several targets for several others.
+    #[test]
+    fn all_that_comes_does_so_before_anything_of_its_name_goes((from, to) in exchange()) {
+        for parallel_hosts in [false, true] {
+            updates(&from, &to, &from.adapt(&to, parallel_hosts));
+            plays_as_it_waits(&from.adapted(&to, parallel_hosts));
+        }
+    }
+
     /// W7: of BPMN, on the whole way from a template to its process.
     #[test]
     fn processes_play_as_plans_wait((from, to) in two_topologies()) {
@@ -800,4 +888,37 @@ proptest! {
             }
         }
     }
+}
+
+/// Statement U3 is linear in what is written, though everything that goes comes after everything
+/// that comes.
+#[test]
+fn many_relations_are_exchanged_with_few_waits() {
+    let count = 60;
+    let source = |target: &dyn Fn(usize) -> usize| {
+        let links = (0..count).map(|link| Link {
+            target: target(link),
+            operations: vec!["add_target", "remove_target"],
+        });
+        Node {
+            kind: Kind::Plain,
+            host: None,
+            operations: Vec::new(),
+            version: 0,
+            links: links.collect(),
+        }
+    };
+    let all = |links: Node| {
+        let plain = Node { links: Vec::new(), ..links.clone() };
+        let nodes = (0..2 * count).map(|rank| (rank, plain.clone())).chain([(2 * count, links)]);
+        let names = (0..=2 * count).map(|rank| format!("n{rank}"));
+        Model { nodes: nodes.collect(), names: names.collect(), order: (0..=2 * count).collect() }
+    };
+    let (from, to) = (all(source(&|link| link)), all(source(&|link| link + count)));
+    let plan = from.adapt(&to, true);
+    updates(&from, &to, &plan);
+    assert_eq!(plan.step_ids().map(|id| plan.after(id).len()).sum::<usize>(), 2 * count);
+    let make = cuvee::draw::plan::make(&plan, false);
+    // As a goal, among what is none but by name, with its own rule, and where it is waited for.
+    assert_eq!(make.matches("/add_target").count(), 4 * count, "{make}");
 }

@@ -128,13 +128,14 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     let name = step.element.map(|id| element(plan, id));
     // What acts on nothing is told by its own name.
     let name = name.or_else(|| written.map(|written| written.name.clone()));
-    let does = if kind == BoxKind::Nothing && name.is_some() { "" } else { operation(plan, id) };
+    let is_empty = kind == BoxKind::Nothing && step.work != StepWork::Turn;
+    let does = if is_empty && name.is_some() { "" } else { operation(plan, id) };
     let title = format!("{} {does}", name.unwrap_or_default()).trim().to_owned();
     let at = host(plan, step.host).map(|host| format!(" on {host}")).unwrap_or_default();
     let detail = match kind {
         BoxKind::Delegate => "by the orchestrator".to_owned(),
         BoxKind::Call => format!("{}{at}", implementation(plan, id)).trim().to_owned(),
-        BoxKind::Nothing if step.element.is_some() => "nothing to run".to_owned(),
+        BoxKind::Nothing if is_empty && step.element.is_some() => "nothing to run".to_owned(),
         BoxKind::Nothing | BoxKind::State => String::new(),
     };
     let identifier = plan.identifier(id);

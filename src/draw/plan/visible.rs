@@ -34,8 +34,8 @@ impl VisibleSteps {
     }
 }
 
-/// The turn stays, though nothing is done in it: all that comes waits for all that goes, and without
-/// it each of the one for each of the other.
+/// A turn stays, though nothing is done in it: all that comes waits for all that goes, or the other
+/// way round, and without it each of the one for each of the other.
 fn is_kept(is_shown: bool, work: StepWork) -> bool {
     is_shown || work == StepWork::Turn
 }

@@ -1,5 +1,6 @@
 //! What steps act on, as plans name it.
 
+use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::model::{InstanceCount, PlanElement, PlanElementIndex, PlanElementKind};
 use crate::text::value::Value;
@@ -8,24 +9,26 @@ use crate::topology::{GroupIndex, NodeIndex, RelationIndex, Topology, TopologyNo
 /// A node of a topology.
 pub(super) fn node(
     builder: &mut PlanBuilder,
-    topology: &Topology,
+    behaviors: &Behaviors<'_, '_>,
     id: NodeIndex,
 ) -> PlanElementIndex {
+    let topology = behaviors.topology;
     let node = topology.node(id);
     let name = (topology.node_identifier(id), node.name.clone());
     builder.element(name, |name| PlanElement {
         count: count(node),
         is_there: is_selected(node),
-        ..PlanElement::new(name, PlanElementKind::Node, node.span)
+        ..PlanElement::new(name, PlanElementKind::Node, behaviors.place(node.span))
     })
 }
 
 /// A relation of a topology.
 pub(super) fn relation(
     builder: &mut PlanBuilder,
-    topology: &Topology,
+    behaviors: &Behaviors<'_, '_>,
     id: RelationIndex,
 ) -> PlanElementIndex {
+    let topology = behaviors.topology;
     let relation = topology.relation(id);
     let name = |node: NodeIndex| &*topology.node(node).name;
     let (source, target) = (name(relation.source), relation.target.map(name));
@@ -37,7 +40,7 @@ pub(super) fn relation(
             source: source.to_owned(),
             target: target.map(str::to_owned),
         };
-        PlanElement::new(name, kind, relation.span)
+        PlanElement::new(name, kind, behaviors.place(relation.span))
     })
 }
 

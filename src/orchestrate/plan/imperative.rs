@@ -163,10 +163,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn element(&mut self, element: TopologyElement) -> PlanElementIndex {
         let topology = self.topology();
         match element {
-            TopologyElement::Node(node) => elements::node(self.builder, topology, node),
+            TopologyElement::Node(node) => elements::node(self.builder, self.behaviors, node),
             TopologyElement::Group(group) => elements::group(self.builder, topology, group),
             TopologyElement::Relation(relation) => {
-                elements::relation(self.builder, topology, relation)
+                elements::relation(self.builder, self.behaviors, relation)
             }
         }
     }

@@ -31,12 +31,12 @@ fn knowing(
     let topology = behaviors.topology;
     match subject {
         TopologyElement::Node(node) => {
-            let element = elements::node(builder, topology, node);
+            let element = elements::node(builder, behaviors, node);
             know(builder, element, names, |name| behaviors.attribute(node, name));
             element
         }
         TopologyElement::Relation(relation) => {
-            let element = elements::relation(builder, topology, relation);
+            let element = elements::relation(builder, behaviors, relation);
             know(builder, element, names, |name| behaviors.relation_attribute(relation, name));
             element
         }

@@ -19,6 +19,7 @@ mod condition;
 mod content;
 mod declarative;
 mod elements;
+mod exchange;
 mod flow;
 mod imperative;
 mod inputs;

@@ -258,7 +258,8 @@ pub enum PartKind {
     Wire,
     /// The target of a relation of a source that keeps running has changed.
     Changed,
-    /// All that goes has gone, and what comes has not begun.
+    /// All that goes has gone, and what comes has not begun; of a relation, the other way round: all
+    /// that comes of its name at its source has come, and what goes has not begun.
     Turn,
 }
 
@@ -345,7 +346,7 @@ pub enum StepWork {
     Delegate(u32),
     /// Something else runs the whole workflow.
     External,
-    /// All that goes has gone.
+    /// Nothing: all that comes, or goes, waits for it instead of for all that goes, or comes.
     Turn,
     /// Nothing but what it waits for.
     Nothing,

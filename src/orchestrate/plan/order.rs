@@ -2,6 +2,7 @@
 //! O5 and U3).
 
 use super::behavior::Behaviors;
+use super::exchange::Exchange;
 use super::sort::sorted;
 use super::weave::Scene;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -23,8 +24,10 @@ pub(super) enum Piece {
     Up(NodeIndex),
     /// A relation of the topology that comes.
     Wire(RelationIndex),
-    /// A relation of the topology that comes.
+    /// A relation of the topology whose target has changed.
     Changed(RelationIndex),
+    /// All that comes of a relation's name has come, so that those go of which it is the first.
+    Exchange(RelationIndex),
 }
 
 /// One piece comes after another one.
@@ -53,26 +56,47 @@ impl ScenePieces {
         pieces.before.resize(pieces.all.len(), Vec::new());
         let index: FxHashMap<_, _> =
             pieces.all.iter().enumerate().map(|(index, &piece)| (piece, index)).collect();
+        let exchanges = Exchange::all(scene, &index);
         PieceOrder { pieces: &mut pieces, index, scene }.link();
-        let ranks = pieces.ranks(scene);
-        pieces.order = pieces.sorted(&ranks);
+        let firm = pieces.all.len();
+        exchanges.iter().for_each(|exchange| pieces.exchange(exchange));
+        pieces.order = pieces.sorted(scene);
         if pieces.order.len() < pieces.all.len() {
             // A relation may go before another one comes, where it would otherwise never.
-            pieces.give_up_wishes();
-            pieces.order = pieces.sorted(&ranks);
+            pieces.give_up_wishes(firm, exchanges);
+            pieces.order = pieces.sorted(scene);
         }
         if pieces.order.len() < pieces.all.len() { Err(cycles(scene)) } else { Ok(pieces) }
     }
 
-    /// Leaves out the wishes that close a cycle, and no others.
-    fn give_up_wishes(&mut self) {
+    /// Lets relations go after others of their name have come: better so, but not where it would
+    /// close a cycle.
+    fn exchange(&mut self, exchange: &Exchange) {
+        let wish = |&piece: &usize| Before { piece: piece as u32, is_late: false, is_wish: true };
+        let mut coming: Vec<_> = exchange.coming.iter().map(wish).collect();
+        if exchange.has_turn()
+            && let Some(&Piece::Unwire(first)) = exchange.going.first().map(|&one| &self.all[one])
+        {
+            let turn = self.all.len();
+            self.all.push(Piece::Exchange(first));
+            self.before.push(std::mem::replace(&mut coming, vec![wish(&turn)]));
+        }
+        for &going in &exchange.going {
+            self.before[going].extend(&coming);
+        }
+    }
+
+    /// Leaves out the wishes that close a cycle, and no others. They stand behind all that is firm.
+    fn give_up_wishes(&mut self, firm: usize, exchanges: Vec<Exchange>) {
         let edge = |before: &Before| (before.piece as usize, ());
         let edges: Vec<Vec<_>> =
             self.before.iter().map(|before| before.iter().map(edge).collect()).collect();
         let knots = components(&edges);
-        for (index, before) in self.before.iter_mut().enumerate() {
-            before.retain(|one| !one.is_wish || knots[one.piece as usize] != knots[index]);
-        }
+        self.all.truncate(firm);
+        self.before.truncate(firm);
+        self.before.iter_mut().for_each(|before| before.retain(|one| !one.is_wish));
+        let untied = exchanges.into_iter().flat_map(|exchange| exchange.untied(&knots));
+        untied.for_each(|exchange| self.exchange(&exchange));
     }
 
     /// The pieces that one comes after, as a whole or only in part.
@@ -86,9 +110,11 @@ impl ScenePieces {
         let node = |piece: Piece| match piece {
             Piece::Down(node) => scene.down.as_ref().map(|side| side.nodes[node.index()].0),
             Piece::Up(node) => scene.up.as_ref().map(|side| side.nodes[node.index()].0),
-            Piece::Unwire(relation) => scene.down.as_ref().map(|side| {
-                side.nodes[side.behaviors.topology.relation(relation).source.index()].0
-            }),
+            Piece::Unwire(relation) | Piece::Exchange(relation) => {
+                scene.down.as_ref().map(|side| {
+                    side.nodes[side.behaviors.topology.relation(relation).source.index()].0
+                })
+            }
             Piece::Wire(relation) | Piece::Changed(relation) => scene.up.as_ref().map(|side| {
                 side.nodes[side.behaviors.topology.relation(relation).source.index()].0
             }),
@@ -99,7 +125,8 @@ impl ScenePieces {
     }
 
     /// As many as can be put in order.
-    fn sorted(&self, ranks: &[(u32, Piece)]) -> Vec<usize> {
+    fn sorted(&self, scene: &Scene<'_, '_, '_, '_>) -> Vec<usize> {
+        let ranks = self.ranks(scene);
         let before = |index: usize| self.before[index].iter().map(|one| one.piece as usize);
         sorted(self.all.len(), before, |index| ranks[index])
     }
@@ -144,13 +171,13 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
     }
 
     /// Lets one piece come after another one, where both are there.
-    fn after(&mut self, piece: Piece, before: Piece, is_late: bool, is_wish: bool) {
+    fn after(&mut self, piece: Piece, before: Piece, is_late: bool) {
         if let (Some(&piece), Some(&before)) = (self.index.get(&piece), self.index.get(&before)) {
             let known = &mut self.pieces.before[piece];
             // Relations of one node stand side by side, so what is there already was met last.
             let is_known = |one: &Before| one.piece as usize == before && one.is_late == is_late;
             if !known.last().is_some_and(is_known) {
-                known.push(Before { piece: before as u32, is_late, is_wish });
+                known.push(Before { piece: before as u32, is_late, is_wish: false });
             }
         }
     }
@@ -163,14 +190,14 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
             let (source, target) = ends(topology, relation);
             let Some(target) = target else { continue };
             if !side.is_ignored[relation.index()] && side.behaviors.is_ordering(relation) {
-                self.after(Piece::Down(target), Piece::Down(source), false, false);
+                self.after(Piece::Down(target), Piece::Down(source), false);
             }
         }
         for &relation in &side.wires {
             let (source, target) = ends(topology, relation);
-            self.after(Piece::Down(source), Piece::Unwire(relation), false, false);
+            self.after(Piece::Down(source), Piece::Unwire(relation), false);
             if let Some(target) = target {
-                self.after(Piece::Down(target), Piece::Unwire(relation), false, false);
+                self.after(Piece::Down(target), Piece::Unwire(relation), false);
             }
         }
     }
@@ -186,25 +213,24 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
                 let is_late = self.scene.is_relaxed
                     && side.behaviors.is_connection(relation)
                     && side.behaviors.delegation(source).is_none();
-                self.after(Piece::Up(source), Piece::Up(target), is_late, false);
+                self.after(Piece::Up(source), Piece::Up(target), is_late);
             }
         }
         for &relation in &side.wires {
             let (source, target) = ends(topology, relation);
-            self.after(Piece::Wire(relation), Piece::Up(source), false, false);
+            self.after(Piece::Wire(relation), Piece::Up(source), false);
             if let Some(target) = target {
-                self.after(Piece::Wire(relation), Piece::Up(target), false, false);
+                self.after(Piece::Wire(relation), Piece::Up(target), false);
             }
         }
         for &relation in &side.changed {
             if let (_, Some(target)) = ends(topology, relation) {
-                self.after(Piece::Changed(relation), Piece::Up(target), false, false);
+                self.after(Piece::Changed(relation), Piece::Up(target), false);
             }
         }
     }
 
-    /// Each node goes before it comes; a relation comes, if it can, before another one of that name
-    /// goes.
+    /// Each node goes before it comes, and all goes before all comes where that is asked for.
     fn turning(&mut self) {
         let (Some(down), Some(up)) = (&self.scene.down, &self.scene.up) else { return };
         let mut coming = FxHashMap::default();
@@ -213,32 +239,15 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
         }
         for index in 0..down.extents.len() {
             if let Some(&node) = coming.get(&down.nodes[index].0) {
-                self.after(Piece::Up(node), Piece::Down(NodeIndex::new(index)), false, false);
-            }
-        }
-        let mut wires: FxHashMap<_, Vec<RelationIndex>> = FxHashMap::default();
-        for &relation in &up.wires {
-            let said = up.behaviors.topology.relation(relation);
-            let key = (up.nodes[said.source.index()].0, &*said.name);
-            wires.entry(key).or_default().push(relation);
-        }
-        for &relation in &down.wires {
-            let said = down.behaviors.topology.relation(relation);
-            let key = (down.nodes[said.source.index()].0, &*said.name);
-            for &wire in wires.get(&key).into_iter().flatten() {
-                if !self.scene.removals_first {
-                    self.after(Piece::Unwire(relation), Piece::Wire(wire), false, true);
-                }
+                self.after(Piece::Up(node), Piece::Down(NodeIndex::new(index)), false);
             }
         }
         if self.scene.removals_first {
             for piece in self.pieces.all.clone() {
                 match piece {
-                    Piece::Down(_) | Piece::Unwire(_) => {
-                        self.after(Piece::Turn, piece, false, false);
-                    }
+                    Piece::Down(_) | Piece::Unwire(_) => self.after(Piece::Turn, piece, false),
                     Piece::Turn => {}
-                    _ => self.after(piece, Piece::Turn, false, false),
+                    _ => self.after(piece, Piece::Turn, false),
                 }
             }
         }

@@ -568,7 +568,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let (from, to) = (self.from.topology(), self.to.topology());
         let new: Vec<_> = to
             .node_ids()
-            .map(|id| (elements::node(builder, to, id), self.classes[id.index()]))
+            .map(|id| (elements::node(builder, self.to.behaviors, id), self.classes[id.index()]))
             .collect();
         let mut old = vec![None; from.nodes.len()];
         for (index, was) in self.pairs.nodes.iter().enumerate() {
@@ -578,10 +578,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
         let old = from.node_ids().zip(old).map(|(id, known)| {
             known.unwrap_or_else(|| {
-                let element = elements::node(builder, from, id);
-                let span = &mut builder.plan.elements[element.index()].span;
-                *span = self.from.behaviors.place(*span);
-                (element, ChangeClass::Remove)
+                (elements::node(builder, self.from.behaviors, id), ChangeClass::Remove)
             })
         });
         [old.collect(), new]

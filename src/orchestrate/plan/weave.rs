@@ -107,6 +107,8 @@ struct CurrentPiece {
     stage: usize,
     /// What the piece waits for as a whole, as far as it has come, in the order of the plan.
     waits: Vec<PlanStepIndex>,
+    /// The turns among that, which stand for all that they wait for.
+    turns: Vec<PlanStepIndex>,
     /// The steps that the next one waits for.
     last: Vec<PlanStepIndex>,
 }
@@ -129,18 +131,24 @@ type Both = [Operation; 2];
 const BEFORE: Both = [Operation::PreConfigureSource, Operation::PreConfigureTarget];
 const BEHIND: Both = [Operation::PostConfigureSource, Operation::PostConfigureTarget];
 const ADD: Both = [Operation::AddTarget, Operation::AddSource];
-const REMOVE: Both = [Operation::RemoveTarget, Operation::RemoveSource];
+pub(super) const REMOVE: Both = [Operation::RemoveTarget, Operation::RemoveSource];
+/// What happens to relations that order nothing.
+const WHOLE: [Operation; 6] = [BEFORE[0], BEFORE[1], BEHIND[0], BEHIND[1], ADD[0], ADD[1]];
 
 impl Weaver<'_, '_, '_, '_, '_> {
     fn piece(&mut self, index: usize) {
         let piece = self.pieces.all[index];
+        let waits = self.waits(index, false);
+        let plan = &self.builder.plan;
+        let turns = waits.iter().filter(|&&wait| plan.step(wait).work == StepWork::Turn);
         self.current = CurrentPiece {
             first: self.builder.next().index(),
             stage: self.builder.next().index(),
-            waits: self.waits(index, false),
+            turns: turns.copied().collect(),
+            last: waits.clone(),
+            waits,
             ..CurrentPiece::default()
         };
-        self.current.last = self.current.waits.clone();
         let ends = match piece {
             Piece::Down(node) => self.down(node),
             Piece::Up(node) => self.up(node, index),
@@ -148,6 +156,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
             Piece::Wire(relation) => self.wiring(relation, PartKind::Wire),
             Piece::Changed(relation) => self.wiring(relation, PartKind::Changed),
             Piece::Turn => self.turn(),
+            Piece::Exchange(relation) => self.exchange(relation),
         };
         if let Some(part) = self.current.part {
             self.builder.close_part(part);
@@ -278,11 +287,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
             (PartKind::Changed, _, Some(side)) => {
                 self.wire(side, relation, kind, &[Operation::TargetChanged])
             }
-            (_, _, Some(side)) if side.is_ignored[relation.index()] => {
-                let all = [BEFORE, BEHIND, ADD].concat();
-                self.wire(side, relation, kind, &all)
-            }
-            (_, _, Some(side)) => self.wire(side, relation, kind, &ADD),
+            (_, _, Some(side)) => self.wire(side, relation, kind, side.wired(relation)),
             _ => Vec::new(),
         }
     }
@@ -313,6 +318,14 @@ impl Weaver<'_, '_, '_, '_, '_> {
 
     fn turn(&mut self) -> Vec<PlanStepIndex> {
         self.open(None, PartKind::Turn, ChangeClass::Keep);
+        vec![self.then(StepWork::Turn)]
+    }
+
+    /// Named by the first relation that goes then.
+    fn exchange(&mut self, relation: RelationIndex) -> Vec<PlanStepIndex> {
+        let Some(side) = &self.scene.down else { return Vec::new() };
+        let element = self.relation_element(side, relation);
+        self.open(Some(element), PartKind::Turn, ChangeClass::Rewire);
         vec![self.then(StepWork::Turn)]
     }
 
@@ -362,7 +375,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
         side: &SceneSide<'_, '_, '_, E>,
         relation: RelationIndex,
     ) -> PlanElementIndex {
-        super::elements::relation(self.builder, side.behaviors.topology, relation)
+        elements::relation(self.builder, side.behaviors, relation)
     }
 
     /// An operation of a node, which is a step even where it has nothing to run.
@@ -412,10 +425,13 @@ impl Weaver<'_, '_, '_, '_, '_> {
             return index < self.current.stage;
         }
         // The steps of a part stand side by side, so the next wait is of the same one if any is.
-        let waits = &self.current.waits;
-        let next = waits.get(waits.partition_point(|&wait| wait < before));
-        let part = |step| self.builder.plan.step(step).part;
-        next.is_some_and(|&next| part(next) == part(before))
+        let plan = &self.builder.plan;
+        let is_among = |waits: &[PlanStepIndex]| {
+            let next = waits.get(waits.partition_point(|&wait| wait < before));
+            next.is_some_and(|&next| plan.step(next).part == plan.step(before).part)
+        };
+        is_among(&self.current.waits)
+            || self.current.turns.iter().any(|&turn| is_among(plan.after(turn)))
     }
 
     /// The next step of the piece.
@@ -446,7 +462,7 @@ impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
         class: ChangeClass,
     ) -> Self {
         let topology = behaviors.topology;
-        let element = |id| (elements::node(builder, topology, id), class);
+        let element = |id| (elements::node(builder, behaviors, id), class);
         let relations = topology.relations.len();
         Self {
             behaviors,
@@ -460,12 +476,28 @@ impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
     }
 }
 
+impl SceneSide<'_, '_, '_, Up> {
+    /// What is done when a relation comes of which the source keeps running, or which orders nothing.
+    pub(super) fn wired(&self, relation: RelationIndex) -> &'static [Operation] {
+        if self.is_ignored[relation.index()] { &WHOLE } else { &ADD }
+    }
+}
+
 impl<E> SceneSide<'_, '_, '_, E> {
     /// A call whose places mean something.
     fn placed(&self, mut call: PlanCall) -> PlanCall {
         call.span = self.behaviors.place(call.span);
         call.inputs.iter_mut().for_each(|input| input.span = self.behaviors.place(input.span));
         call
+    }
+
+    /// Whether anything is done where a relation comes or goes, or something waits for its ends.
+    pub(super) fn matters(&self, relation: RelationIndex, operations: &[Operation]) -> bool {
+        let ends = self.behaviors.topology.relation(relation);
+        let moves = |node: NodeIndex| self.extents[node.index()].is_some();
+        moves(ends.source)
+            || ends.target.is_some_and(moves)
+            || !self.calls(relation, operations.iter().copied()).is_empty()
     }
 
     /// The operations of a relation that have something to run.
