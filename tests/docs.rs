@@ -245,8 +245,18 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: [(Code, &str); 2] =
-    [(Code::Csar, "archives are no texts"), (Code::Unproven, "it depends on the time given")];
+const WITHOUT_TEMPLATE: [(Code, &str); 10] = [
+    (Code::Csar, "archives are no texts"),
+    (Code::InstanceExists, "it depends on the store"),
+    (Code::InstanceName, "it is said of a call"),
+    (Code::LogRecovered, "it depends on the store"),
+    (Code::StaleRevision, "it depends on the store"),
+    (Code::StoreCorrupt, "it depends on the store"),
+    (Code::StoreLocked, "it depends on who else writes"),
+    (Code::StoreVersion, "it depends on the store"),
+    (Code::UnknownInstance, "it depends on the store"),
+    (Code::Unproven, "it depends on the time given"),
+];
 
 #[test]
 fn only_what_no_template_gives_is_explained_without_one() {

@@ -120,6 +120,8 @@ codes! {
     InVain "in-vain" "By `cuvee analyze --strict`: there is no variant, or something in the template is dead or in vain. The analysis names what; remove it, or weaken what stands in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
+    InstanceExists "instance-exists" "An instance of this name is in the store already. Choose another name, or delete that one.";
+    InstanceName "instance-name" "An instance cannot be called this: its name is one of a directory on every system. Use up to 63 of the characters a-z, 0-9, `.`, `_` and `-`, of which a letter or a digit comes first.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
@@ -129,6 +131,7 @@ codes! {
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
     InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
+    LogRecovered "log-recovered" "A writer was interrupted, and what it had not finished at the end of a log was put aside; nothing that was acknowledged is lost. Look into the file that the message names, and report again what was meant.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
     MissingInput "missing-input" "A variability input or a deployment input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
@@ -152,6 +155,10 @@ codes! {
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
     ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names; the prefix `tosca` and the namespaces of TOSCA are those of its own types. Choose another name.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
+    StaleRevision "stale-revision" "An instance has changed since the revision that was expected, and nothing was written. Look at what has changed, and decide anew.";
+    StoreCorrupt "store-corrupt" "The log of an instance is not what was written: something in it was changed or is missing. Nothing is written to it; copy what is provably whole, and find out who changes files of a store.";
+    StoreLocked "store-locked" "Somebody else is writing to an instance. Try again, or wait longer; what has a lock is a process that still runs.";
+    StoreVersion "store-version" "The log of an instance was written by a later version, which says things that this one does not know. Use that version.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";
     TypeClash "type-clash" "Two files define types of one name and namespace that differ, so that the name could mean either. Rename one of them, or import its file with a `namespace_prefix`.";
@@ -161,6 +168,7 @@ codes! {
     UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
     UnknownElement "unknown-element" "An expression, a function, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";
+    UnknownInstance "unknown-instance" "An instance does not exist in the store, or was never begun. Correct its name, or choose the store.";
     UnknownKeyword "unknown-keyword" "A key looks like a keyword but is not one, and would silently have no effect.";
     UnknownPreset "unknown-preset" "A variability preset does not exist.";
     UnknownProperty "unknown-property" "A property that is not defined is given a value, or asked for one. Correct its name, or define it.";

@@ -1,0 +1,417 @@
+//! A store in a directory of the operating system.
+
+use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoredFile};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Files below a directory, `instances/NAME/` for each instance, which only their owner may read.
+///
+/// What is in the middle of being replaced has a name that begins with a dot, and is no file of an
+/// instance. The lock is one of the operating system on the file `lock`: it is gone with the
+/// process that has it, and file systems of other machines may not keep it.
+#[derive(Clone, Debug)]
+pub struct OsStore {
+    root: PathBuf,
+}
+
+/// The file that is locked.
+const LOCK: &str = "lock";
+
+impl OsStore {
+    /// In this directory, which is made when something is to be in it.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    fn all(&self) -> PathBuf {
+        self.root.join("instances")
+    }
+
+    fn directory(&self, instance: &str) -> io::Result<PathBuf> {
+        Ok(self.all().join(plain(instance)?))
+    }
+
+    fn path(&self, instance: &str, file: &str) -> io::Result<PathBuf> {
+        let directory = self.directory(instance)?;
+        match file.split_once('/') {
+            Some((folder, file)) => Ok(directory.join(plain(folder)?).join(plain(file)?)),
+            None => Ok(directory.join(plain(file)?)),
+        }
+    }
+}
+
+/// A name that leads nowhere else, and is not that of something half-done.
+fn plain(name: &str) -> io::Result<&str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain) {
+        return Ok(name);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "a store has no file of such a name"))
+}
+
+/// A lock of the operating system.
+#[derive(Debug)]
+struct FileLock(File);
+
+impl StoreLock for FileLock {}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Nobody holds it then; should that fail, it names who held it last, and is free all the
+        // same.
+        let _ = self.0.set_len(0);
+        let _ = self.0.unlock();
+    }
+}
+
+impl Store for OsStore {
+    fn instances(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        each_entry(&self.all(), |name, entry| {
+            if entry.path().is_dir() {
+                names.push(name.to_owned());
+            }
+            Ok(())
+        })
+        .or_else(|why| if why.kind() == ErrorKind::NotFound { Ok(()) } else { Err(why) })?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn files(&self, instance: &str) -> io::Result<Vec<StoredFile>> {
+        let mut files = Vec::new();
+        let directory = self.directory(instance)?;
+        let mut folders = Vec::new();
+        each_entry(&directory, |name, entry| {
+            match found(entry)? {
+                Some(meta) if meta.is_dir() => folders.push(name.to_owned()),
+                Some(meta) if meta.is_file() => {
+                    files.push(StoredFile { name: name.to_owned(), length: meta.len() });
+                }
+                // What is neither may never end; what was removed meanwhile is not there.
+                _ => {}
+            }
+            Ok(())
+        })?;
+        for folder in folders {
+            each_entry(&directory.join(&folder), |name, entry| {
+                if let Some(meta) = found(entry)?.filter(fs::Metadata::is_file) {
+                    let name = format!("{folder}/{name}");
+                    files.push(StoredFile { name, length: meta.len() });
+                }
+                Ok(())
+            })?;
+        }
+        files.retain(|file| file.name != LOCK);
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+        let mut file = File::open(self.path(instance, file)?)?;
+        if from > 0 {
+            file.seek(SeekFrom::Start(from))?;
+        }
+        Ok(Box::new(file))
+    }
+
+    fn create(&self, instance: &str) -> io::Result<()> {
+        make_directory(&self.directory(instance)?)
+    }
+
+    fn append(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(instance, file)?;
+        let mut file = private().append(true).create(true).open(&path)?;
+        // First its name, then its content: whatever has any is known to be there.
+        if file.metadata()?.len() == 0 {
+            sync_directory(parent(&path))?;
+        }
+        file.write_all(bytes)?;
+        file.sync_data()
+    }
+
+    fn replace(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(instance, file)?;
+        let directory = parent(&path);
+        make_directory(directory)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Whoever replaces holds the lock, so that nobody else writes here.
+        let beside = directory.join(format!(".{name}.new"));
+        let write = || {
+            let mut file = private().write(true).create(true).truncate(true).open(&beside)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&beside, &path)
+        };
+        write().inspect_err(|_| {
+            // What is left is written over by the next.
+            let _ = fs::remove_file(&beside);
+        })?;
+        sync_directory(directory)
+    }
+
+    fn truncate(&self, instance: &str, file: &str, length: u64) -> io::Result<()> {
+        let file = private().write(true).open(self.path(instance, file)?)?;
+        file.set_len(length)?;
+        file.sync_all()
+    }
+
+    fn remove(&self, instance: &str, file: &str) -> io::Result<()> {
+        let path = self.path(instance, file)?;
+        fs::remove_file(&path)?;
+        sync_directory(parent(&path))
+    }
+
+    fn sync(&self, instance: &str, file: &str) -> io::Result<()> {
+        let path = self.path(instance, file)?;
+        private().append(true).open(&path)?.sync_data()?;
+        sync_directory(parent(&path))
+    }
+
+    fn remove_instance(&self, instance: &str) -> io::Result<()> {
+        let directory = self.directory(instance)?;
+        let aside = self.all().join(format!(".{instance}.deleted"));
+        // What somebody was interrupted in removing.
+        match fs::remove_dir_all(&aside) {
+            Err(why) if why.kind() != ErrorKind::NotFound => return Err(why),
+            _ => fs::rename(&directory, &aside)?,
+        }
+        sync_directory(&self.all())?;
+        fs::remove_dir_all(&aside)
+    }
+
+    fn try_lock(&self, instance: &str, holder: &LockHolder) -> io::Result<LockAttempt<'_>> {
+        let path = self.path(instance, LOCK)?;
+        let mut file = private().read(true).write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(LockAttempt::Busy(holder_in(&path))),
+            Err(TryLockError::Error(why)) => return Err(why),
+        }
+        // Whoever removed the instance meanwhile had the lock of a file that is not there any more.
+        if !is_at(&file, &path) {
+            return Ok(LockAttempt::Busy(None));
+        }
+        file.set_len(0)?;
+        file.write_all(&serde_json::to_vec(holder)?)?;
+        Ok(LockAttempt::Held(Box::new(FileLock(file))))
+    }
+
+    fn locking(&self, instance: &str) -> io::Result<Locking> {
+        let path = self.path(instance, LOCK)?;
+        let open = || private().read(true).write(true).open(&path);
+        let (first, second) = match (open(), open()) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(why), _) | (_, Err(why)) => {
+                return Ok(Locking::Unknown(format!("`{}`: {why}", path.display())));
+            }
+        };
+        // Two handles are as good as two processes.
+        match (first.try_lock(), second.try_lock()) {
+            (Err(TryLockError::WouldBlock), _) | (_, Err(TryLockError::WouldBlock)) => {
+                Ok(elsewhere(&path))
+            }
+            (Err(TryLockError::Error(why)), _) | (_, Err(TryLockError::Error(why))) => {
+                Ok(Locking::Doubtful(format!("the file system refuses locks: {why}")))
+            }
+            (Ok(()), Ok(())) => {
+                Ok(Locking::Doubtful("two can have one lock on its file system".to_owned()))
+            }
+        }
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|why| io::Error::other(why.to_string()))?;
+        Ok(bytes)
+    }
+
+    fn place(&self, instance: &str, file: &str) -> String {
+        [instance, file]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .fold(self.all(), |path, part| path.join(part))
+            .display()
+            .to_string()
+    }
+}
+
+/// What is in a directory and not half-done, by name.
+fn each_entry(
+    directory: &Path,
+    mut then: impl FnMut(&str, &fs::DirEntry) -> io::Result<()>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if let Some(name) = entry.file_name().to_str().filter(|name| plain(name).is_ok()) {
+            then(name, &entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// What something is, unless it is gone.
+fn found(entry: &fs::DirEntry) -> io::Result<Option<fs::Metadata>> {
+    match fs::metadata(entry.path()) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Files for nobody else.
+fn private() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a directory and those above it, durably, for nobody else.
+fn make_directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    make_directory(parent(path))?;
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        // Somebody else was faster.
+        Err(_) if path.is_dir() => {}
+        made => made?,
+    }
+    sync_directory(parent(path))
+}
+
+/// Makes durable which files a directory has.
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Where directories cannot be opened, the system keeps their order.
+#[cfg(not(unix))]
+fn sync_directory(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Who says to have a lock. Some systems let nobody read what is locked.
+fn holder_in(path: &Path) -> Option<LockHolder> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Whether a file is the one of this path still.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let there = fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+    there.is_some() && there == file.metadata().map(|meta| (meta.dev(), meta.ino())).ok()
+}
+
+/// What is open cannot be renamed elsewhere.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Whether other machines may write there, who may not see the lock.
+#[cfg(target_os = "linux")]
+fn elsewhere(path: &Path) -> Locking {
+    let kind = path.canonicalize().ok().and_then(|path| {
+        mounted(&fs::read_to_string("/proc/self/mountinfo").ok()?, &path).map(str::to_owned)
+    });
+    match kind {
+        None => Locking::Unknown("the kind of its file system is not known".to_owned()),
+        Some(kind) if is_remote(&kind) => Locking::Doubtful(format!(
+            "its file system is `{kind}`, where other machines may not see a lock"
+        )),
+        Some(_) => Locking::Exclusive,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn elsewhere(_path: &Path) -> Locking {
+    Locking::Unknown(
+        "locks hold on this machine; whether others can write there is not known".to_owned(),
+    )
+}
+
+/// File systems that are shared among machines.
+#[cfg(target_os = "linux")]
+fn is_remote(kind: &str) -> bool {
+    const REMOTE: [&str; 17] = [
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "fuse.ceph",
+        "fuse.glusterfs",
+        "fuse.s3fs",
+        "fuse.sshfs",
+        "gfs2",
+        "gpfs",
+        "lustre",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "smb3",
+    ];
+    REMOTE.contains(&kind)
+}
+
+/// The kind of file system that a path lies on, by the mounts that the kernel lists: the deepest
+/// one, and of those the last.
+#[cfg(target_os = "linux")]
+fn mounted<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
+    let mount = |line: &'m str| {
+        let (mount, kind) = line.split_once(" - ")?;
+        let point = mount.split(' ').nth(4)?;
+        // Blanks are escaped.
+        let point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+        let kind = kind.split(' ').next()?;
+        path.starts_with(&point).then_some((point.len(), kind))
+    };
+    mounts.lines().filter_map(mount).max_by_key(|&(length, _)| length).map(|(_, kind)| kind)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_file_system() {
+        let mounts = "\
+22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+30 22 0:25 / /home rw shared:1 - nfs4 server:/home rw,vers=4.2
+31 30 8:2 / /home/an\\040a rw - xfs /dev/sdb rw
+32 31 0:9 / /home/an\\040a rw - fuse.sshfs there rw
+";
+        let kind = |path: &str| mounted(mounts, Path::new(path));
+        assert_eq!(kind("/var/lib"), Some("ext4"));
+        assert_eq!(kind("/homeless"), Some("ext4"));
+        assert_eq!(kind("/home/bob/.cuvee"), Some("nfs4"));
+        assert_eq!(kind("/home/an a/x"), Some("fuse.sshfs"));
+        assert!(is_remote("nfs4") && !is_remote("ext4"));
+    }
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        for name in ["", ".", "..", ".lock.new", "a/b", "a\\b", "a b", "ä", "/etc"] {
+            assert!(plain(name).is_err(), "{name}");
+        }
+        let store = OsStore::new("store");
+        assert!(store.path("shop", "blobs/../key").is_err());
+        assert!(store.path("shop", "blobs/a/b").is_err());
+        assert!(store.path("shop", "blobs/a").is_ok());
+    }
+}

@@ -1,0 +1,105 @@
+//! Lines of a file of any size, one at a time and without a copy.
+
+use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
+
+/// So much is read at once; a longer line makes room for itself.
+const CHUNK: usize = 256 << 10;
+
+/// What is read of a file, from some byte on and no further than to another.
+pub(super) struct LogLines<'s> {
+    source: Box<dyn Read + Send + 's>,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and not given yet.
+    open: Range<usize>,
+    /// As far as no line break was found.
+    searched: usize,
+    /// How much may still be read.
+    left: u64,
+    /// Whether the file ended before that.
+    is_short: bool,
+}
+
+impl<'s> LogLines<'s> {
+    /// Of a file, no more than so many bytes, or all of it.
+    pub(super) fn new(source: Box<dyn Read + Send + 's>, bytes: Option<u64>) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            open: 0..0,
+            searched: 0,
+            left: bytes.unwrap_or(u64::MAX),
+            is_short: false,
+        }
+    }
+
+    /// Where the next whole line is in [`LogLines::bytes`], without its line break; nothing where
+    /// there is none any more.
+    pub(super) fn next_line(&mut self) -> io::Result<Option<Range<usize>>> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.open.end]) {
+                let line = self.open.start..self.searched + at;
+                self.open.start = line.end + 1;
+                self.searched = self.open.start;
+                return Ok(Some(line));
+            }
+            self.searched = self.open.end;
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.buffer[range]
+    }
+
+    /// What is behind the last line break, once there is no further line.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.open.clone()]
+    }
+
+    /// Whether the file ended before the bytes that were to be read of it.
+    pub(super) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// Reads more; false where there is nothing more.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.make_room();
+        let room = &mut self.buffer[self.open.end..];
+        let most = usize::try_from(self.left).map_or(room.len(), |left| left.min(room.len()));
+        let read = loop {
+            match self.source.read(&mut room[..most]) {
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        if read == 0 {
+            self.is_short = self.left != u64::MAX;
+            self.left = 0;
+            return Ok(false);
+        }
+        self.open.end += read;
+        if self.left != u64::MAX {
+            self.left -= read as u64;
+        }
+        Ok(true)
+    }
+
+    fn make_room(&mut self) {
+        if self.open.start > 0 {
+            self.buffer.copy_within(self.open.clone(), 0);
+            self.searched -= self.open.start;
+            self.open = 0..self.open.len();
+        }
+        // What is short needs no more room than it has bytes.
+        let needed = usize::try_from(self.left).unwrap_or(CHUNK).min(CHUNK);
+        if self.buffer.len() - self.open.end < needed.div_ceil(2) {
+            self.buffer.resize((self.buffer.len() * 2).max(needed), 0);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Records: one line of a log each, with a chain through all of them.
+
+use super::log::LogPosition;
+use super::trouble;
+use crate::orchestrate::instance::event::{Event, RecordOrigin};
+use crate::text::diagnostic::Diagnostic;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt;
+
+/// What this version writes and reads.
+pub(super) const FORMAT: u64 = 1;
+
+/// Digits of a chain.
+const DIGITS: usize = 32;
+
+/// What a line has behind what its chain covers: `,"chain":"…"}`.
+const TAIL: usize = OPENING.len() + DIGITS + CLOSING.len();
+const OPENING: &[u8] = b",\"chain\":\"";
+const CLOSING: &[u8] = b"\"}";
+
+/// The first 32 hexadecimal digits of SHA-256 over the chain of the record before, if any, and the
+/// record's own line up to its chain.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chain([u8; DIGITS]);
+
+impl Chain {
+    /// Of what a line says before its chain.
+    pub(super) fn of(before: Option<&Self>, body: &[u8]) -> Self {
+        let before: &[u8] = before.map_or(&[], |before| &before.0);
+        let digest = Sha256::new().chain_update(before).chain_update(body).finalize();
+        let mut digits = [0; DIGITS];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        Self(digits)
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        // They are ASCII by construction.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    pub(super) fn read(digits: &[u8]) -> Option<Self> {
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        Some(Self(digits.try_into().ok()?)).filter(|chain| chain.0.iter().all(is_digit))
+    }
+
+    /// How a record ends that has this chain, with its line break.
+    pub(super) fn ending(&self) -> [u8; TAIL + 1] {
+        let mut ending = [b'\n'; TAIL + 1];
+        let parts = OPENING.iter().chain(&self.0).chain(CLOSING);
+        ending.iter_mut().zip(parts).for_each(|(to, from)| *to = *from);
+        ending
+    }
+}
+
+fn digit(half: u8) -> u8 {
+    if half < 10 { b'0' + half } else { b'a' + half - 10 }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Chain {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Chain {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let wrong = || serde::de::Error::custom("a chain is 32 hexadecimal digits");
+        Self::read(text.as_bytes()).ok_or_else(wrong)
+    }
+}
+
+/// A line as far as its chain goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChainedLine<'l> {
+    /// What the chain covers beside the chain before.
+    pub(super) body: &'l [u8],
+    /// The chain that the line names; none where it does not end as records do.
+    pub(super) chain: Option<Chain>,
+}
+
+impl<'l> ChainedLine<'l> {
+    pub(super) fn of(line: &'l [u8]) -> Self {
+        let (body, tail) = line.split_at(line.len().saturating_sub(TAIL));
+        let digits = tail.strip_prefix(OPENING).and_then(|rest| rest.strip_suffix(CLOSING));
+        Self { body, chain: digits.and_then(Chain::read) }
+    }
+
+    /// Its chain, where it goes on from this one.
+    pub(super) fn following(&self, before: Option<&Chain>) -> Option<Chain> {
+        self.chain.filter(|chain| *chain == Chain::of(before, self.body))
+    }
+
+    /// Whether it goes on from this chain.
+    pub(super) fn follows(&self, before: Option<&Chain>) -> bool {
+        self.following(before).is_some()
+    }
+}
+
+/// What is to become a record; the store adds revision, structure and chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a> {
+    /// When it happened, as its author says. Order is by revision, never by time.
+    pub time: Timestamp,
+    /// Who says so.
+    pub actor: &'a str,
+    /// From where it comes.
+    pub origin: RecordOrigin,
+    /// The orchestration that it belongs to, by whatever names it.
+    pub orchestration: Option<&'a str>,
+    /// A name by which its author can say it again without effect, within that orchestration.
+    pub key: Option<&'a str>,
+    /// What happened, all or nothing.
+    pub events: &'a [Event],
+}
+
+impl Draft<'_> {
+    /// Whether plans that were made before have to be made anew.
+    pub(super) fn is_structural(&self) -> bool {
+        self.events.iter().any(Event::is_structural)
+    }
+}
+
+/// A record, read from its line.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LogRecord<'a> {
+    /// Its number, from 1.
+    pub revision: u64,
+    /// How often what plans are made from has changed.
+    pub structure: u64,
+    /// When it happened, as its author says.
+    pub time: Timestamp,
+    /// Who said so.
+    pub actor: Cow<'a, str>,
+    /// From where it comes.
+    pub origin: RecordOrigin,
+    /// The orchestration that it belongs to.
+    pub orchestration: Option<Cow<'a, str>>,
+    /// The name by which it can be said again.
+    pub key: Option<Cow<'a, str>>,
+    /// What goes through this record and all before it.
+    pub chain: Chain,
+    events: &'a RawValue,
+    line: &'a str,
+    /// In which segment, by its first revision; the file and the instance are asked for only when
+    /// there is something to say.
+    place: RecordPlace<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct RecordPlace<'a> {
+    pub(super) store: &'a dyn super::Store,
+    pub(super) instance: &'a str,
+    /// The segment, by its first revision.
+    pub(super) segment: u64,
+    pub(super) revision: u64,
+}
+
+impl fmt::Debug for RecordPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl RecordPlace<'_> {
+    /// Each line is a record, so their numbers say where they are.
+    pub(super) fn name(&self) -> String {
+        let file = self.store.place(self.instance, &super::segment::name(self.segment));
+        format!("{file}:{}", self.revision.saturating_sub(self.segment) + 1)
+    }
+}
+
+impl<'a> LogRecord<'a> {
+    /// What happened.
+    ///
+    /// # Errors
+    /// `store-corrupt` where these are no events.
+    pub fn events(&self) -> Result<Vec<Event>, Diagnostic> {
+        serde_json::from_str(self.events.get())
+            .map_err(|why| trouble::corrupt(&self.place(), format_args!("has wrong events: {why}")))
+    }
+
+    /// What happened, as it is written: a list of objects in JSON.
+    pub fn raw_events(&self) -> &'a str {
+        self.events.get()
+    }
+
+    /// The record as it is written, without its line break.
+    pub fn line(&self) -> &'a str {
+        self.line
+    }
+
+    /// Segment and line for messages.
+    pub fn place(&self) -> String {
+        self.place.name()
+    }
+}
+
+/// A string that is borrowed where it is written without escapes.
+#[derive(Deserialize)]
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// A record as it is read.
+#[derive(Deserialize)]
+struct ReadRecord<'a> {
+    format: Option<u64>,
+    revision: u64,
+    structure: u64,
+    #[serde(borrow)]
+    time: BorrowedText<'a>,
+    #[serde(borrow)]
+    actor: BorrowedText<'a>,
+    origin: RecordOrigin,
+    #[serde(borrow)]
+    orchestration: Option<BorrowedText<'a>>,
+    #[serde(borrow)]
+    key: Option<BorrowedText<'a>>,
+    #[serde(borrow)]
+    events: &'a RawValue,
+}
+
+/// Reads a line whose chain is right, and holds it to be the next behind `before`.
+///
+/// # Errors
+/// `store-corrupt`, or `store-version` of the first record.
+pub(super) fn read<'a>(
+    line: &'a [u8],
+    chain: Chain,
+    before: &LogPosition,
+    place: RecordPlace<'a>,
+) -> Result<LogRecord<'a>, Diagnostic> {
+    let wrong = |what: &dyn fmt::Display| trouble::corrupt(&place.name(), what);
+    let line =
+        std::str::from_utf8(line).map_err(|why| wrong(&format_args!("is no text: {why}")))?;
+    let read: ReadRecord<'a> =
+        serde_json::from_str(line).map_err(|why| wrong(&format_args!("is no record: {why}")))?;
+    if read.revision != before.revision + 1 {
+        let (is, was) = (read.revision, before.revision);
+        return Err(wrong(&format_args!("has revision {is}, and the one before has {was}")));
+    }
+    if !(before.structure..=before.structure + 1).contains(&read.structure) {
+        let (is, was) = (read.structure, before.structure);
+        return Err(wrong(&format_args!("has structure {is}, and the one before has {was}")));
+    }
+    match read.format {
+        None if read.revision == 1 => return Err(wrong(&"does not name its format")),
+        Some(format) if format != FORMAT => return Err(trouble::version(&place.name(), format)),
+        _ => {}
+    }
+    let time = read.time.0.parse().map_err(|why| wrong(&format_args!("has no time: {why}")))?;
+    Ok(LogRecord {
+        revision: read.revision,
+        structure: read.structure,
+        time,
+        actor: read.actor.0,
+        origin: read.origin,
+        orchestration: read.orchestration.map(|text| text.0),
+        key: read.key.map(|text| text.0),
+        chain,
+        events: read.events,
+        line,
+        place,
+    })
+}
+
+/// The format that a line names, should it be of a version that has other chains, too.
+pub(super) fn later_format(line: &[u8]) -> Option<u64> {
+    let digits = line.strip_prefix(b"{\"format\":")?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    let format = std::str::from_utf8(&digits[..end]).ok()?.parse().ok()?;
+    (format > FORMAT).then_some(format)
+}
+
+/// A record as it is written.
+#[derive(Serialize)]
+struct WrittenRecord<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<u64>,
+    revision: u64,
+    structure: u64,
+    time: WrittenTime,
+    actor: &'a str,
+    origin: RecordOrigin,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orchestration: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    events: &'a [Event],
+}
+
+/// A time as text.
+struct WrittenTime(Timestamp);
+
+impl Serialize for WrittenTime {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// Writes the record that comes behind `before`, and gives its chain.
+///
+/// # Errors
+/// What serialising the events gives.
+pub(super) fn write(
+    to: &mut Vec<u8>,
+    draft: &Draft<'_>,
+    before: &LogPosition,
+) -> Result<Chain, serde_json::Error> {
+    let start = to.len();
+    let record = WrittenRecord {
+        format: (before.revision == 0).then_some(FORMAT),
+        revision: before.revision + 1,
+        structure: before.structure + u64::from(draft.is_structural()),
+        time: WrittenTime(draft.time),
+        actor: draft.actor,
+        origin: draft.origin,
+        orchestration: draft.orchestration,
+        key: draft.key,
+        events: draft.events,
+    };
+    serde_json::to_writer(&mut *to, &record)?;
+    // The closing brace comes behind the chain.
+    to.pop();
+    let chain = Chain::of(before.chain.as_ref(), &to[start..]);
+    to.extend_from_slice(&chain.ending());
+    Ok(chain)
+}

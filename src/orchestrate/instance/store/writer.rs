@@ -1,0 +1,243 @@
+//! Who holds the lock of an instance, and adds to its log.
+
+use super::log::{EventLog, LogPosition, LogTail};
+use super::record::{self, Draft, LogRecord};
+use super::segment;
+use super::torn::TornEnd;
+use super::{StoreLock, trouble};
+use crate::orchestrate::instance::event::Event;
+use crate::text::diagnostic::Diagnostic;
+use std::io::{self, Read};
+
+/// Holds the lock of an instance until it is dropped.
+///
+/// First reads what others have written since, then decides, then commits: nobody else can write
+/// in between.
+pub struct LogWriter<'l, 's> {
+    log: &'l mut EventLog<'s>,
+    _lock: Box<dyn StoreLock + 's>,
+    /// Whether all that was read is durable for sure.
+    is_durable: bool,
+    /// Whether a write has failed, so that nobody knows what is there.
+    is_unsure: bool,
+    recovered: Option<Diagnostic>,
+}
+
+/// What became of a draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// The revision of its record.
+    pub revision: u64,
+    /// The structure since then.
+    pub structure: u64,
+    /// Whether it had been said before, by its key; this is what became of it then.
+    pub repeated: bool,
+}
+
+/// Records on their way into the log.
+struct RecordBatch {
+    bytes: Vec<u8>,
+    /// Behind the last one, but for segment and offset.
+    position: LogPosition,
+    records: u64,
+}
+
+impl RecordBatch {
+    fn add(&mut self, draft: &Draft<'_>) -> Result<(), serde_json::Error> {
+        let chain = record::write(&mut self.bytes, draft, &self.position)?;
+        self.position.chain = Some(chain);
+        self.position.revision += 1;
+        self.position.structure += u64::from(draft.is_structural());
+        self.records += 1;
+        Ok(())
+    }
+}
+
+impl<'l, 's> LogWriter<'l, 's> {
+    pub(super) fn new(log: &'l mut EventLog<'s>, lock: Box<dyn StoreLock + 's>) -> Self {
+        Self { log, _lock: lock, is_durable: false, is_unsure: false, recovered: None }
+    }
+
+    /// The log that is written.
+    pub fn log(&self) -> &EventLog<'s> {
+        self.log
+    }
+
+    /// The next record that others have written.
+    ///
+    /// # Errors
+    /// As [`EventLog::next_record`].
+    pub fn next_record(&mut self) -> Result<Option<LogRecord<'_>>, Diagnostic> {
+        self.log.next_record()
+    }
+
+    /// Holds the log to be at this revision.
+    ///
+    /// # Errors
+    /// `stale-revision`, and as [`EventLog::next_record`].
+    pub fn expect(&mut self, revision: u64) -> Result<(), Diagnostic> {
+        self.read_on()?;
+        let present = self.log.position.revision;
+        if present == revision {
+            return Ok(());
+        }
+        Err(trouble::stale(&self.log.instance, revision, present))
+    }
+
+    /// Adds records, all or none: when this returns, they are durable. What was not read yet is
+    /// passed over. Without drafts, what others have written is durable when this returns, so that
+    /// it can be answered for.
+    ///
+    /// A draft whose key was said before in its orchestration, here or earlier, becomes no record.
+    /// What somebody was interrupted in writing is put aside first, and a record of its own says
+    /// so.
+    ///
+    /// # Errors
+    /// `file` where it cannot be written; then no draft has become a record. Where an event cannot
+    /// be written as JSON, `invalid-value`.
+    pub fn commit(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<Committed>, Diagnostic> {
+        self.read_on()?;
+        if let (Some(torn), Some(first)) = (self.log.torn.clone(), drafts.first()) {
+            self.recover(&torn, first)?;
+        }
+        let mut batch = self.batch();
+        let committed = self
+            .add_all(&mut batch, drafts)
+            .and_then(|committed| self.append(batch).map(|()| committed));
+        if committed.is_err() {
+            // They have keys that were never said.
+            self.log.keys = None;
+        }
+        committed
+    }
+
+    fn add_all(
+        &mut self,
+        batch: &mut RecordBatch,
+        drafts: &[Draft<'_>],
+    ) -> Result<Vec<Committed>, Diagnostic> {
+        let mut committed = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let key = draft.orchestration.zip(draft.key);
+            let said = key.map(|(orchestration, key)| self.log.said(orchestration, key));
+            if let Some((revision, structure)) = said.transpose()?.flatten() {
+                committed.push(Committed { revision, structure, repeated: true });
+                continue;
+            }
+            batch.add(draft).map_err(|why| trouble::unwritable(&self.log.instance, &why))?;
+            let LogPosition { revision, structure, .. } = batch.position;
+            committed.push(Committed { revision, structure, repeated: false });
+            if let Some(keys) = &mut self.log.keys {
+                keys.note(draft.orchestration, draft.key, (revision, structure));
+            }
+        }
+        Ok(committed)
+    }
+
+    /// The warning that what was torn was put aside, once.
+    pub fn recovered(&mut self) -> Option<Diagnostic> {
+        self.recovered.take()
+    }
+
+    /// Reads what is there and was not read.
+    fn read_on(&mut self) -> Result<(), Diagnostic> {
+        if self.is_unsure {
+            self.log.refresh()?;
+            self.is_unsure = false;
+        }
+        while self.log.next_record()?.is_some() {}
+        Ok(())
+    }
+
+    fn batch(&self) -> RecordBatch {
+        RecordBatch { bytes: Vec::new(), position: self.log.position.clone(), records: 0 }
+    }
+
+    /// Puts aside what was never acknowledged, and records that.
+    fn recover(&mut self, torn: &TornEnd, first: &Draft<'_>) -> Result<(), Diagnostic> {
+        let log = &mut *self.log;
+        let (store, instance) = (log.store, &*log.instance);
+        let aside = format!("torn-{}", log.position.revision + 1);
+        let move_aside = || -> io::Result<()> {
+            let mut bytes = Vec::new();
+            for &(first, from) in &torn.parts {
+                store.read(instance, &segment::name(first), from)?.read_to_end(&mut bytes)?;
+            }
+            store.replace(instance, &aside, &bytes)?;
+            // From the end, so that what is left always is the end of the log.
+            for &(first, from) in torn.parts.iter().rev() {
+                let file = segment::name(first);
+                match from {
+                    0 => store.remove(instance, &file)?,
+                    from => store.truncate(instance, &file, from)?,
+                }
+            }
+            Ok(())
+        };
+        let place = |file: &str| store.place(instance, file);
+        move_aside().map_err(|why| trouble::file(&trouble::WRITE, &place(&aside), &why))?;
+        let file = segment::name(log.position.segment);
+        self.recovered = Some(trouble::recovered(&place(&file), torn.bytes, &place(&aside)));
+        log.refresh()?;
+        if log.position.revision == 0 {
+            // An instance begins with its own record.
+            return Ok(());
+        }
+        let draft = Draft {
+            time: first.time,
+            actor: first.actor,
+            origin: first.origin,
+            orchestration: None,
+            key: None,
+            events: &[Event::LogRecovered { bytes: torn.bytes }],
+        };
+        let mut batch = self.batch();
+        batch.add(&draft).map_err(|why| trouble::unwritable(&self.log.instance, &why))?;
+        self.append(batch)
+    }
+
+    /// Writes records by one write, and makes them durable.
+    fn append(&mut self, batch: RecordBatch) -> Result<(), Diagnostic> {
+        let RecordBatch { bytes, mut position, records } = batch;
+        if records == 0 {
+            return self.make_durable();
+        }
+        if position.offset >= self.log.segment_bytes {
+            // What comes later must not be there while this is lost.
+            self.make_durable()?;
+            (position.segment, position.offset) = (self.log.position.revision + 1, 0);
+        }
+        let (store, instance) = (self.log.store, &*self.log.instance);
+        let file = segment::name(position.segment);
+        if let Err(why) = store.append(instance, &file, &bytes) {
+            // What is refused had better not be there. Should that fail, too, what was begun is
+            // found by whoever looks next, and that is the same as after a crash.
+            let _ = match position.offset {
+                0 => store.remove(instance, &file),
+                offset => store.truncate(instance, &file, offset),
+            };
+            self.is_unsure = true;
+            return Err(trouble::file(&trouble::WRITE, &store.place(instance, &file), &why));
+        }
+        position.offset += bytes.len() as u64;
+        self.log.moved_to(position, LogTail { records, bytes: bytes.len() as u64 });
+        self.is_durable = true;
+        Ok(())
+    }
+
+    /// Makes durable what others may have written just before they ended.
+    fn make_durable(&mut self) -> Result<(), Diagnostic> {
+        let LogPosition { segment, offset, .. } = self.log.position;
+        if !self.is_durable && offset > 0 {
+            let (store, instance) = (self.log.store, &*self.log.instance);
+            let file = segment::name(segment);
+            let place = || store.place(instance, &file);
+            store
+                .sync(instance, &file)
+                .map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))?;
+        }
+        self.is_durable = true;
+        Ok(())
+    }
+}
