@@ -1,10 +1,14 @@
-//! How long plans take, beyond resolving: `cargo bench --bench plan [-- NAME]`.
+//! How long plans take, beyond resolving, and how much memory: `cargo bench --bench plan [-- NAME]`.
 
 use cuvee::Resolver;
 use cuvee::draw::plan::{PlanDocument, human};
-use cuvee::plan::{Adaptation, OrderOptions, PlanQuery};
+use cuvee::plan::{
+    Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate,
+};
 use std::error::Error;
 use std::fmt::Write;
+use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Templates by name: what is deployed, and what it is to become, if that is measured.
@@ -23,22 +27,56 @@ const PROBLEMS: [Problem; 10] = [
     ("dense cycles 300", dense_cycles, 300),
 ];
 
+/// How many plans a process keeps that is measured beside one that keeps one.
+const KEPT: usize = 3;
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, mode, name, kept] = &args[..]
+        && mode == "keep"
+    {
+        return keep(name, kept.parse()?);
+    }
+    let wanted = args.into_iter().skip(1).find(|argument| !argument.starts_with('-'));
     println!(
-        "{:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "template", "steps", "resolve", "build", "human", "json", "update"
+        "{:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "template", "steps", "resolve", "build", "human", "json", "simulate", "update", "KB/node"
     );
     for (name, template, count) in PROBLEMS {
         if wanted.as_ref().is_none_or(|wanted| name.contains(&**wanted)) {
-            measure(name, &template(count, false), &template(count, true))?;
+            measure(name, &template(count, false), &template(count, true), count)?;
         }
     }
     Ok(())
 }
 
+/// What a process of its own does: keeps so many plans and says how much memory it took.
+fn keep(name: &str, kept: usize) -> Result<(), Box<dyn Error>> {
+    let (_, template, count) =
+        PROBLEMS.into_iter().find(|problem| problem.0 == name).ok_or("no such template")?;
+    let template = Resolver::from_text("template.yaml", template(count, false)).load()?;
+    let query = PlanQuery::default();
+    let plans: Result<Vec<_>, _> = (0..kept).map(|_| template.plan(&query)).collect();
+    drop(plans?);
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    println!("{}", peak.split_whitespace().next().unwrap_or("0"));
+    Ok(())
+}
+
+/// The memory that a plan takes, in KB, where the system tells it: that by which processes differ
+/// that keep some, or one.
+fn memory(name: &str) -> Result<f64, Box<dyn Error>> {
+    let peak = |kept: usize| -> Result<f64, Box<dyn Error>> {
+        let own = std::env::current_exe()?;
+        let output = Command::new(own).args(["keep", name, &kept.to_string()]).output()?;
+        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+    };
+    Ok((peak(KEPT)? - peak(1)?) / (KEPT - 1) as f64)
+}
+
 /// One row; times of which resolving is a part are given without it.
-fn measure(name: &str, template: &str, later: &str) -> Result<(), Box<dyn Error>> {
+fn measure(name: &str, template: &str, later: &str, nodes: usize) -> Result<(), Box<dyn Error>> {
     let load = |text| Resolver::from_text("template.yaml", text).load();
     let (now, later) = (load(template)?, load(later)?);
     // Once for nothing: types are read when somebody first asks.
@@ -55,17 +93,23 @@ fn measure(name: &str, template: &str, later: &str) -> Result<(), Box<dyn Error>
     let document = PlanDocument::of(&answer.result, &answer.sources, false);
     let (writing, text) = timed(|| serde_json::to_string(&document));
     text?;
+    let start = StartStates::default();
+    let (simulating, simulation) =
+        timed(|| simulate(&answer.result, &start, &SimulationOptions::default()));
+    simulation.map_err(|_| "a simulation that is refused")?;
     let (updating, update) =
         timed(|| now.adapt(&later, &Adaptation::default(), &OrderOptions::default()));
     update?;
     println!(
-        "{name:<24} {:>9} {} {} {} {} {}",
+        "{name:<24} {:>9} {} {} {} {} {} {} {:>9.2}",
         answer.result.steps.len(),
         millis(resolving),
         millis(building),
         millis(telling),
         millis(writing),
-        millis(updating.saturating_sub(resolving + resolving_later))
+        millis(simulating),
+        millis(updating.saturating_sub(resolving + resolving_later)),
+        memory(name)? / nodes as f64
     );
     Ok(())
 }

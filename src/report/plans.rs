@@ -129,7 +129,7 @@ impl PagePlan {
         let step = |step: &ToldStep<'_>| {
             let ToldStep { wave, element, operation, implementation, host, state } = step;
             let [element, operation, implementation] =
-                [element, operation, implementation].map(|it| word(it));
+                [&**element, operation, implementation].map(&mut word);
             [*wave as usize, element, operation, implementation, word(host), word(state)]
         };
         let steps = told.steps.iter().map(step).collect();

@@ -6,22 +6,23 @@ use crate::orchestrate::plan::{
 };
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
+use std::borrow::Cow;
 
-/// What stands between a step and the state that it leads to.
-const GAP: &str = "        ";
+/// How much stands between a step and the state that it leads to.
+const GAP: usize = 8;
 
 /// A line of the list.
-struct PlanRow {
-    wave: String,
-    element: String,
-    operation: String,
-    middle: Middle,
-    state: String,
+struct PlanRow<'p> {
+    wave: u32,
+    element: Cow<'p, str>,
+    operation: &'p str,
+    middle: Middle<'p>,
+    state: &'p str,
 }
 
 /// What is run where, or what there is to say instead.
-enum Middle {
-    Run { implementation: String, host: String },
+enum Middle<'p> {
+    Run { implementation: &'p str, host: Option<&'p str> },
     Said(&'static str),
 }
 
@@ -139,15 +140,15 @@ pub(crate) struct ToldStep<'p> {
     /// The round in which it can be done, from 1 on.
     pub wave: u32,
     /// What it is done to, and what that is.
-    pub element: String,
+    pub element: Cow<'p, str>,
     /// What is done.
-    pub operation: String,
+    pub operation: &'p str,
     /// What that runs, or what there is to say instead.
-    pub implementation: String,
+    pub implementation: &'p str,
     /// Where.
     pub host: &'p str,
     /// The state afterwards.
-    pub state: String,
+    pub state: &'p str,
 }
 
 /// A plan in parts, as [`human`] writes it.
@@ -159,7 +160,7 @@ pub(crate) fn told(plan: &Plan) -> ToldPlan<'_> {
         let row = row(plan, id);
         let implementation = match row.middle {
             Middle::Run { implementation, .. } => implementation,
-            Middle::Said(said) => said.to_owned(),
+            Middle::Said(said) => said,
         };
         ToldStep {
             wave: plan.step(id).wave.max(1),
@@ -225,18 +226,17 @@ fn reason(reason: &ChangeReason, reveal: bool) -> String {
     }
 }
 
-fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow {
+fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     let step = plan.step(id);
     let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
     let name = step.element.map(|id| element(plan, id));
     // What acts on nothing is told by its own name.
-    let name = name.or_else(|| written.map(|written| written.name.clone()));
+    let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
     let middle = if step.work.is_delegated() {
         Middle::Said("by the orchestrator")
     } else if step.call.is_some() {
-        let host = host(plan, step.host).map(|host| format!("on {host}"));
-        let implementation = implementation(plan, id).to_owned();
-        Middle::Run { implementation, host: host.unwrap_or_default() }
+        let host = host(plan, step.host);
+        Middle::Run { implementation: implementation(plan, id), host }
     } else if step.is_shown && step.activity.is_none() {
         Middle::Said("nothing to run")
     } else {
@@ -245,13 +245,12 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow {
     // What only says that a state is reached says so in its column.
     let is_said = step.work.state().is_some()
         || matches!(step.work, StepWork::Deleted | StepWork::OtherState(_) | StepWork::Nothing);
-    let operation = if is_said { "" } else { operation(plan, id) };
     PlanRow {
-        wave: step.wave.max(1).to_string(),
+        wave: step.wave.max(1),
         element: name.unwrap_or_default(),
-        operation: operation.to_owned(),
+        operation: if is_said { "" } else { operation(plan, id) },
         middle,
-        state: state_after(plan, id).unwrap_or_default().to_owned(),
+        state: state_after(plan, id).unwrap_or_default(),
     }
 }
 
@@ -260,29 +259,93 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-fn write(rows: &[PlanRow], text: &mut String) {
-    let widest = |of: &dyn Fn(&PlanRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
-    let wave = widest(&|row| width(&row.wave)).max(2);
-    let element = widest(&|row| width(&row.element));
-    let operation = widest(&|row| width(&row.operation));
-    let implementation = widest(&|row| match &row.middle {
-        Middle::Run { implementation, .. } => width(implementation),
-        Middle::Said(_) => 0,
-    });
-    let middle = |row: &PlanRow| match &row.middle {
-        Middle::Run { implementation: run, host } => {
-            format!("{run:<implementation$}  {host}")
+/// How wide the columns are: each as its widest cell.
+#[derive(Default)]
+struct PlanColumns {
+    wave: usize,
+    element: usize,
+    operation: usize,
+    implementation: usize,
+    middle: usize,
+}
+
+impl PlanColumns {
+    fn of(rows: &[PlanRow<'_>]) -> Self {
+        let mut widest = Self { wave: 2, ..Self::default() };
+        let mut host_width = None;
+        for row in rows {
+            let digits = row.wave.ilog10() as usize + 1;
+            widest.wave = widest.wave.max(digits);
+            widest.element = widest.element.max(width(&row.element));
+            widest.operation = widest.operation.max(width(row.operation));
+            match row.middle {
+                Middle::Run { implementation, host } => {
+                    widest.implementation = widest.implementation.max(width(implementation));
+                    host_width =
+                        host_width.max(Some(host.map_or(0, |host| ON.len() + width(host))));
+                }
+                Middle::Said(said) => widest.middle = widest.middle.max(width(said)),
+            }
         }
-        Middle::Said(said) => (*said).to_owned(),
-    };
-    let middles: Vec<_> = rows.iter().map(middle).collect();
-    let widest_middle = middles.iter().map(|middle| width(middle)).max().unwrap_or(0);
-    for (row, middle) in rows.iter().zip(&middles) {
-        let PlanRow { wave: in_wave, element: name, operation: does, state, .. } = row;
-        let line = format!(
-            "{in_wave:>wave$}  {name:<element$}  {does:<operation$}  {middle:<widest_middle$}{GAP}{state}"
-        );
-        text.push_str(line.trim_end());
-        text.push('\n');
+        let run = host_width.map_or(0, |host| widest.implementation + 2 + host);
+        Self { middle: widest.middle.max(run), ..widest }
+    }
+}
+
+/// Where something runs, behind what is run.
+const ON: &str = "on ";
+
+/// Text in columns.
+struct ColumnWriter<'o> {
+    out: &'o mut String,
+    /// Blanks that come before the next text, if there is one.
+    blanks: usize,
+}
+
+impl ColumnWriter<'_> {
+    /// A cell of this width.
+    fn cell(&mut self, text: &str, wide: usize) {
+        self.text(text);
+        self.blanks += wide - width(text).min(wide);
+    }
+
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.extend(std::iter::repeat_n(' ', self.blanks));
+            self.out.push_str(text);
+            self.blanks = 0;
+        }
+    }
+
+    fn end(&mut self) {
+        self.out.push('\n');
+        self.blanks = 0;
+    }
+}
+
+fn write(rows: &[PlanRow<'_>], text: &mut String) {
+    let columns = PlanColumns::of(rows);
+    let mut writer = ColumnWriter { out: text, blanks: 0 };
+    let (mut wave, mut number) = (0, String::new());
+    for row in rows {
+        if wave != row.wave {
+            (wave, number) = (row.wave, format!("{:>1$}", row.wave, columns.wave));
+        }
+        writer.cell(&number, columns.wave + 2);
+        writer.cell(&row.element, columns.element + 2);
+        writer.cell(row.operation, columns.operation + 2);
+        match row.middle {
+            Middle::Said(said) => writer.cell(said, columns.middle),
+            Middle::Run { implementation, host } => {
+                let place = columns.implementation + 2;
+                writer.cell(implementation, place);
+                let before = if host.is_some() { ON } else { "" };
+                writer.text(before);
+                writer.cell(host.unwrap_or_default(), columns.middle - place - before.len());
+            }
+        }
+        writer.blanks += GAP;
+        writer.text(row.state);
+        writer.end();
     }
 }

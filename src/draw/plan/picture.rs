@@ -127,7 +127,7 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
     let name = step.element.map(|id| element(plan, id));
     // What acts on nothing is told by its own name.
-    let name = name.or_else(|| written.map(|written| written.name.clone()));
+    let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
     let is_empty = kind == BoxKind::Nothing && step.work != StepWork::Turn;
     let does = if is_empty && name.is_some() { "" } else { operation(plan, id) };
     let title = format!("{} {does}", name.unwrap_or_default()).trim().to_owned();
@@ -153,7 +153,7 @@ fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
     let first = plan.step(members[0]);
     let element = first.element.filter(|_| first.part.is_none());
     let owner = first.part.map_or(element, |part| plan.part(part).element);
-    let name = owner.map_or_else(|| plan.workflow.clone(), |id| super::words::element(plan, id));
+    let name = owner.map_or_else(|| plan.workflow.as_str().into(), |id| super::words::element(plan, id));
     // Where nodes both go and come, which of that it is.
     let (kinds, kind) = (
         plan.parts.iter().map(|part: &PlanPart| part.kind),
@@ -162,7 +162,7 @@ fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
     let is_mixed = kinds.clone().zip(kinds.skip(1)).any(|(one, other)| one != other);
     let title = match kind.filter(|_| is_mixed) {
         Some(kind) => format!("{name} {}", kind.as_str()),
-        None => name,
+        None => name.into_owned(),
     };
     let kinds = members.iter().map(|&id| BoxKind::of(plan, id));
     let detail = match members {

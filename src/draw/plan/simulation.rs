@@ -4,6 +4,7 @@ use super::words::{counted, element, operation};
 use crate::orchestrate::plan::{Plan, PlanElementIndex, Simulation, SimulationEvent, StepOutcome};
 use crate::tosca::NodeState;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The state of a node at which something failed.
@@ -60,7 +61,7 @@ pub fn simulated(plan: &Plan, simulation: &Simulation<'_>) -> String {
 
 /// What is said of a node, or of a step that did not go well, after a round.
 struct RoundChange<'p> {
-    name: String,
+    name: Cow<'p, str>,
     /// Its state before and after, and between them where something failed.
     states: Vec<&'p str>,
     /// Why: the step that failed, or was skipped.

@@ -15,12 +15,12 @@ pub(super) fn counted(count: usize, one: &str) -> String {
 }
 
 /// An element for people, with how often it is there.
-pub(super) fn element(plan: &Plan, id: PlanElementIndex) -> String {
+pub(super) fn element(plan: &Plan, id: PlanElementIndex) -> Cow<'_, str> {
     let element = plan.element(id);
     match element.count {
-        InstanceCount::One => element.name.clone(),
-        InstanceCount::Known(count) => format!("{} ×{count}", element.name),
-        InstanceCount::Open => format!("{} ×?", element.name),
+        InstanceCount::One => Cow::Borrowed(&element.name),
+        InstanceCount::Known(count) => Cow::Owned(format!("{} ×{count}", element.name)),
+        InstanceCount::Open => Cow::Owned(format!("{} ×?", element.name)),
     }
 }
 

@@ -9,17 +9,16 @@ use crate::text::yaml::Node;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyImplementation,
-    TopologyInterface, TopologyNode, TopologyOperation, TopologyParameter, TopologyRelation,
-    type_named,
+    AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
+    TopologyImplementation, TopologyInterface, TopologyNode, TopologyOperation, TopologyParameter,
+    TopologyRelation, type_named,
 };
-use crate::tosca::types::InterfaceDefinition;
+use crate::tosca::types::{InterfaceDefinition, RequirementDefinition};
 use crate::tosca::{
     EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
     TypeId, TypeRef, Types,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Types whose nodes an orchestrator brings by itself, with all that derive from them, where
@@ -33,6 +32,19 @@ const PROVIDED: [&str; 8] = [
     "tosca.nodes.network.Network",
     "tosca.nodes.network.Port",
     "tosca.nodes.LoadBalancer",
+];
+
+/// What relations may do.
+const OF_RELATIONS: [LifecycleOperation; 9] = [
+    LifecycleOperation::PreConfigureSource,
+    LifecycleOperation::PreConfigureTarget,
+    LifecycleOperation::PostConfigureSource,
+    LifecycleOperation::PostConfigureTarget,
+    LifecycleOperation::AddTarget,
+    LifecycleOperation::AddSource,
+    LifecycleOperation::TargetChanged,
+    LifecycleOperation::RemoveTarget,
+    LifecycleOperation::RemoveSource,
 ];
 
 /// Why the orchestrator brings a node.
@@ -56,9 +68,11 @@ struct TypeOperation<'a> {
 }
 
 /// What is the same for all nodes, or relations, of a type.
-#[derive(Default)]
 struct TypeBehavior<'a> {
-    operations: FxHashMap<LifecycleOperation, Rc<TypeOperation<'a>>>,
+    id: TypeId,
+    operations: FxHashMap<LifecycleOperation, TypeOperation<'a>>,
+    /// What is run for those that say nothing of their own, as far as it is the same for all.
+    calls: FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>>,
     /// The deployment artifact.
     artifact: Option<(String, Span)>,
     is_provided: bool,
@@ -67,12 +81,19 @@ struct TypeBehavior<'a> {
     is_connection: bool,
 }
 
+/// What a relation takes from.
+struct RelationBehavior<'a> {
+    of_type: Option<Rc<TypeBehavior<'a>>>,
+    /// Whether it says nothing of its own.
+    is_plain: bool,
+}
+
 /// What the nodes and relations of a topology do.
 pub(super) struct Behaviors<'t, 'a> {
     pub(super) topology: &'t Topology,
     types: &'t Types<'a>,
-    node_types: RefCell<FxHashMap<TypeId, Rc<TypeBehavior<'a>>>>,
-    relationship_types: RefCell<FxHashMap<TypeId, Rc<TypeBehavior<'a>>>>,
+    of_nodes: Vec<Option<Rc<TypeBehavior<'a>>>>,
+    of_relations: Vec<RelationBehavior<'a>>,
     /// The ends of hosting chains.
     hosts: Vec<Option<NodeIndex>>,
     /// Nodes that the orchestrator does not bring although it could.
@@ -90,17 +111,24 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         types: &'t Types<'a>,
         managed: FxHashSet<NodeIndex>,
     ) -> Self {
-        Self {
+        let mut behaviors = Self {
             topology,
             types,
-            node_types: RefCell::default(),
-            relationship_types: RefCell::default(),
+            of_nodes: Vec::new(),
+            of_relations: Vec::new(),
             hosts: topology.hosts(),
             managed,
             is_foreign: false,
             secrets: Sensitivity::of(topology, types),
             as_written: None,
-        }
+        };
+        let mut known = FxHashMap::default();
+        let of_node = |node| behaviors.found_node_type(node, &mut known);
+        behaviors.of_nodes = topology.nodes.iter().map(of_node).collect();
+        let mut known = FxHashMap::default();
+        let of_relation = |id| behaviors.found_relation(id, &mut known);
+        behaviors.of_relations = topology.relation_ids().map(of_relation).collect();
+        behaviors
     }
 
     /// Likewise, of a topology whose functions have their values, beside the one in which they stand
@@ -142,6 +170,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Self { is_foreign: true, ..self }
     }
 
+    /// Whether places mean nothing.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
     /// A place, where it means something.
     pub(super) fn place(&self, span: Span) -> Span {
         if self.is_foreign { Span::DETACHED } else { span }
@@ -173,7 +206,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         {
             return Some(Delegation::Abstract);
         }
-        let is_provided = self.node_type(template).is_some_and(|behavior| behavior.is_provided);
+        let is_provided = self.node_type(node).is_some_and(|behavior| behavior.is_provided);
         let implements = |&operation: &LifecycleOperation| self.standard(node, operation).is_some();
         (is_provided && !LifecycleOperation::STANDARD.iter().any(implements))
             .then_some(Delegation::Provided)
@@ -181,8 +214,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether a property of a node cannot be changed in its place: its definition says so.
     pub(super) fn recreates(&self, node: NodeIndex, property: &str) -> bool {
-        let template = self.topology.node(node);
-        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
+        let id = self.node_type(node).map(|of_type| of_type.id);
         let part = id.and_then(|id| self.types.effective(id).properties.get(property));
         let metadata = part.and_then(|part| part.named.value.get("metadata"));
         metadata.and_then(|said| said.get("recreate")?.text()) == Some("true")
@@ -191,7 +223,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// What is known of an attribute of a node before anything runs.
     pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
         let described = &self.topology.node(node).described;
-        let id = self.type_of(Family::Node, described.type_name.as_ref());
+        let id = self.node_type(node).map(|of_type| of_type.id);
         let value = self.beginning(Some(described), id, name)?;
         let is_sensitive = self.secrets().property(node, name);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
@@ -203,9 +235,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         relation: RelationIndex,
         name: &str,
     ) -> Option<KnownAttribute> {
+        let id = self.relationship_type(relation).map(|of_type| of_type.id);
         let relation = self.topology.relation(relation);
         let template = relation.relationship.map(|id| &self.topology.relationship(id).described);
-        let value = self.beginning(template, self.relationship_type(relation), name)?;
+        let value = self.beginning(template, id, name)?;
         let is_sensitive = is_sensitive_name(name);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
@@ -236,20 +269,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether operations of relations can run on a node itself.
     pub(super) fn is_compute(&self, node: NodeIndex) -> bool {
-        self.node_type(self.topology.node(node)).is_some_and(|behavior| behavior.is_compute)
+        self.node_type(node).is_some_and(|behavior| behavior.is_compute)
     }
 
     /// Whether a relation says what comes first: all do whose types are of the specification's
     /// hierarchy, and nothing is known against.
     pub(super) fn is_ordering(&self, relation: RelationIndex) -> bool {
-        let id = self.relationship_type(self.topology.relation(relation));
-        id.is_none_or(|id| self.relationship_behavior(id).is_ordering)
+        self.relationship_type(relation).is_none_or(|of_type| of_type.is_ordering)
     }
 
     /// Whether a relation connects a node to another one.
     pub(super) fn is_connection(&self, relation: RelationIndex) -> bool {
-        let id = self.relationship_type(self.topology.relation(relation));
-        id.is_some_and(|id| self.relationship_behavior(id).is_connection)
+        self.relationship_type(relation).is_some_and(|of_type| of_type.is_connection)
     }
 
     /// What an operation of a node runs; nothing where it has nothing to run.
@@ -257,51 +288,43 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         &self,
         node: NodeIndex,
         operation: LifecycleOperation,
-    ) -> Option<PlanCall> {
-        self.made(|behaviors| behaviors.standard_call(node, operation))
+    ) -> Option<Rc<PlanCall>> {
+        let template = self.topology.node(node);
+        let is_plain = template.described.interfaces.is_empty() && template.artifacts.is_empty();
+        let of_type = self.node_type(node).filter(|_| is_plain);
+        match of_type.and_then(|of_type| of_type.calls.get(&operation)) {
+            Some(same) => same.clone(),
+            None => self.made(|behaviors| behaviors.standard_call(node, operation)).map(Rc::new),
+        }
     }
 
     fn standard_call(&self, node: NodeIndex, operation: LifecycleOperation) -> Option<PlanCall> {
         let template = self.topology.node(node);
-        let of_type = self.node_type(template);
-        let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
         let own = self.written(&template.described.interfaces, operation);
-        let from = format!("node.{}", template.name);
-        let inherited = inherited.map(|said| &**said);
-        let owner = ValueOwner::Node(node);
-        if let Some(call) = self.merged(operation.as_str(), own, (&from, owner), inherited) {
-            return Some(self.with_file(call, template));
+        let from = (&*format!("node.{}", template.name), ValueOwner::Node(node));
+        self.node_call(operation, own, &template.artifacts, from, self.node_type(node))
+    }
+
+    fn node_call(
+        &self,
+        operation: LifecycleOperation,
+        own: Option<(&TopologyInterface, &TopologyOperation)>,
+        artifacts: &[TopologyArtifact],
+        from: (&str, ValueOwner),
+        of_type: Option<&TypeBehavior<'a>>,
+    ) -> Option<PlanCall> {
+        let inherited = of_type.and_then(|of_type| of_type.operations.get(&operation));
+        if let Some(call) = self.merged(operation.as_str(), own, from, inherited) {
+            return Some(self.with_file(call, artifacts, of_type));
         }
-        let artifact = (operation == LifecycleOperation::Create)
-            .then(|| self.deployment_artifact(template, of_type.as_deref()))??;
+        let (artifact, span) = (operation == LifecycleOperation::Create)
+            .then(|| self.deployment_artifact(artifacts, of_type))??;
         Some(PlanCall {
             interface: operation.interface().to_owned(),
             operation: operation.as_str().to_owned(),
-            artifact: Some(artifact.0),
-            ..PlanCall::at(artifact.1)
+            artifact: Some(artifact),
+            ..PlanCall::at(span)
         })
-    }
-
-    /// Whether any operation of a relation may have something to run.
-    pub(super) fn has_operations(&self, relation: RelationIndex) -> bool {
-        let relation = self.topology.relation(relation);
-        let own = relation.relationship.map(|id| self.topology.relationship(id));
-        own.is_some_and(|template| !template.described.interfaces.is_empty())
-            || self.requirement_interfaces(relation).is_some_and(|found| !found.is_empty())
-            || self.relationship_type(relation).is_some_and(|id| {
-                let behavior = self.relationship_behavior(id);
-                behavior.operations.values().any(|said| said.implementation.is_some())
-            })
-    }
-
-    fn requirement_interfaces(
-        &self,
-        relation: &TopologyRelation,
-    ) -> Option<&'t [InterfaceDefinition<'a>]> {
-        let node = self.topology.node(relation.source);
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
-        let part = self.types.effective(id).requirements.get(&*relation.name)?;
-        Some(&part.definition.interfaces)
     }
 
     /// What an operation of a relation runs.
@@ -309,8 +332,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         &self,
         relation: RelationIndex,
         operation: LifecycleOperation,
-    ) -> Option<PlanCall> {
-        self.made(|behaviors| behaviors.relation_call(relation, operation))
+    ) -> Option<Rc<PlanCall>> {
+        let RelationBehavior { of_type, is_plain } = &self.of_relations[relation.index()];
+        let of_type = of_type.as_deref();
+        match of_type.map(|of_type| of_type.calls.get(&operation)).filter(|_| *is_plain) {
+            Some(Some(same)) => same.clone(),
+            None if *is_plain => None,
+            _ => self.made(|behaviors| behaviors.relation_call(relation, operation)).map(Rc::new),
+        }
     }
 
     fn relation_call(
@@ -319,13 +348,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         operation: LifecycleOperation,
     ) -> Option<PlanCall> {
         let owner = ValueOwner::Relation(relation);
+        let of_type = self.relationship_type(relation);
+        let inherited = of_type.and_then(|found| found.operations.get(&operation));
         let relation = self.topology.relation(relation);
-        let of_type = self.relationship_type(relation).map(|id| self.relationship_behavior(id));
-        let inherited = of_type.as_ref().and_then(|found| found.operations.get(&operation));
         let of_requirement = self.requirement_operation(relation, operation);
         let inherited = match &of_requirement {
             Some(said) if said.implementation.is_some() => Some(said),
-            _ => inherited.map(|found| &**found),
+            _ => inherited,
         };
         let own = relation.relationship.map(|id| self.topology.relationship(id));
         let written =
@@ -345,8 +374,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     fn named_call(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
         let template = self.topology.node(node);
-        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
-        let interfaces = id.map(|id| &self.types.effective(id).interfaces);
+        let of_type = self.node_type(node);
+        let interfaces = of_type.map(|of_type| &self.types.effective(of_type.id).interfaces);
         let (interface, operation) = split_operation(name);
         let own = template.described.interfaces.iter().find_map(|one| {
             let said = one.operations.iter().find(|said| said.name == operation)?;
@@ -381,7 +410,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let from = format!("node.{}", template.name);
         let owner = ValueOwner::Node(node);
         if let Some(call) = self.merged(operation, own, (&from, owner), inherited.as_ref()) {
-            return Some(self.with_file(call, template));
+            return Some(self.with_file(call, &template.artifacts, of_type));
         }
         let interface = own.map(|(interface, _)| &*interface.name);
         let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
@@ -415,9 +444,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether a node has this name, or is of the type of this name.
     pub(super) fn is_named(&self, node: NodeIndex, name: &str) -> bool {
-        let template = self.topology.node(node);
-        let id = self.type_of(Family::Node, template.described.type_name.as_ref());
-        template.name == name || id.is_some_and(|id| self.derives(id, Family::Node, name))
+        let of_type = self.node_type(node);
+        self.topology.node(node).name == name
+            || of_type.is_some_and(|of_type| self.derives(of_type.id, Family::Node, name))
     }
 
     fn written(
@@ -443,41 +472,96 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         type_named(self.types, family, name?)
     }
 
-    fn node_type(&self, node: &TopologyNode) -> Option<Rc<TypeBehavior<'a>>> {
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
-        if let Some(known) = self.node_types.borrow().get(&id) {
-            return Some(Rc::clone(known));
-        }
-        let behavior = Rc::new(self.behavior(id, true));
-        self.node_types.borrow_mut().insert(id, Rc::clone(&behavior));
-        Some(behavior)
+    /// What the type of a node says.
+    fn node_type(&self, node: NodeIndex) -> Option<&TypeBehavior<'a>> {
+        self.of_nodes.get(node.index())?.as_deref()
     }
 
-    /// The type of a relation: the one that is written, else that of the requirement's definition.
-    fn relationship_type(&self, relation: &TopologyRelation) -> Option<TypeId> {
-        if let Some(name) = &relation.relationship_type {
-            return self.type_of(Family::Relationship, Some(name));
-        }
-        let node = self.topology.node(relation.source);
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
-        let definition = &self.types.effective(id).requirements.get(&*relation.name)?.definition;
-        let name = definition.relationship?;
-        self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
+    /// What the type of a relation says: of the one that is written, else of that of the
+    /// requirement's definition.
+    fn relationship_type(&self, relation: RelationIndex) -> Option<&TypeBehavior<'a>> {
+        self.of_relations.get(relation.index())?.of_type.as_deref()
     }
 
-    fn relationship_behavior(&self, id: TypeId) -> Rc<TypeBehavior<'a>> {
-        if let Some(known) = self.relationship_types.borrow().get(&id) {
-            return Rc::clone(known);
-        }
-        let behavior = Rc::new(self.behavior(id, false));
-        self.relationship_types.borrow_mut().insert(id, Rc::clone(&behavior));
+    fn found_node_type(
+        &self,
+        node: &TopologyNode,
+        known: &mut FxHashMap<TypeId, Rc<TypeBehavior<'a>>>,
+    ) -> Option<Rc<TypeBehavior<'a>>> {
+        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
+        let behavior = || Rc::new(self.node_type_behavior(id));
+        Some(Rc::clone(known.entry(id).or_insert_with(behavior)))
+    }
+
+    fn found_relation(
+        &self,
+        id: RelationIndex,
+        known: &mut FxHashMap<TypeId, Rc<TypeBehavior<'a>>>,
+    ) -> RelationBehavior<'a> {
+        let relation = self.topology.relation(id);
+        let definition = self.requirement(relation).map(|(definition, _)| definition);
+        let of_type = match &relation.relationship_type {
+            Some(name) => self.type_of(Family::Relationship, Some(name)),
+            None => definition.and_then(|definition| {
+                let name = definition.relationship?;
+                self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
+            }),
+        };
+        let of_type = of_type.map(|id| {
+            let behavior = || Rc::new(self.relationship_type_behavior(id));
+            Rc::clone(known.entry(id).or_insert_with(behavior))
+        });
+        let own = relation.relationship.map(|id| self.topology.relationship(id));
+        let is_plain = own.is_none_or(|template| template.described.interfaces.is_empty())
+            && definition.is_none_or(|definition| definition.interfaces.is_empty());
+        RelationBehavior { of_type, is_plain }
+    }
+
+    /// How the type of a relation's source defines its requirement, and which type does.
+    fn requirement(
+        &self,
+        relation: &TopologyRelation,
+    ) -> Option<(&'t RequirementDefinition<'a>, TypeId)> {
+        let id = self.node_type(relation.source)?.id;
+        let part = self.types.effective(id).requirements.get(&*relation.name)?;
+        Some((&part.definition, part.owner))
+    }
+
+    fn node_type_behavior(&self, id: TypeId) -> TypeBehavior<'a> {
+        let mut behavior = self.type_behavior(id, true);
+        let derives = |name: &str| self.derives(id, Family::Node, name);
+        behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
+        behavior.is_compute = derives("tosca.nodes.Compute");
+        behavior.artifact = self.types.effective(id).artifacts.values().find_map(|part| {
+            let definition = &part.definition;
+            let kind = definition.kind?;
+            let id = self.types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?)?;
+            let file = definition.file?;
+            self.is_deployment(id).then(|| Some((file.text()?.to_owned(), file.span())))?
+        });
+        let of_all = ("", ValueOwner::Topology);
+        let call = |operation| self.node_call(operation, None, &[], of_all, Some(&behavior));
+        behavior.calls = behavior.same(&LifecycleOperation::STANDARD, call);
         behavior
     }
 
-    fn behavior(&self, id: TypeId, is_node: bool) -> TypeBehavior<'a> {
-        let effective = self.types.effective(id);
-        let mut behavior = TypeBehavior::default();
-        for part in effective.interfaces.values() {
+    fn relationship_type_behavior(&self, id: TypeId) -> TypeBehavior<'a> {
+        let mut behavior = self.type_behavior(id, false);
+        behavior.is_ordering = self.types.is_ordering(id);
+        behavior.is_connection =
+            self.derives(id, Family::Relationship, "tosca.relationships.ConnectsTo");
+        let of_all = ("", ValueOwner::Topology);
+        let call = |operation: LifecycleOperation| {
+            let inherited = behavior.operations.get(&operation);
+            self.merged(operation.as_str(), None, of_all, inherited)
+        };
+        behavior.calls = behavior.same(&OF_RELATIONS, call);
+        behavior
+    }
+
+    fn type_behavior(&self, id: TypeId, is_node: bool) -> TypeBehavior<'a> {
+        let mut behavior = TypeBehavior::of(id);
+        for part in self.types.effective(id).interfaces.values() {
             for (name, said) in part.definition.operations.iter() {
                 let Some(operation) = lifecycle_operation(name, is_node) else { continue };
                 if self.is_interface(part.definition.kind, operation.interface_type())
@@ -489,26 +573,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                         said.owner,
                         &said.definition,
                     );
-                    behavior.operations.insert(operation, Rc::new(said));
+                    behavior.operations.insert(operation, said);
                 }
             }
-        }
-        if is_node {
-            let derives = |name: &str| self.derives(id, Family::Node, name);
-            behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
-            behavior.is_compute = derives("tosca.nodes.Compute");
-            behavior.artifact = effective.artifacts.values().find_map(|part| {
-                let definition = &part.definition;
-                let kind = definition.kind?;
-                let id =
-                    self.types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?)?;
-                let file = definition.file?;
-                self.is_deployment(id).then(|| Some((file.text()?.to_owned(), file.span())))?
-            });
-        } else {
-            let derives = |name: &str| self.derives(id, Family::Relationship, name);
-            behavior.is_ordering = self.types.is_ordering(id);
-            behavior.is_connection = derives("tosca.relationships.ConnectsTo");
         }
         behavior
     }
@@ -567,20 +634,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         relation: &TopologyRelation,
         operation: LifecycleOperation,
     ) -> Option<TypeOperation<'a>> {
-        let node = self.topology.node(relation.source);
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
-        let part = self.types.effective(id).requirements.get(&*relation.name)?;
+        let (definition, owner) = self.requirement(relation)?;
         let is_meant = |interface: &&InterfaceDefinition<'a>| {
             is_interface_name(interface.named.name, operation)
                 || self.is_interface(interface.kind, operation.interface_type())
         };
-        let interfaces = part.definition.interfaces.iter().filter(is_meant);
+        let interfaces = definition.interfaces.iter().filter(is_meant);
         interfaces
             .flat_map(|interface| {
                 let said =
                     interface.operations.iter().find(|one| one.named.name == operation.as_str());
                 said.map(|said| {
-                    let owner = self.types.definition(part.owner).name;
+                    let owner = self.types.definition(owner).name;
                     let inputs = interface.inputs.iter().chain(&said.inputs);
                     TypeOperation {
                         interface: interface.named.name,
@@ -651,10 +716,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     fn deployment_artifact(
         &self,
-        node: &TopologyNode,
+        artifacts: &[TopologyArtifact],
         of_type: Option<&TypeBehavior<'a>>,
     ) -> Option<(String, Span)> {
-        let own = node.artifacts.iter().find_map(|artifact| {
+        let own = artifacts.iter().find_map(|artifact| {
             let id = self.type_of(Family::Artifact, artifact.type_name.as_ref())?;
             let file = artifact.file.as_ref()?;
             self.is_deployment(id).then(|| (file.value.clone(), file.span))
@@ -663,13 +728,17 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// Where an implementation is the name of an artifact of the node, it is that one's file.
-    fn with_file(&self, mut call: PlanCall, node: &TopologyNode) -> PlanCall {
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref());
+    fn with_file(
+        &self,
+        mut call: PlanCall,
+        artifacts: &[TopologyArtifact],
+        of_type: Option<&TypeBehavior<'a>>,
+    ) -> PlanCall {
         let file = |name: &str| {
-            let own = node.artifacts.iter().find(|artifact| artifact.name == name);
+            let own = artifacts.iter().find(|artifact| artifact.name == name);
             let own = own.and_then(|artifact| Some(artifact.file.as_ref()?.value.clone()));
             own.or_else(|| {
-                let part = self.types.effective(id?).artifacts.get(name)?;
+                let part = self.types.effective(of_type?.id).artifacts.get(name)?;
                 Some(part.definition.file?.text()?.to_owned())
             })
         };
@@ -683,6 +752,38 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 }
 
+impl<'a> TypeBehavior<'a> {
+    /// Of which nothing is known yet.
+    fn of(id: TypeId) -> Self {
+        Self {
+            id,
+            operations: FxHashMap::default(),
+            calls: FxHashMap::default(),
+            artifact: None,
+            is_provided: false,
+            is_compute: false,
+            is_ordering: false,
+            is_connection: false,
+        }
+    }
+
+    /// What these operations run for all that say nothing of their own; without those whose inputs
+    /// may be computed, which means something else, or is a secret, at each.
+    fn same(
+        &self,
+        operations: &[LifecycleOperation],
+        call: impl Fn(LifecycleOperation) -> Option<PlanCall>,
+    ) -> FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>> {
+        let is_same = |operation: &LifecycleOperation| {
+            let inputs = self.operations.get(operation).map(|said| &said.inputs);
+            let is_plain = |(_, node, _): &(&str, Node<'a>, &str)| node.scalar().is_some();
+            inputs.is_none_or(|inputs| inputs.iter().all(is_plain))
+        };
+        let same = operations.iter().copied().filter(is_same);
+        same.map(|operation| (operation, call(operation).map(Rc::new))).collect()
+    }
+}
+
 /// `Standard.create` or `create`; interfaces may have dots in their names.
 pub(super) fn split_operation(name: &str) -> (Option<&str>, &str) {
     match name.rsplit_once('.') {
@@ -692,20 +793,8 @@ pub(super) fn split_operation(name: &str) -> (Option<&str>, &str) {
 }
 
 fn lifecycle_operation(name: &str, is_node: bool) -> Option<LifecycleOperation> {
-    use LifecycleOperation as Operation;
-    const OF_RELATIONS: [LifecycleOperation; 9] = [
-        Operation::PreConfigureSource,
-        Operation::PreConfigureTarget,
-        Operation::PostConfigureSource,
-        Operation::PostConfigureTarget,
-        Operation::AddTarget,
-        Operation::AddSource,
-        Operation::TargetChanged,
-        Operation::RemoveTarget,
-        Operation::RemoveSource,
-    ];
     match is_node {
-        true => Operation::standard(name),
+        true => LifecycleOperation::standard(name),
         false => OF_RELATIONS.into_iter().find(|operation| operation.as_str() == name),
     }
 }

@@ -4,15 +4,20 @@ use super::model::{
     ChangeClass, PartKind, Plan, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart,
     PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
-use rustc_hash::FxHashMap;
+use crate::text::source::Span;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+use std::rc::Rc;
 
 /// A plan while it is built.
 pub(super) struct PlanBuilder {
     pub(super) plan: Plan,
     /// The round in which each step is over: that of the last one that is shown on the way to it.
     rounds: Vec<u32>,
-    /// By identifier and name.
-    elements: FxHashMap<(String, String), PlanElementIndex>,
+    /// By the hash of identifier and name, or the next one where that is taken.
+    elements: FxHashMap<u64, PlanElementIndex>,
+    /// The calls that several steps have, by where they lie, and stay while they are kept here.
+    calls: FxHashMap<*const PlanCall, (Rc<PlanCall>, PlanCallIndex)>,
     /// Where each host does its calls one after the other, the last one so far.
     last_calls: FxHashMap<PlanElementIndex, PlanStepIndex>,
     scope: PlanScopeIndex,
@@ -34,6 +39,7 @@ impl PlanBuilder {
             },
             rounds: Vec::new(),
             elements: FxHashMap::default(),
+            calls: FxHashMap::default(),
             last_calls: FxHashMap::default(),
             scope: PlanScopeIndex::new(0),
             is_handling: false,
@@ -47,11 +53,16 @@ impl PlanBuilder {
         named: (String, String),
         make: impl FnOnce((String, String)) -> PlanElement,
     ) -> PlanElementIndex {
-        if let Some(&known) = self.elements.get(&named) {
-            return known;
+        let mut hash = FxBuildHasher.hash_one(&named);
+        while let Some(&known) = self.elements.get(&hash) {
+            let element = self.plan.element(known);
+            if (&element.identifier, &element.name) == (&named.0, &named.1) {
+                return known;
+            }
+            hash = hash.wrapping_add(1);
         }
         let id = PlanElementIndex::new(self.plan.elements.len());
-        self.elements.insert(named.clone(), id);
+        self.elements.insert(hash, id);
         self.plan.elements.push(make(named));
         id
     }
@@ -102,6 +113,21 @@ impl PlanBuilder {
         PlanCallIndex::new(self.plan.calls.len() - 1)
     }
 
+    /// A call that may be that of several steps.
+    pub(super) fn shared_call(&mut self, call: Rc<PlanCall>) -> PlanCallIndex {
+        match Rc::try_unwrap(call) {
+            Ok(own) => self.call(own),
+            Err(shared) => match self.calls.get(&Rc::as_ptr(&shared)) {
+                Some((_, known)) => *known,
+                None => {
+                    let id = self.call((*shared).clone());
+                    self.calls.insert(Rc::as_ptr(&shared), (shared, id));
+                    id
+                }
+            },
+        }
+    }
+
     /// The step that will be pushed next.
     pub(super) fn next(&self) -> PlanStepIndex {
         PlanStepIndex::new(self.plan.steps.len())
@@ -124,21 +150,49 @@ impl PlanBuilder {
     }
 
     /// Adds a step behind those that it waits for.
-    pub(super) fn push(&mut self, mut step: PlanStep, waits: &[PlanStepIndex]) -> PlanStepIndex {
+    pub(super) fn push<'i>(
+        &mut self,
+        mut step: PlanStep,
+        waits: impl IntoIterator<Item = &'i PlanStepIndex>,
+    ) -> PlanStepIndex {
         let id = self.next();
         step.is_shown |= step.call.is_some();
-        let start = self.plan.waits.len();
-        let mut waits = waits.to_vec();
-        waits.sort_unstable();
-        waits.dedup();
-        self.plan.waits.append(&mut waits);
-        self.plan.ends.push(self.plan.waits.len() as u32);
-        let before = self.plan.waits[start..].iter().map(|wait| self.rounds[wait.index()]);
+        self.wait(waits);
+        let before = self.plan.after(id).iter().map(|wait| self.rounds[wait.index()]);
         let before = before.max().unwrap_or(0);
         step.wave = if step.is_shown { before + 1 } else { before };
         self.rounds.push(step.wave);
         self.plan.steps.push(step);
         id
+    }
+
+    /// What the next step waits for, each once.
+    fn wait<'i>(&mut self, waits: impl IntoIterator<Item = &'i PlanStepIndex>) {
+        let all = &mut self.plan.waits;
+        let start = all.len();
+        all.extend(waits);
+        all[start..].sort_unstable();
+        let mut end = start;
+        for index in start..all.len() {
+            if end == start || all[end - 1] != all[index] {
+                all[end] = all[index];
+                end += 1;
+            }
+        }
+        all.truncate(end);
+        self.plan.ends.push(end as u32);
+    }
+
+    /// Forgets where the calls of the steps of some parts are written.
+    pub(super) fn forget_places(&mut self, of: impl Fn(PartKind) -> bool) {
+        let plan = &mut self.plan;
+        let is_of =
+            |step: &&PlanStep| step.part.is_some_and(|part| of(plan.parts[part.index()].kind));
+        for call in plan.steps.iter().filter(is_of).filter_map(|step| step.call) {
+            let call = &mut plan.calls[call.index()];
+            call.span = Span::DETACHED;
+            call.inputs.iter_mut().for_each(|input| input.span = Span::DETACHED);
+        }
     }
 
     /// Lets people see a step that stands for a node with nothing to run; nothing waits for it yet.

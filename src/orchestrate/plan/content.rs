@@ -1,21 +1,20 @@
 //! What is in the files that two templates name alike.
 
 use super::model::ChangeReason;
-use crate::text::source::Span;
+use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::tosca::load::Loaded;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// The files of two templates.
 pub(super) struct Contents<'l> {
     from: &'l Loaded,
     to: &'l Loaded,
-    /// The digests of pairs of files that differ; many nodes name the same ones.
-    known: RefCell<FxHashMap<[PathBuf; 2], Option<[String; 2]>>>,
+    /// How files differ, by where they are named, and their name; many nodes name the same ones.
+    known: RefCell<FxHashMap<[FileId; 2], FxHashMap<String, Digests>>>,
 }
 
 impl<'l> Contents<'l> {
@@ -26,26 +25,39 @@ impl<'l> Contents<'l> {
     /// How the files of a name at these places differ, if they do: what each template means by the
     /// name may be another file with other content. What cannot be read is no file of theirs, and
     /// nothing but its name is known of it.
-    pub(super) fn differ(&self, path: String, name: &str, at: [Span; 2]) -> Option<ChangeReason> {
-        let files = [self.from.named_file(name, at[0]), self.to.named_file(name, at[1])];
+    pub(super) fn differ(
+        &self,
+        path: impl FnOnce() -> String,
+        name: &str,
+        at: [Span; 2],
+    ) -> Option<ChangeReason> {
         let mut known = self.known.borrow_mut();
-        let digests = known.entry(files).or_insert_with_key(|[was, is]| {
-            if was == is {
-                return None;
-            }
-            let (was, is) = (self.from.bytes(was)?, self.to.bytes(is)?);
-            (was != is).then(|| [digest(&was), digest(&is)])
-        });
-        let [was, is] = digests.as_ref()?;
+        let known = known.entry(at.map(|span| span.file)).or_default();
+        if !known.contains_key(name) {
+            known.insert(name.to_owned(), self.digests(name, at));
+        }
+        let [was, is] = known.get(name)?.as_ref()?;
         Some(ChangeReason {
-            path,
+            path: path(),
             from: Some(Value::String(was.as_str().into())),
             to: Some(Value::String(is.as_str().into())),
             span: Some(at[1]),
             ..Default::default()
         })
     }
+
+    fn digests(&self, name: &str, at: [Span; 2]) -> Digests {
+        let [was, is] = [self.from.named_file(name, at[0]), self.to.named_file(name, at[1])];
+        if was == is {
+            return None;
+        }
+        let (was, is) = (self.from.bytes(&was)?, self.to.bytes(&is)?);
+        (was != is).then(|| [digest(&was), digest(&is)])
+    }
 }
+
+/// Those of two files, where they differ.
+type Digests = Option<[String; 2]>;
 
 /// Enough of a digest for people to tell contents apart.
 fn digest(bytes: &[u8]) -> String {

@@ -11,7 +11,6 @@ use crate::tosca::LifecycleOperation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What takes from something.
-#[derive(Clone)]
 struct Taker {
     node: NodeIndex,
     /// `property.url`, or the input of an operation.
@@ -35,25 +34,23 @@ impl<'t> Reach<'t> {
         let mut reach = Self { topology, takers: FxHashMap::default(), open: Vec::new() };
         for node in topology.node_ids() {
             for property in &topology.node(node).described.properties {
-                let taker = Taker {
+                reach.takes(node, &property.value.value, || Taker {
                     node,
                     path: format!("property.{}", property.name),
                     property: Some(property.name.clone()),
                     span: property.value.span,
-                };
-                reach.takes(&property.value.value, &taker);
+                });
             }
             for operation in LifecycleOperation::STANDARD {
                 let call = behaviors.standard(node, operation);
-                for input in call.into_iter().flat_map(|call| call.inputs) {
-                    let path = format!(
-                        "interfaces.{}.{}.inputs.{}",
-                        operation.interface(),
-                        operation.as_str(),
-                        input.name
-                    );
-                    let taker = Taker { node, path, property: None, span: input.span };
-                    reach.takes(&input.value, &taker);
+                for input in call.iter().flat_map(|call| &call.inputs) {
+                    let (interface, called) = (operation.interface(), operation.as_str());
+                    reach.takes(node, &input.value, || Taker {
+                        node,
+                        path: format!("interfaces.{interface}.{called}.inputs.{}", input.name),
+                        property: None,
+                        span: input.span,
+                    });
                 }
             }
         }
@@ -61,10 +58,10 @@ impl<'t> Reach<'t> {
     }
 
     /// Notes what a value takes from.
-    fn takes(&mut self, value: &Value, taker: &Taker) {
+    fn takes(&mut self, node: NodeIndex, value: &Value, taker: impl Fn() -> Taker) {
         let takers = &mut self.takers;
-        sources(self.topology, value, ValueOwner::Node(taker.node), &mut |source| {
-            takers.entry(source).or_default().push(taker.clone());
+        sources(self.topology, value, ValueOwner::Node(node), &mut |source| {
+            takers.entry(source).or_default().push(taker());
         });
     }
 

@@ -5,7 +5,7 @@ use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::content::Contents;
 use super::elements;
-use super::model::{ChangeClass, ChangeReason, ElementChange, PlanElementIndex};
+use super::model::{ChangeClass, ChangeReason, ElementChange, PartKind, PlanElementIndex};
 use super::reach::Reach;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
@@ -48,6 +48,9 @@ pub(super) fn update(
     let elements = classes.elements(builder);
     let scene = scene(&classes, &elements, order, adaptation);
     drop(weave(&scene, builder, &[])?);
+    if from.behaviors.is_foreign() {
+        builder.forget_places(|kind| matches!(kind, PartKind::Down | PartKind::Unwire));
+    }
     builder.plan.changes = classes.changes();
     Ok(())
 }
@@ -331,7 +334,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let other = artifacts.filter_map(|artifact| {
             let was = known.iter().find(|known| known.name == artifact.name)?.file.as_ref()?;
             let is = artifact.file.as_ref().filter(|is| is.value == was.value)?;
-            let path = format!("artifact.{}.file", artifact.name);
+            let path = || format!("artifact.{}.file", artifact.name);
             let reason = contents.differ(path, &is.value, [was.span, is.span])?;
             let class = match self.to.behaviors.is_deployment_artifact(node, &artifact.name) {
                 true => ChangeClass::Recreate,
@@ -351,10 +354,10 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let other = LifecycleOperation::STANDARD.into_iter().filter_map(|operation| {
             let was = self.from.behaviors.standard(old, operation)?;
             let is = self.to.behaviors.standard(node, operation)?;
-            let name = is.primary.filter(|name| was.primary.as_ref() == Some(name))?;
+            let name = is.primary.as_ref().filter(|name| was.primary.as_ref() == Some(*name))?;
             let (interface, called) = (operation.interface(), operation.as_str());
-            let path = format!("interfaces.{interface}.{called}.implementation");
-            let reason = contents.differ(path, &name, [was.span, is.span])?;
+            let path = || format!("interfaces.{interface}.{called}.implementation");
+            let reason = contents.differ(path, name, [was.span, is.span])?;
             let class = match operation {
                 LifecycleOperation::Create => ChangeClass::Recreate,
                 _ => ChangeClass::Reconfigure,

@@ -16,6 +16,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, RelationIndex};
 use crate::tosca::LifecycleOperation as Operation;
 use crate::tosca::NodeState as State;
+use std::rc::Rc;
 
 /// How far a node goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,7 +300,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
         kind: PartKind,
         operations: &[Operation],
     ) -> Vec<PlanStepIndex> {
-        let calls = side.calls(relation, operations.iter().copied());
+        let calls: Vec<_> = side.calls(relation, operations.iter().copied()).collect();
         if calls.is_empty() {
             // Whoever comes after this comes after what this would have waited for.
             return self.current.waits.clone();
@@ -310,7 +311,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
         for pair in operations.chunks(2) {
             let of_pair = calls.iter().filter(|(operation, _)| pair.contains(operation));
             let of_pair: Vec<_> =
-                of_pair.map(|(operation, call)| (relation, *operation, call.clone())).collect();
+                of_pair.map(|(operation, call)| (relation, *operation, Rc::clone(call))).collect();
             self.side_by_side(side, of_pair);
         }
         self.current.last.clone()
@@ -343,7 +344,7 @@ impl Weaver<'_, '_, '_, '_, '_> {
         });
         let calls = told.flat_map(|relation| {
             let calls = side.calls(relation, operations.into_iter());
-            calls.into_iter().map(move |(operation, call)| (relation, operation, call))
+            calls.map(move |(operation, call)| (relation, operation, call))
         });
         let calls = calls.collect();
         self.side_by_side(side, calls);
@@ -353,21 +354,19 @@ impl Weaver<'_, '_, '_, '_, '_> {
     fn side_by_side<E>(
         &mut self,
         side: &SceneSide<'_, '_, '_, E>,
-        calls: Vec<(RelationIndex, Operation, PlanCall)>,
+        calls: Vec<(RelationIndex, Operation, Rc<PlanCall>)>,
     ) {
         if calls.is_empty() {
             return;
         }
-        let before = self.current.last.clone();
+        let before = std::mem::take(&mut self.current.last);
         self.current.stage = self.builder.next().index();
-        let mut last = Vec::new();
         for (relation, operation, call) in calls {
             let host = side.relation_host(relation, operation, call.host.as_deref());
             let element = self.relation_element(side, relation);
-            let mut waits = before.clone();
-            last.push(self.called(element, operation, call, host, &mut waits));
+            let step = self.called(element, operation, call, host, &before);
+            self.current.last.push(step);
         }
-        self.current.last = last;
     }
 
     fn relation_element<E>(
@@ -387,12 +386,12 @@ impl Weaver<'_, '_, '_, '_, '_> {
     ) {
         self.current.stage = self.builder.next().index();
         let Some(element) = self.current.element else { return };
-        match side.behaviors.standard(node, operation).map(|call| side.placed(call)) {
+        match side.behaviors.standard(node, operation) {
             Some(call) => {
                 let host = side.node_host(node, call.host.as_deref());
-                let mut waits = std::mem::take(&mut self.current.last);
-                let step = self.called(element, operation, call, host, &mut waits);
-                self.current.last = vec![step];
+                let waits = std::mem::take(&mut self.current.last);
+                let step = self.called(element, operation, call, host, &waits);
+                self.goes_on(waits, step);
             }
             None => drop(self.then(StepWork::Operation(operation))),
         }
@@ -403,18 +402,16 @@ impl Weaver<'_, '_, '_, '_, '_> {
         &mut self,
         element: PlanElementIndex,
         operation: Operation,
-        call: PlanCall,
+        call: Rc<PlanCall>,
         host: StepHost,
-        waits: &mut Vec<PlanStepIndex>,
+        waits: &[PlanStepIndex],
     ) -> PlanStepIndex {
         let next = self.builder.next();
-        if let Some(before) = self.builder.last_call(host, next).filter(|&it| !self.follows(it)) {
-            waits.push(before);
-        }
-        let call = self.builder.call(call);
+        let before = self.builder.last_call(host, next).filter(|&it| !self.follows(it));
+        let call = self.builder.shared_call(call);
         let mut step = self.builder.step(Some(element), StepWork::Operation(operation));
         (step.call, step.host, step.part) = (Some(call), host, self.current.part);
-        self.builder.push(step, waits)
+        self.builder.push(step, waits.iter().chain(&before))
     }
 
     /// Whether the next step comes after another one anyway: one of an earlier stage of its piece,
@@ -441,8 +438,15 @@ impl Weaver<'_, '_, '_, '_, '_> {
         step.part = self.current.part;
         let waits = std::mem::take(&mut self.current.last);
         let step = self.builder.push(step, &waits);
-        self.current.last = vec![step];
+        self.goes_on(waits, step);
         step
+    }
+
+    /// The next step waits for this one instead of those.
+    fn goes_on(&mut self, mut last: Vec<PlanStepIndex>, step: PlanStepIndex) {
+        last.clear();
+        last.push(step);
+        self.current.last = last;
     }
 
     /// A node that runs nothing is seen all the same, so that the order is.
@@ -484,20 +488,13 @@ impl SceneSide<'_, '_, '_, Up> {
 }
 
 impl<E> SceneSide<'_, '_, '_, E> {
-    /// A call whose places mean something.
-    fn placed(&self, mut call: PlanCall) -> PlanCall {
-        call.span = self.behaviors.place(call.span);
-        call.inputs.iter_mut().for_each(|input| input.span = self.behaviors.place(input.span));
-        call
-    }
-
     /// Whether anything is done where a relation comes or goes, or something waits for its ends.
     pub(super) fn matters(&self, relation: RelationIndex, operations: &[Operation]) -> bool {
         let ends = self.behaviors.topology.relation(relation);
         let moves = |node: NodeIndex| self.extents[node.index()].is_some();
         moves(ends.source)
             || ends.target.is_some_and(moves)
-            || !self.calls(relation, operations.iter().copied()).is_empty()
+            || self.calls(relation, operations.iter().copied()).next().is_some()
     }
 
     /// The operations of a relation that have something to run.
@@ -505,15 +502,10 @@ impl<E> SceneSide<'_, '_, '_, E> {
         &self,
         relation: RelationIndex,
         operations: impl Iterator<Item = Operation>,
-    ) -> Vec<(Operation, PlanCall)> {
-        if !self.behaviors.has_operations(relation) {
-            return Vec::new();
-        }
-        let call = |operation| {
-            let call = self.behaviors.relation(relation, operation)?;
-            Some((operation, self.placed(call)))
-        };
-        operations.filter_map(call).collect()
+    ) -> impl Iterator<Item = (Operation, Rc<PlanCall>)> {
+        operations.filter_map(move |operation| {
+            Some((operation, self.behaviors.relation(relation, operation)?))
+        })
     }
 
     /// Of these operations those that happen to a node, in the order of the relations.
@@ -521,18 +513,17 @@ impl<E> SceneSide<'_, '_, '_, E> {
         &self,
         node: NodeIndex,
         [at_source, at_target]: Both,
-    ) -> Vec<(RelationIndex, Operation, PlanCall)> {
+    ) -> Vec<(RelationIndex, Operation, Rc<PlanCall>)> {
         let template = self.behaviors.topology.node(node);
         let sources = template.relations.iter().map(|&relation| (relation, at_source));
         let targets = template.incoming.iter().map(|&relation| (relation, at_target));
-        let mut all: Vec<_> = sources.chain(targets).collect();
-        all.retain(|(relation, _)| !self.is_ignored[relation.index()]);
-        all.sort_unstable();
-        let calls = all.into_iter().flat_map(|(relation, operation)| {
-            let calls = self.calls(relation, std::iter::once(operation));
-            calls.into_iter().map(move |(operation, call)| (relation, operation, call))
-        });
-        calls.collect()
+        let all = sources.chain(targets).filter(|(id, _)| !self.is_ignored[id.index()]);
+        let call = |(relation, operation)| {
+            Some((relation, operation, self.behaviors.relation(relation, operation)?))
+        };
+        let mut calls: Vec<_> = all.filter_map(call).collect();
+        calls.sort_unstable_by_key(|&(relation, operation, _)| (relation, operation));
+        calls
     }
 
     /// Statement H1, for operations of nodes.

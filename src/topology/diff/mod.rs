@@ -252,9 +252,11 @@ impl Walk {
         let repeated = repeated(from).chain(repeated(to)).collect();
         let (from, to) = (keyed(from, &repeated), keyed(to, &repeated));
         for (key, from, to) in union(&from, &to) {
-            self.at_part(part, key, |walk| {
-                walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
-            });
+            if !from.zip(to).is_some_and(|(from, to)| is_written_alike(from, to)) {
+                self.at_part(part, key, |walk| {
+                    walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
+                });
+            }
         }
         self.orders(part, &from, &to);
     }
@@ -461,6 +463,23 @@ fn is_same(a: &Value, b: &Value) -> bool {
                 && a.iter().all(|(key, a)| others.get(&**key).is_some_and(|b| is_same(a, b)))
         }
         _ => a == b,
+    }
+}
+
+/// Whether nothing can differ: most parts of two variants are the same to the last entry.
+fn is_written_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_written_alike(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            let is_alike = |((key, a), (other, b)): (&(Arc<str>, Value), &(Arc<str>, Value))| {
+                key == other && is_written_alike(a, b)
+            };
+            a.len() == b.len() && a.iter().zip(b.iter()).all(is_alike)
+        }
+        (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => false,
+        _ => is_same(a, b),
     }
 }
 
