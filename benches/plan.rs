@@ -2,9 +2,7 @@
 
 use cuvee::Resolver;
 use cuvee::draw::plan::{PlanDocument, human};
-use cuvee::plan::{
-    Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate,
-};
+use cuvee::plan::{Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate};
 use std::error::Error;
 use std::fmt::Write;
 use std::fs;

@@ -88,6 +88,9 @@ pub use text::answer::Failure;
 pub use text::render;
 /// Not promised: may change with any version.
 ///
+pub use text::xml;
+/// Not promised: may change with any version.
+///
 pub use text::yaml;
 pub use text::{diagnostic, source, value};
 pub use topology::diff;

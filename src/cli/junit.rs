@@ -1,6 +1,7 @@
 //! Tests as the XML that JUnit began with, and that builds show.
 
 use cuvee::testing::{Case, Report};
+use cuvee::xml::XmlText;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub(super) fn document(report: &Report) -> String {
     for (path, cases) in suites {
         let failed = cases.iter().filter(|case| case.is_failing()).count();
         let skipped = cases.iter().filter(|case| matches!(case, Tested::Skipped(_))).count();
-        let name = escaped(&path.to_string_lossy());
+        let name = XmlText(&path.to_string_lossy()).to_string();
         let count = cases.len();
         let _ = writeln!(
             text,
@@ -57,7 +58,7 @@ impl Tested<'_> {
             Self::Skipped(path) => *path,
         };
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let _ = write!(text, "    <testcase classname=\"{suite}\" name=\"{}\"", escaped(&name));
+        let _ = write!(text, "    <testcase classname=\"{suite}\" name=\"{}\"", XmlText(&name));
         match self {
             Self::Skipped(_) => text.push_str("><skipped/></testcase>\n"),
             Self::Run(Case { problems, description, .. }) => match problems.first() {
@@ -67,44 +68,11 @@ impl Tested<'_> {
                     let _ = writeln!(
                         text,
                         "><failure message=\"{}\" type=\"failure\">{}</failure></testcase>",
-                        escaped(message),
-                        escaped(&problems.join("\n"))
+                        XmlText(message),
+                        XmlText(&problems.join("\n"))
                     );
                 }
             },
         }
-    }
-}
-
-/// Text as it may stand in XML, in attributes too; what XML cannot hold is replaced.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c < ' ' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_breaks_the_document() {
-        assert_eq!(
-            escaped("<a b=\"c\">&'\n\u{1b}\u{ffff}é"),
-            "&lt;a b=&quot;c&quot;&gt;&amp;'&#10;\u{fffd}\u{fffd}é"
-        );
     }
 }

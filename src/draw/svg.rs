@@ -3,6 +3,7 @@
 use super::layout::{Layout, LayoutEdge, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
 use crate::explore::outline::{OutlineNode, OutlineRelation};
+use crate::text::xml::XmlText;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write};
 
@@ -143,11 +144,11 @@ impl Drawing<'_> {
     ) {
         let kind = if relation.hosting { "hosting" } else { "connection" };
         let conditional = if relation.conditions.is_empty() { "" } else { " conditional" };
-        let (state, id) = (state.as_str(), Text(&relation.identifier));
+        let (state, id) = (state.as_str(), XmlText(&relation.identifier));
         ink.put(format_args!(
             "<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"
         ));
-        ink.put(format_args!("<title>{}</title>", Text(&self.about_relation(relation))));
+        ink.put(format_args!("<title>{}</title>", XmlText(&self.about_relation(relation))));
         let line = DrawnLine::along(route, fork, relation.hosting);
         // A broad line that is not seen, for the pointer to find.
         ink.put(format_args!(
@@ -241,9 +242,9 @@ fn draw_node(
     ink.put(format_args!(
         "<g class=\"node {}{conditional}{persistent}\" data-id=\"{}\">",
         state.as_str(),
-        Text(&node.identifier)
+        XmlText(&node.identifier)
     ));
-    ink.put(format_args!("<title>{}</title>", Text(&Drawing::about_node(node))));
+    ink.put(format_args!("<title>{}</title>", XmlText(&Drawing::about_node(node))));
     ink.rect("box", corner, size, 8.0);
     if node.persistent {
         let inner = Size { width: size.width - 7.0, height: size.height - 7.0 };
@@ -484,7 +485,7 @@ impl Ink {
             "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>",
             Length(at.x),
             Length(at.y),
-            Text(text)
+            XmlText(text)
         ));
     }
 }
@@ -497,24 +498,6 @@ impl fmt::Display for Length {
         let tenths = (self.0 * 10.0).round();
         // Zero has no sign.
         write!(f, "{}", if tenths == 0.0 { 0.0 } else { tenths / 10.0 })
-    }
-}
-
-/// Text for content and attributes, without what XML cannot say.
-pub(super) struct Text<'t>(pub(super) &'t str);
-
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| match c {
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '&' => f.write_str("&amp;"),
-            '"' => f.write_str("&quot;"),
-            '\n' => f.write_str("&#10;"),
-            '\u{fffe}' | '\u{ffff}' => Ok(()),
-            _ if c.is_control() => f.write_char(' '),
-            _ => f.write_char(c),
-        })
     }
 }
 
@@ -539,11 +522,6 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_gets_out_of_a_text() {
-        assert_eq!(Text("a<b>&\"'\n\u{1}\u{ffff}é").to_string(), "a&lt;b&gt;&amp;&quot;'&#10; é");
-    }
 
     #[test]
     fn lengths_are_short() {

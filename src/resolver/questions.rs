@@ -169,10 +169,9 @@ impl Resolver {
         let how = self.how();
         self.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, &self.choice)?;
-            let (topology, warnings) = resolve::topology(&interpreted, &self.choice, &how)?;
-            let written = resolve::written_topology(&interpreted, &self.choice, &how)?;
+            let (variant, warnings) = resolve::topologies(&interpreted, &self.choice, &how)?;
             let (plan, more) = types::known(loaded, &self.choice, InputMode::Closed, |types| {
-                plan::plan(&topology, written.as_ref(), types, query)
+                plan::plan(&variant.topology, variant.written.as_ref(), types, query)
             })?;
             Ok((plan, warnings.before(more)))
         })
@@ -218,25 +217,23 @@ impl Resolver {
         let variant = |resolver: &Self, loaded: &Loaded| {
             let interpreted = Interpreted::of(loaded, &resolver.choice)?;
             let (choice, how) = (&resolver.choice, resolver.how());
-            let (found, warnings) = resolve::topology_and_value(&interpreted, choice, &how)?;
-            let written = resolve::written_topology(&interpreted, choice, &how)?;
-            Ok((found, written, warnings))
+            resolve::topologies_and_value(&interpreted, choice, &how)
         };
-        let ((old, old_document), old_written, _) = variant(self, &loaded).map_err(failed)?;
+        let ((old, old_document), _) = variant(self, &loaded).map_err(failed)?;
         to.answer(Extent::Whole, |new_files| {
-            let ((new, new_document), new_written, warnings) = variant(to, new_files)?;
+            let ((new, new_document), warnings) = variant(to, new_files)?;
             let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
                 types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
                     let from = VariantOfPlan {
-                        topology: &old,
-                        written: old_written.as_ref(),
+                        topology: &old.topology,
+                        written: old.written.as_ref(),
                         types: old_types,
                         document: &old_document,
                         loaded: &loaded,
                     };
                     let to = VariantOfPlan {
-                        topology: &new,
-                        written: new_written.as_ref(),
+                        topology: &new.topology,
+                        written: new.written.as_ref(),
                         types: new_types,
                         document: &new_document,
                         loaded: new_files,

@@ -13,4 +13,5 @@ pub(crate) mod mounted;
 pub mod render;
 pub mod source;
 pub mod value;
+pub mod xml;
 pub mod yaml;

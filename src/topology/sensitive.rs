@@ -28,11 +28,17 @@ pub(crate) fn of_definition(
 ) -> Option<bool> {
     let said = definition.named.value.get("metadata").and_then(|said| said.get("sensitive"));
     let said = said.and_then(|said| said.text()).map(|text| text == "true");
-    said.or_else(|| {
-        let kind = definition.schema.kind?;
-        let id = types.find_in(Some(kind.span().file), Family::Data, kind.text()?)?;
-        is_credential(id, types).then_some(true)
-    })
+    let kind = definition.schema.kind;
+    judged(said, types, || types.find_in(Some(kind?.span().file), Family::Data, kind?.text()?))
+}
+
+/// What metadata say counts, else the type does.
+fn judged(
+    said: Option<bool>,
+    types: &Types<'_>,
+    kind: impl FnOnce() -> Option<TypeId>,
+) -> Option<bool> {
+    said.or_else(|| is_credential(kind()?, types).then_some(true))
 }
 
 /// What is wrong with the value of an input, called `what`; of one that is sensitive only that
@@ -58,19 +64,17 @@ fn is_credential(id: TypeId, types: &Types<'_>) -> bool {
 
 /// The same for an input, of the topology or of a workflow, with its name.
 pub(crate) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -> bool {
-    let of = |value: &Value, name: &str| match value {
-        Value::Map(entries) => {
-            entries.iter().find(|(key, _)| &**key == name).map(|it| it.1.clone())
-        }
-        _ => None,
-    };
-    let said = of(&input.definition.value, "metadata").and_then(|said| of(&said, "sensitive"));
-    if let Some(said) = said {
-        return said == Value::Bool(true) || said.as_str() == Some("true");
-    }
+    let metadata = entry(&input.definition.value, "metadata");
+    let said = metadata.and_then(|metadata| entry(metadata, "sensitive"));
+    let said = said.map(|said| *said == Value::Bool(true) || said.as_str() == Some("true"));
     let kind = input.type_name.as_ref();
-    let id = kind.and_then(|kind| type_named(types, Family::Data, kind));
-    id.is_some_and(|id| is_credential(id, types)) || is_sensitive_name(&input.name)
+    judged(said, types, || type_named(types, Family::Data, kind?))
+        .unwrap_or_else(|| is_sensitive_name(&input.name))
+}
+
+fn entry<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    let Value::Map(entries) = value else { return None };
+    entries.iter().find(|(key, _)| &**key == name).map(|(_, value)| value)
 }
 
 /// What is secret in a topology in which functions stand as their author wrote them.

@@ -28,13 +28,41 @@ pub(crate) fn sources(
     owner: ValueOwner,
     found: &mut impl FnMut(ValueSource),
 ) {
+    functions(value, &mut |name, arguments| {
+        of_function(topology, (name, arguments), owner, found);
+    });
+}
+
+/// Names all inputs for which a value asks, of the topology or of a workflow.
+pub(crate) fn inputs<'v>(value: &'v Value, found: &mut impl FnMut(&'v str)) {
+    functions(value, &mut |name, arguments| {
+        if let Some((input, _)) = input((name, arguments)) {
+            found(input);
+        }
+    });
+}
+
+/// The input for which a function asks, and the path into its value: `get_input: NAME` or
+/// `get_input: [NAME, NAME_OR_INDEX, …]`.
+pub(crate) fn input<'v>(
+    (function, arguments): (&str, &'v Value),
+) -> Option<(&'v str, &'v [Value])> {
+    let (name, path) = match arguments {
+        Value::List(items) => items.split_first()?,
+        name => (name, Default::default()),
+    };
+    Some((name.as_str().filter(|_| function == "get_input")?, path))
+}
+
+/// All that may be functions: maps of one entry.
+fn functions<'v>(value: &'v Value, found: &mut impl FnMut(&'v str, &'v Value)) {
     match value {
-        Value::List(items) => items.iter().for_each(|item| sources(topology, item, owner, found)),
+        Value::List(items) => items.iter().for_each(|item| functions(item, found)),
         Value::Map(entries) => {
             if let [(name, arguments)] = &**entries {
-                of_function(topology, (name, arguments), owner, found);
+                found(name, arguments);
             }
-            entries.iter().for_each(|(_, value)| sources(topology, value, owner, found));
+            entries.iter().for_each(|(_, value)| functions(value, found));
         }
         _ => {}
     }
@@ -46,13 +74,15 @@ fn of_function(
     owner: ValueOwner,
     found: &mut impl FnMut(ValueSource),
 ) {
+    if let Some((name, _)) = input((function, arguments)) {
+        return found(ValueSource::Input(name.to_owned()));
+    }
     let texts: Vec<&str> = match arguments {
         Value::String(text) => vec![text],
         Value::List(items) => items.iter().filter_map(Value::as_str).collect(),
         _ => return,
     };
     match (function, &*texts) {
-        ("get_input", [name, ..]) => found(ValueSource::Input((*name).to_owned())),
         ("get_property", [entity, path @ ..]) => {
             for node in nodes(topology, entity, owner) {
                 // Behind a requirement or a capability the name of the property comes next.

@@ -64,8 +64,8 @@ pub(crate) fn resolve(
     let prepared =
         Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
     let graph = &prepared.graph;
-    let written = judged(&prepared, choice, how, progress, |document, presence| {
-        (emit::text(document), ElementNames::of(graph, presence))
+    let written = judged(&prepared, choice, how, progress, Forms::Chosen, |variant| {
+        (emit::text(variant.document), ElementNames::of(graph, variant.presence))
     });
     how.leave(prepared);
     let version = interpreted.template.version;
@@ -112,9 +112,9 @@ pub(crate) fn presence(
     read: &mut dyn FnMut(&Out<'_>),
 ) -> Result<Presence, Diagnostics> {
     let how = How::default();
-    let judged = judged(prepared, choice, &how, &mut (), |document, presence| {
-        read(document);
-        presence.clone()
+    let judged = judged(prepared, choice, &how, &mut (), Forms::Chosen, |variant| {
+        read(variant.document);
+        variant.presence.clone()
     })?;
     Ok(judged.made)
 }
@@ -128,54 +128,64 @@ pub(crate) fn topology(
     choice: &Choice,
     how: &How,
 ) -> Result<(Topology, Diagnostics), Diagnostics> {
-    read_off(interpreted, choice, how, |_, topology| topology)
+    read_off(interpreted, choice, how, Forms::Chosen, |variant, read| read(variant.document))
 }
 
-/// The same with its functions as they are written, where the choice asks for their values.
+/// The topology of a variant, and where the choice gives functions their values the same with its
+/// functions as they are written.
+pub(crate) struct PlannedTopology {
+    pub(crate) topology: Topology,
+    pub(crate) written: Option<Topology>,
+}
+
+/// The topology of the variant of a choice, with warnings.
 ///
 /// # Errors
 /// As [`resolve`].
-pub(crate) fn written_topology(
+pub(crate) fn topologies(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     how: &How,
-) -> Result<Option<Topology>, Diagnostics> {
-    if choice.deployment.is_none() {
-        return Ok(None);
-    }
-    let written = Choice { deployment: None, ..choice.clone() };
-    Ok(Some(topology(interpreted, &written, how)?.0))
+) -> Result<(PlannedTopology, Diagnostics), Diagnostics> {
+    read_off(interpreted, choice, how, Forms::Both, planned)
 }
 
 /// The topology of the variant of a choice and what is written of it, with warnings.
 ///
 /// # Errors
 /// As [`resolve`].
-pub(crate) fn topology_and_value(
+pub(crate) fn topologies_and_value(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     how: &How,
-) -> Result<((Topology, Value), Diagnostics), Diagnostics> {
-    read_off(interpreted, choice, how, |document, topology| {
-        (topology, OutNode::root(document).to_value())
+) -> Result<((PlannedTopology, Value), Diagnostics), Diagnostics> {
+    read_off(interpreted, choice, how, Forms::Both, |variant, read| {
+        (planned(variant, read), OutNode::root(variant.document).to_value())
     })
+}
+
+fn planned(
+    variant: &EmittedVariant<'_, '_>,
+    read: &dyn Fn(&Out<'_>) -> Topology,
+) -> PlannedTopology {
+    PlannedTopology { topology: read(variant.document), written: variant.as_written.map(read) }
 }
 
 fn read_off<T>(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     how: &How,
-    make: impl FnOnce(&Out<'_>, Topology) -> T,
+    forms: Forms,
+    make: impl FnOnce(&EmittedVariant<'_, '_>, &dyn Fn(&Out<'_>) -> Topology) -> T,
 ) -> Result<(T, Diagnostics), Diagnostics> {
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
     let graph = &prepared.graph;
-    let read = judged(&prepared, choice, how, &mut (), |document, _| {
-        let topology = Topology::read(document, &|relation| is_hosting(graph, relation));
-        make(document, topology)
-    });
+    let read =
+        |document: &Out<'_>| Topology::read(document, &|relation| is_hosting(graph, relation));
+    let made = judged(&prepared, choice, how, &mut (), forms, |variant| make(variant, &read));
     let version = interpreted.template.version;
-    let read = read.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
-    Ok((read.made, read.warnings))
+    let made = made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
+    Ok((made.made, made.warnings))
 }
 
 /// Whether a relation of the result is one to a host.
@@ -198,11 +208,29 @@ pub(crate) fn advised(
         let choice = &Choice { tolerant: false, ..choice.clone() };
         let interpreted = Interpreted::of(loaded, choice)?;
         let prepared = Prepared::of(&interpreted, choice, InputMode::Closed, &mut ())?;
-        judged(&prepared, choice, &how, &mut (), |_, _| ()).map(|judged| judged.is_proven())
+        judged(&prepared, choice, &how, &mut (), Forms::Chosen, |_| ())
+            .map(|judged| judged.is_proven())
     };
     advice::with_mode(errors, version, choice, &how.limit, |choice| {
         resolves(choice).is_ok_and(|is_proven| is_proven)
     })
+}
+
+/// A variant as it is written.
+struct EmittedVariant<'e, 'a> {
+    document: &'e Out<'a>,
+    /// With its functions as they are written, where they have their values in the document.
+    as_written: Option<&'e Out<'a>>,
+    presence: &'e Presence,
+}
+
+/// In which forms a variant is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Forms {
+    /// Its functions have their values where the choice asks for that.
+    Chosen,
+    /// Likewise, and then as they are written, too.
+    Both,
 }
 
 /// What was made of a variant that can be written.
@@ -229,7 +257,8 @@ fn judged<T>(
     choice: &Choice,
     how: &How,
     progress: &mut dyn Progress,
-    make: impl FnOnce(&Out<'_>, &Presence) -> T,
+    forms: Forms,
+    make: impl FnOnce(&EmittedVariant<'_, '_>) -> T,
 ) -> Result<Judged<T>, Diagnostics> {
     let mut warnings = prepared.warnings.clone();
     let judged = (|| {
@@ -238,8 +267,16 @@ fn judged<T>(
         let BestVariant { presence, optima, .. } =
             decide(prepared, &mut evaluator, how, progress, &mut warnings)?;
         progress.phase("writing");
-        let document = emitted(prepared, choice, deployment.as_deref(), &mut evaluator, &presence)?;
-        let made = make(&document, &presence);
+        let mut emit =
+            |deployment| emitted(prepared, choice, deployment, &mut evaluator, &presence);
+        let document = emit(deployment.as_deref())?;
+        let as_written = (forms == Forms::Both && deployment.is_some()).then(|| emit(None));
+        let as_written = as_written.transpose()?;
+        let made = make(&EmittedVariant {
+            document: &document,
+            as_written: as_written.as_ref(),
+            presence: &presence,
+        });
         how.leave(document);
         progress.phase("cleaning up");
         how.leave(evaluator);

@@ -43,12 +43,11 @@ pub fn human(plan: &Plan, all_steps: bool, reveal: bool) -> String {
         plan.step_ids().filter(|&id| all_steps || plan.step(id).is_shown).collect();
     steps.sort_by_key(|&id| (plan.step(id).is_handler, plan.step(id).wave.max(1), id));
     let normal = steps.partition_point(|&id| !plan.step(id).is_handler);
-    let rows: Vec<_> = steps.into_iter().map(|id| row(plan, id)).collect();
-    let (rows, handlers) = rows.split_at(normal);
-    write(rows, &mut text);
+    let (steps, handlers) = steps.split_at(normal);
+    write(plan, steps, &mut text);
     if !handlers.is_empty() {
         text.push_str("where a step fails:\n");
-        write(handlers, &mut text);
+        write(plan, handlers, &mut text);
     }
     text
 }
@@ -270,7 +269,7 @@ struct PlanColumns {
 }
 
 impl PlanColumns {
-    fn of(rows: &[PlanRow<'_>]) -> Self {
+    fn of<'p>(rows: impl Iterator<Item = PlanRow<'p>>) -> Self {
         let mut widest = Self { wave: 2, ..Self::default() };
         let mut host_width = None;
         for row in rows {
@@ -323,11 +322,13 @@ impl ColumnWriter<'_> {
     }
 }
 
-fn write(rows: &[PlanRow<'_>], text: &mut String) {
-    let columns = PlanColumns::of(rows);
+fn write(plan: &Plan, steps: &[PlanStepIndex], text: &mut String) {
+    // Made twice, which is faster than to keep the rows of a large plan.
+    let rows = || steps.iter().map(|&id| row(plan, id));
+    let columns = PlanColumns::of(rows());
     let mut writer = ColumnWriter { out: text, blanks: 0 };
     let (mut wave, mut number) = (0, String::new());
-    for row in rows {
+    for row in rows() {
         if wave != row.wave {
             (wave, number) = (row.wave, format!("{:>1$}", row.wave, columns.wave));
         }

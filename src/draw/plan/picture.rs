@@ -153,7 +153,8 @@ fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
     let first = plan.step(members[0]);
     let element = first.element.filter(|_| first.part.is_none());
     let owner = first.part.map_or(element, |part| plan.part(part).element);
-    let name = owner.map_or_else(|| plan.workflow.as_str().into(), |id| super::words::element(plan, id));
+    let name =
+        owner.map_or_else(|| plan.workflow.as_str().into(), |id| super::words::element(plan, id));
     // Where nodes both go and come, which of that it is.
     let (kinds, kind) = (
         plan.parts.iter().map(|part: &PlanPart| part.kind),

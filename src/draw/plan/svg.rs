@@ -3,9 +3,10 @@
 use super::picture::{PictureBox, PlanPicture};
 use crate::draw::layout::{LayoutEdge, Point, Size, layout};
 use crate::draw::svg::{
-    BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, Text, text_width,
+    BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, text_width,
 };
 use crate::orchestrate::plan::Plan;
+use crate::text::xml::XmlText;
 
 /// A plan as SVG: what waits is below what it waits for. Groups have the class `step` and that of
 /// their kind; `data-id` is the identifier.
@@ -55,17 +56,17 @@ fn draw_wait(ink: &mut Ink, picture: &PlanPicture, (from, to): (usize, usize), l
     let (from, to) = (&picture.boxes[from].identifier, &picture.boxes[to].identifier);
     ink.put(format_args!(
         "<g class=\"relation plain\"><title>{} → {}</title>",
-        Text(from),
-        Text(to)
+        XmlText(from),
+        XmlText(to)
     ));
     ink.put(format_args!("<path class=\"line\" d=\"{}\"/>", line.path));
     ink.put(format_args!("<path class=\"head\" d=\"{}\"/></g>\n", line.head));
 }
 
 fn draw_box(ink: &mut Ink, one: &PictureBox, label: &BoxLabel, centre: Point) {
-    let (look, kind, id) = (one.kind.look().as_str(), one.kind.as_str(), Text(&one.identifier));
+    let (look, kind, id) = (one.kind.look().as_str(), one.kind.as_str(), XmlText(&one.identifier));
     ink.put(format_args!("<g class=\"step {kind} node {look}\" data-id=\"{id}\">"));
-    ink.put(format_args!("<title>{}</title>", Text(&one.about)));
+    ink.put(format_args!("<title>{}</title>", XmlText(&one.about)));
     let size = Size { width: label.width, height: BOX_HEIGHT };
     let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };
     ink.rect("box", corner, size, 8.0);

@@ -4,6 +4,7 @@ use super::super::model::{
     Feature, FeatureGroup, FeatureId, FeatureModel, FeatureStep, FeatureType, GroupKind,
     Proposition,
 };
+use crate::text::xml::XmlText;
 use std::fmt::Write;
 
 impl FeatureModel {
@@ -66,7 +67,7 @@ impl FeatureModel {
         if matches!(group, None | Some(GroupKind::Mandatory)) {
             out.push_str(" mandatory=\"true\"");
         }
-        push(out, format_args!(" name=\"{}\"", escape(&feature.name)));
+        push(out, format_args!(" name=\"{}\"", XmlText(&feature.name)));
         if self.is_empty(feature) {
             out.push_str("/>\n");
             return;
@@ -74,7 +75,7 @@ impl FeatureModel {
         out.push_str(">\n");
         if let Some(description) = &feature.description {
             indent(out, depth + 3);
-            push(out, format_args!("<description>{}</description>\n", escape(description)));
+            push(out, format_args!("<description>{}</description>\n", XmlText(description)));
         }
     }
 
@@ -129,7 +130,7 @@ impl FeatureModel {
             Proposition::Feature(id) => {
                 let name = self.feature(*id).map_or("", |feature| &feature.name);
                 indent(out, depth);
-                push(out, format_args!("<var>{}</var>\n", escape(name)));
+                push(out, format_args!("<var>{}</var>\n", XmlText(name)));
                 return;
             }
             // There are no constants; that of the root is known.
@@ -175,23 +176,6 @@ fn comment(text: &str) -> String {
             out.push(' ');
         }
         out.push(if c.is_control() { ' ' } else { c });
-    }
-    out
-}
-
-/// As XML has it in texts and attributes; what it cannot have at all is replaced.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\r' | '\t' => push(&mut out, format_args!("&#{};", u32::from(c))),
-            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
     }
     out
 }

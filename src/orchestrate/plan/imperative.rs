@@ -18,6 +18,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::cycle::shortest_cycles;
+use crate::topology::value_source::{input, inputs};
 use crate::topology::{
     ActivityKind, AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyActivity,
     TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
@@ -682,25 +683,20 @@ fn assign(call: &mut PlanCall, inputs: &[AssignedValue], workflow: &str) {
 }
 
 /// Whether a value takes from any of these inputs of the workflow.
-fn takes(value: &Value, inputs: &[String]) -> bool {
-    match value {
-        Value::Map(entries) => entries.iter().any(|(key, value)| {
-            let is_named = |name: &str| inputs.iter().any(|input| input == name);
-            &**key == "get_input" && value.as_str().is_some_and(is_named) || takes(value, inputs)
-        }),
-        Value::List(items) => items.iter().any(|item| takes(item, inputs)),
-        _ => false,
-    }
+fn takes(value: &Value, names: &[String]) -> bool {
+    let mut takes = false;
+    inputs(value, &mut |asked| takes |= names.iter().any(|name| name == asked));
+    takes
 }
 
 /// A value in which inputs of the workflow have their values (statement I8).
 fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
-    let input = |name: &str| inputs.iter().find(|(known, _)| known == name).map(|(_, it)| it);
     match value {
         Value::Map(entries) => {
-            if let [(function, Value::String(name))] = &**entries
-                && &**function == "get_input"
-                && let Some(value) = input(name)
+            if let [(function, arguments)] = &**entries
+                && let Some((name, path)) = input((function, arguments))
+                && let Some((_, value)) = inputs.iter().find(|(known, _)| known == name)
+                && let Some(value) = path.iter().try_fold(value, within)
             {
                 return value.clone();
             }
@@ -711,5 +707,18 @@ fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
         }
         Value::List(items) => Value::List(items.iter().map(|item| filled(item, inputs)).collect()),
         other => other.clone(),
+    }
+}
+
+/// What is in a value by this name, or at this position.
+fn within<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
+    match (value, step) {
+        (Value::Map(entries), Value::String(name)) => {
+            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        }
+        (Value::List(items), Value::Number(position)) => {
+            items.get(usize::try_from(position.as_int()?).ok()?)
+        }
+        _ => None,
     }
 }

@@ -3,10 +3,12 @@
 
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::value::Value;
+use crate::topology::value_source::inputs;
 use crate::topology::{
     ActivityKind, Spanned, Topology, TopologyElement, TopologyParameter, TopologyPolicy,
     TopologyStep, TopologyTrigger, TopologyWorkflow,
 };
+use indexmap::IndexSet;
 
 /// A trigger, with its policy.
 #[derive(Clone, Copy)]
@@ -66,9 +68,11 @@ impl<'t> TriggerOfPolicy<'t> {
 
     /// The inputs for which what it does asks; nobody declares them, but for those of the topology.
     pub(super) fn inputs(self, topology: &Topology) -> Vec<TopologyParameter> {
-        let mut names = Vec::new();
+        let mut names: IndexSet<String> = IndexSet::new();
         for input in self.trigger.activities.iter().flat_map(|activity| &activity.inputs) {
-            asked(&input.value.value, &mut names);
+            inputs(&input.value.value, &mut |name| {
+                names.insert(name.to_owned());
+            });
         }
         let input = |name: String| {
             let declared = topology.inputs.iter().find(|input| input.name == name);
@@ -142,22 +146,5 @@ impl<'t> TriggerOfPolicy<'t> {
         let Some(name) = &self.trigger.requirement else { return Some(element) };
         let mut relations = topology.node(node).relations.iter().map(|&id| topology.relation(id));
         relations.find(|relation| relation.name == name.value)?.target.map(TopologyElement::Node)
-    }
-}
-
-/// The inputs for which a value asks, each once.
-fn asked(value: &Value, names: &mut Vec<String>) {
-    match value {
-        Value::Map(entries) => {
-            for (key, value) in entries.iter() {
-                match value.as_str().filter(|_| &**key == "get_input") {
-                    Some(name) if names.iter().any(|known| known == name) => {}
-                    Some(name) => names.push(name.to_owned()),
-                    None => asked(value, names),
-                }
-            }
-        }
-        Value::List(items) => items.iter().for_each(|item| asked(item, names)),
-        _ => {}
     }
 }

@@ -473,10 +473,8 @@ fn is_written_alike(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_written_alike(a, b))
         }
         (Value::Map(a), Value::Map(b)) => {
-            let is_alike = |((key, a), (other, b)): (&(Arc<str>, Value), &(Arc<str>, Value))| {
-                key == other && is_written_alike(a, b)
-            };
-            a.len() == b.len() && a.iter().zip(b.iter()).all(is_alike)
+            let mut pairs = a.iter().zip(b.iter());
+            a.len() == b.len() && pairs.all(|(a, b)| a.0 == b.0 && is_written_alike(&a.1, &b.1))
         }
         (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => false,
         _ => is_same(a, b),

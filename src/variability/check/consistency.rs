@@ -179,6 +179,7 @@ impl PresenceChecker<'_, '_> {
                     );
                     error(graph, code, first, message)
                         .label(graph.element(last).span, "another is here")
+                        .help_opt(exclusion(check))
                 });
             } else if presence.is_some() {
                 let (first, last) = (group[0], group[group.len() - 1]);
@@ -259,4 +260,16 @@ impl PresenceChecker<'_, '_> {
             self.diagnostics.push(warning(graph, Code::Nondeterminism, id, message));
         }
     }
+}
+
+/// What lets only one of several of a name be present.
+fn exclusion(check: Check) -> Option<String> {
+    let constraint = match check {
+        Check::AmbiguousProperty => "unique_property_constraint",
+        Check::AmbiguousRelation => "unique_relation_constraint",
+        _ => return None,
+    };
+    Some(format!(
+        "write `conditions` that exclude each other, `{constraint}: true` in the options, or another name"
+    ))
 }

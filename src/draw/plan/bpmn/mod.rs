@@ -6,8 +6,9 @@ mod process;
 use super::picture::{BoxKind, step_box};
 use super::words::{operation, shown};
 use crate::draw::layout::{Point, Size};
-use crate::draw::svg::{Length, Text};
+use crate::draw::svg::Length;
 use crate::orchestrate::plan::{Guard, Plan, PlanStepIndex};
+use crate::text::xml::XmlText;
 use crate::text::yaml::write_flow;
 use diagram::Diagram;
 use indexmap::IndexMap;
@@ -120,7 +121,7 @@ fn line(out: &mut String, indent: usize, content: std::fmt::Arguments<'_>) {
 }
 
 fn documentation(out: &mut String, indent: usize, text: &str) {
-    let text = Text(text);
+    let text = XmlText(text);
     line(out, indent, format_args!("<bpmn:documentation>{text}</bpmn:documentation>"));
 }
 
@@ -138,7 +139,7 @@ impl ProcessFile<'_> {
     /// What call activities refer to.
     fn write_delegates(&self, out: &mut String) {
         for (name, number) in &self.delegates {
-            let name = Text(name);
+            let name = XmlText(name);
             line(
                 out,
                 1,
@@ -156,7 +157,7 @@ impl ProcessFile<'_> {
             1,
             format_args!(
                 "<bpmn:process id=\"process\" name=\"{}\" isExecutable=\"false\">",
-                Text(name)
+                XmlText(name)
             ),
         );
         documentation(
@@ -186,7 +187,7 @@ impl ProcessFile<'_> {
         let (tag, id) = (tag(self.plan, node), &self.ids[index]);
         let name = match &*self.titles[index] {
             "" => String::new(),
-            title => format!(" name=\"{}\"", Text(title)),
+            title => format!(" name=\"{}\"", XmlText(title)),
         };
         let more = self.attributes(node, arriving, leaving);
         line(out, 2, format_args!("<bpmn:{tag} id=\"{id}\"{name}{more}>"));
@@ -260,7 +261,7 @@ impl ProcessFile<'_> {
         );
         if let Some(guards) = condition {
             let said = conditions(self.plan, guards);
-            let said = Text(&said);
+            let said = XmlText(&said);
             line(
                 out,
                 3,
