@@ -50,6 +50,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::LogRecovered, "tests/instance_store.rs"),
     (Code::MissingProperty, "src/tosca/value/tests.rs"),
     (Code::MissingRequirement, "tests/diagnostics/requirement-missing.yaml"),
+    (Code::NotVisible, "src/orchestrate/instance/query/tests.rs"),
     (Code::OpenInput, "tests/inputs_cases.rs"),
     (Code::PortableArtifact, "tests/diagnostics/portable-artifact.yaml"),
     (Code::PortableMetadata, "tests/diagnostics/portable-metadata.yaml"),

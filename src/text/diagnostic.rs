@@ -126,7 +126,7 @@ codes! {
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidFunction "invalid-function" "A function of TOSCA is called with arguments that it does not take, names by a keyword what there is not at its place, or cannot be evaluated. Put right what the message names.";
-    InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input.";
+    InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input; or a file that says what there is, such as the model of an instance, does not have the shape that it needs.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
@@ -142,6 +142,7 @@ codes! {
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: of types and technologies the first, of what becomes a map the last.";
+    NotVisible "not-visible" "Attributes of a node of an instance count as defined in stable states from `created` on only, and the node is in another one. Ask again when the orchestration is over, or ask for `--unstable`.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
     PlanOrder "plan-order" "A workflow that is written by hand instead of the generated one leaves something out, or begins it too early. Add the step, or let it wait.";
     PortableArtifact "portable-artifact" "The file of an artifact is an address or lies in a repository, which is valid, and refused by orchestrators that look for it among the files at hand. Bring a file along, and say in a property what it stands for.";

@@ -4,10 +4,16 @@
 //! Not promised: may change with any version.
 
 mod event;
+mod exchange;
 mod model;
 mod store;
+mod query;
+mod shown;
 
 pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
+pub use exchange::{
+    ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
+};
 pub use model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
@@ -18,4 +24,8 @@ pub use store::OsStore;
 pub use store::{
     Chain, Committed, Draft, EventLog, LockAttempt, LockHolder, Locking, LogPosition, LogRecord,
     LogWriter, MemoryStore, Store, StoreLock, StoredFile, check_name, instance_names,
+};
+pub use query::{
+    DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
+    query_function,
 };

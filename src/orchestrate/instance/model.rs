@@ -325,6 +325,18 @@ impl<'de> Deserialize<'de> for InstanceState {
     }
 }
 
+impl NodeInstance {
+    /// Whether what was reported of it is meant to hold: between stable states, before it is
+    /// created and after an error attributes may be anything (I-37).
+    pub fn has_attributes(&self) -> bool {
+        use NodeState::{Configured, Created, Started};
+        match &self.state {
+            InstanceState::Known(state) => matches!(state, Created | Configured | Started),
+            InstanceState::Other(_) => true,
+        }
+    }
+}
+
 impl InstanceModel {
     /// The URI of a node: what tells it from everything else that ever was (I-8, I-22).
     pub fn tosca_id(&self, id: &str, node: &NodeInstance) -> String {

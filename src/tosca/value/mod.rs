@@ -56,9 +56,12 @@ pub(crate) use version::{Version, is_version};
 
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
+use crate::text::value::Value;
 use crate::text::yaml::Node;
 use check::{PropertyOwner, ValueChecker};
+use literal::Literal;
 use rule::GivenValues;
+use std::cmp::Ordering;
 use truth::Truth;
 
 /// All that was found out.
@@ -137,6 +140,50 @@ pub fn check_value<'t, 'a>(
     let mut checker = ValueChecker::new(types);
     checker.value(value.into(), schema);
     checker.findings
+}
+
+/// The types that values may have of which nobody says it, the narrower ones first.
+const UNTYPED: [Primitive; 10] = [
+    Primitive::Null,
+    Primitive::Boolean,
+    Primitive::Float,
+    Primitive::ScalarUnit(Dimension::Size),
+    Primitive::ScalarUnit(Dimension::Time),
+    Primitive::ScalarUnit(Dimension::Frequency),
+    Primitive::ScalarUnit(Dimension::Bitrate),
+    Primitive::Timestamp,
+    Primitive::Version,
+    Primitive::String,
+];
+
+/// Orders two values without parts of which nobody says the type: as what both are.
+pub(crate) fn compare(a: Datum<'_>, b: Datum<'_>) -> Option<Ordering> {
+    let order = |kind| Literal::read(a, kind)?.compare(&Literal::read(b, kind)?);
+    UNTYPED.into_iter().find_map(order)
+}
+
+/// Whether a value of which nobody says the type fulfils a clause: as one of some type.
+pub(crate) fn fulfils_clause(value: &Value, clause: &Clause<'_>) -> bool {
+    let as_one = |type_name| {
+        let schema = Schema { constraints: vec![clause.clone()], ..Schema::of(type_name) };
+        let found = check_value(value, &schema, &NoDataTypes);
+        found.diagnostics.is_empty() && found.undecided.is_empty()
+    };
+    match value {
+        Value::List(_) | Value::Map(_) => as_one(""),
+        _ => UNTYPED
+            .into_iter()
+            .any(|kind| Literal::read(value.into(), kind).is_some() && as_one(kind.name())),
+    }
+}
+
+/// Where no types are known but those that are there without being defined.
+struct NoDataTypes;
+
+impl<'a> DataTypes<'a> for NoDataTypes {
+    fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {
+        None
+    }
 }
 
 /// Checks a value that is given to an input before anything is evaluated: it is no function, and as

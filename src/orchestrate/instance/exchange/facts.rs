@@ -1,0 +1,93 @@
+//! What only we know of a model, as it stands in metadata.
+
+use crate::orchestrate::instance::model::{
+    ByName, InstanceModel, InstanceState, InstanceTarget, OpenOrchestration, SecretsMode,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What the specification does not say of an instance.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ModelFacts {
+    pub uri: Arc<str>,
+    pub lineage: Arc<str>,
+    pub revision: u64,
+    pub structure: u64,
+    pub time: Arc<str>,
+    pub secrets: SecretsMode,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sensitive: Vec<Arc<str>>,
+    pub target: InstanceTarget,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orchestration: Option<OpenOrchestration>,
+}
+
+/// What it does not say of a node, a capability, a group, or a policy.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct EntityFacts {
+    /// The name of the type of what has a template.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<InstanceState>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Arc<str>>,
+    /// When which attribute was reported.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub reported: ByName<ReportAge>,
+    /// Whether its attributes are shown although they may be anything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unstable: bool,
+}
+
+/// The record that reported an attribute.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReportAge {
+    pub revision: u64,
+    #[serde(default)]
+    pub time: Arc<str>,
+}
+
+impl ModelFacts {
+    pub(super) fn of(model: &InstanceModel) -> Self {
+        Self {
+            uri: Arc::clone(&model.uri),
+            lineage: Arc::clone(&model.lineage),
+            revision: model.revision,
+            structure: model.structure,
+            time: Arc::clone(&model.time),
+            secrets: model.secrets,
+            sensitive: model.sensitive.clone(),
+            target: model.target.clone(),
+            orchestration: model.orchestration.clone(),
+        }
+    }
+
+    pub(super) fn into_model(self) -> InstanceModel {
+        let Self { uri, lineage, revision, structure, time, secrets, sensitive, .. } = self;
+        let Self { target, orchestration, .. } = self;
+        InstanceModel {
+            uri,
+            lineage,
+            revision,
+            structure,
+            time,
+            secrets,
+            sensitive,
+            target,
+            orchestration,
+            ..InstanceModel::default()
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! References in documents of models (seed "instance model", section 5.5.2.1.2).
+
+use crate::orchestrate::instance::model::pointer;
+use std::borrow::Cow;
+
+/// The key of a reference to an entity.
+pub(super) const REFERENCE: &str = "$ref";
+/// The key of a reference to a place in TOSCA.
+pub(super) const TOSCA_REFERENCE: &str = "$externalToscaRef";
+
+/// Something in a document, by keys or positions: `#/nodes/shop`, or that of another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DocumentPlace<'t> {
+    /// The document; empty where it is the same one.
+    pub document: &'t str,
+    /// Behind `#/`.
+    pub path: &'t str,
+}
+
+impl<'t> DocumentPlace<'t> {
+    /// Reads a reference; nothing where it has no path.
+    pub(super) fn read(text: &'t str) -> Option<Self> {
+        let (document, path) = text.split_once("#/")?;
+        // A later generation of a node is named by its URI, and refers to the same place.
+        let path = path.split_once("?generation=").map_or(path, |(path, _)| path);
+        Some(Self { document, path })
+    }
+
+    /// The keys and positions.
+    pub(super) fn segments(self) -> impl Iterator<Item = Cow<'t, str>> {
+        self.path.split('/').map(unescaped)
+    }
+}
+
+/// Whether a name is that of something in another document.
+pub(super) fn is_foreign(name: &str) -> bool {
+    name.contains("#/")
+}
+
+/// A reference to an entity of this document.
+pub(super) fn local(section: &str, name: &str) -> String {
+    format!("#/{section}/{}", pointer(name))
+}
+
+/// A reference to a template.
+pub(super) fn template(document: &str, section: &str, name: &str) -> String {
+    format!("{document}#/topology_template/{section}/{}", pointer(name))
+}
+
+/// A segment of a JSON pointer, read back.
+fn unescaped(segment: &str) -> Cow<'_, str> {
+    match segment.contains('~') {
+        true => segment.replace("~1", "/").replace("~0", "~").into(),
+        false => segment.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_as_they_are_written() {
+        for name in ["shop", "a/b", "a~b", "~1", "site@0", "§ x"] {
+            let text = local("nodes", name);
+            let place = DocumentPlace::read(&text).unwrap();
+            let segments: Vec<_> = place.segments().collect();
+            assert_eq!((place.document, &*segments), ("", &["nodes".into(), Cow::from(name)][..]));
+        }
+        let text = template("https://host/a#b.yaml", "node_templates", "shop");
+        assert_eq!(DocumentPlace::read(&text).unwrap().document, "https://host/a#b.yaml");
+        assert_eq!(DocumentPlace::read("#/nodes/a?generation=2").unwrap().path, "nodes/a");
+        assert_eq!(DocumentPlace::read("shop"), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! How values of a model compare with what is asked for.
+
+use super::parse::{Comparison, FilterTest};
+use crate::text::value::{Number, Value};
+use crate::text::yaml::{Scalar, write_flow};
+use crate::tosca::value::compare;
+use std::cmp::Ordering;
+
+impl FilterTest {
+    /// Whether a value that is there fulfils it.
+    pub(super) fn holds(&self, value: &Value) -> bool {
+        match self {
+            Self::Compare(comparison, text) => comparison.holds(value, text),
+            Self::Match(pattern) => pattern.is_match(&text_of(value)),
+            Self::Missing => false,
+        }
+    }
+}
+
+impl Comparison {
+    fn holds(self, value: &Value, text: &str) -> bool {
+        let order = order(value, text);
+        match self {
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::Unequal => order != Some(Ordering::Equal),
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+/// How a value stands to one that is written; nothing where they cannot be ordered.
+fn order(value: &Value, text: &str) -> Option<Ordering> {
+    if matches!(value, Value::String(_)) {
+        return compare(value.into(), (&Value::from(text)).into());
+    }
+    let other = match Scalar::plain(text) {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(value) => Value::Bool(value),
+        Scalar::Int(value) => Value::Number(Number::int(value)),
+        Scalar::Float(value) => Value::Number(Number::float(value)),
+        Scalar::String(_) => Value::from(text),
+    };
+    compare(value.into(), (&other).into())
+        .or_else(|| (text_of(value) == text).then_some(Ordering::Equal))
+}
+
+/// A value as a text: a string as it is, others as YAML has them in one line.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        value => write_flow(value),
+    }
+}

@@ -1,0 +1,146 @@
+//! Which places fulfil what is asked of them.
+
+use super::ModelReading;
+use super::evaluate::{QueryAnswer, QueryRow};
+use super::parse::{Comparison, FilterTest, InstanceQuery, QueryFilter};
+use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk};
+use crate::orchestrate::instance::model::{ByName, InstanceModel, NodeInstance};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
+use crate::tosca::value::fulfils_clause;
+
+/// Whether a place fulfils a filter.
+pub(super) fn fulfils(
+    walk: &PlaceWalk<'_, '_>,
+    place: &ModelPlace<'_>,
+    filter: &QueryFilter,
+) -> bool {
+    let mut found = vec![place.clone()];
+    for name in &filter.path {
+        let mut parts = Vec::new();
+        for place in &found {
+            let before = parts.len();
+            walk.step(place, name.as_deref(), &mut parts);
+            // What stands among others has a name, too.
+            if parts.len() == before && name.as_deref() == Some("name") {
+                parts.extend(value_of(place).map(|_| ModelPlace {
+                    what: PlaceContent::Value(place.name.into()),
+                    ..place.clone()
+                }));
+            }
+        }
+        found = parts;
+    }
+    let is_type = matches!(filter.path.last(), Some(Some(name)) if name == "type");
+    let mut values = found.iter().filter_map(|place| value_of(place));
+    match &filter.test {
+        None => !found.is_empty(),
+        Some(FilterTest::Missing) => found.is_empty(),
+        Some(FilterTest::Compare(Comparison::Equal, wanted)) if is_type => {
+            values.any(|own| is_of(walk, &own, wanted))
+        }
+        Some(FilterTest::Compare(Comparison::Unequal, wanted)) if is_type => {
+            !values.any(|own| is_of(walk, &own, wanted))
+        }
+        Some(FilterTest::Compare(Comparison::Unequal, wanted)) => {
+            let equal = FilterTest::Compare(Comparison::Equal, wanted.clone());
+            !values.any(|value| equal.holds(&value))
+        }
+        Some(test) => values.any(|value| test.holds(&value)),
+    }
+}
+
+/// Of a node that is named its id.
+fn value_of(place: &ModelPlace<'_>) -> Option<Value> {
+    match (&place.what, place.entity) {
+        (PlaceContent::Value(value) | PlaceContent::Report(value, _), _) => Some(value.clone()),
+        (PlaceContent::Entity, ModelEntity::Node(id, _)) => Some(Value::String(id.clone())),
+        (PlaceContent::Entity, ModelEntity::Group(id, _)) => Some(Value::String(id.clone())),
+        _ => None,
+    }
+}
+
+fn is_of(walk: &PlaceWalk<'_, '_>, own: &Value, wanted: &str) -> bool {
+    own.as_str().is_some_and(|own| own == wanted || (walk.reading.derives)(own, wanted))
+}
+
+/// The nodes that fulfil a node filter of TOSCA (section 3.6.5).
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, query_by_filter};
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, parse};
+/// let mut model = InstanceModel::default();
+/// for (id, size) in [("small", "1 GB"), ("large", "4096 MB")] {
+///     let mut node = NodeInstance::default();
+///     node.properties.insert("size".into(), size.into());
+///     model.nodes.insert(id.into(), node);
+/// }
+/// let filter = parse(FileId::DETACHED, "properties: [{size: {greater_than: 2 GB}}]".into(), &Limits::default()).unwrap();
+/// let rows = query_by_filter(&model, filter.root(), &ModelReading::default()).unwrap().rows;
+/// assert_eq!(rows.iter().map(|row| &*row.entity).collect::<Vec<_>>(), ["node.large"]);
+/// ```
+///
+/// # Errors
+/// What is wrong with the filter, as `cuvee validate` says it.
+pub fn query_by_filter(
+    model: &InstanceModel,
+    filter: Node<'_>,
+    reading: &ModelReading<'_>,
+) -> Result<QueryAnswer, Diagnostics> {
+    let mut wrong = Diagnostics::default();
+    // A template has it behind this key.
+    let filter = filter.get("node_filter").unwrap_or(filter);
+    let node_filter = NodeFilter::read(filter, &mut wrong);
+    let properties = node_filter.properties.iter();
+    let all = properties.chain(node_filter.capabilities.iter().flat_map(|one| &one.properties));
+    for unknown in all.flat_map(|filter| &filter.unknown) {
+        let message = "functions have no value in a filter that stands outside of a template";
+        wrong.push(
+            Diagnostic::error(Code::InvalidFunction, message).at(unknown.span()).section("3.6.5"),
+        );
+    }
+    if wrong.has_errors() {
+        return Err(wrong);
+    }
+    let walk = PlaceWalk::new(model, reading);
+    let is_meant = |node: &NodeInstance| {
+        has_properties(&walk, &node.properties, &node_filter.properties)
+            && node_filter.capabilities.iter().all(|filter| has_capability(&walk, node, filter))
+    };
+    let mut answer =
+        InstanceQuery::parse("nodes", FileId::DETACHED).and_then(|all| all.run(model, reading))?;
+    let rows: Vec<QueryRow> = std::mem::take(&mut answer.rows);
+    let rows = rows.into_iter().zip(model.nodes.values());
+    answer.rows = rows.filter(|(_, node)| is_meant(node)).map(|(row, _)| row).collect();
+    Ok(answer)
+}
+
+fn has_properties(
+    walk: &PlaceWalk<'_, '_>,
+    own: &ByName<Value>,
+    filters: &[PropertyFilter<'_>],
+) -> bool {
+    filters.iter().all(|filter| {
+        let value = own.get(filter.name()).map(|value| walk.shown.value(filter.name(), value));
+        value
+            .is_some_and(|value| filter.clauses.iter().all(|clause| fulfils_clause(&value, clause)))
+    })
+}
+
+/// A capability is named by its own name, or by a type.
+fn has_capability(
+    walk: &PlaceWalk<'_, '_>,
+    node: &NodeInstance,
+    filter: &CapabilityFilter<'_>,
+) -> bool {
+    let wanted = filter.key.text().unwrap_or_default();
+    node.capabilities.iter().any(|(name, capability)| {
+        let own = &*capability.type_name;
+        let is_meant = **name == *wanted || own == wanted || (walk.reading.derives)(own, wanted);
+        is_meant && has_properties(walk, &capability.properties, &filter.properties)
+    })
+}

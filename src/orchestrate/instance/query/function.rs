@@ -1,0 +1,408 @@
+//! Functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3).
+
+use super::ModelReading;
+use super::place::{ModelPlace, PlaceContent, PlaceWalk};
+use crate::orchestrate::instance::model::{InstanceModel, NodeInstance, RelationInstance};
+use crate::orchestrate::instance::shown::SENSITIVE;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::tosca::function::{Arguments, Call, Function, Name};
+use std::cell::Cell;
+
+/// So deep calls are inside of each other.
+const DEPTH: usize = 100;
+
+/// What a call comes to in a model, as one that stands outside of all templates: `SELF` and the like
+/// mean nothing there.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, query_function};
+/// use cuvee::source::FileId;
+/// use cuvee::yaml::{Limits, parse};
+/// let mut model = InstanceModel::default();
+/// let mut shop = NodeInstance::default();
+/// shop.properties.insert("port".into(), 80.into());
+/// model.nodes.insert("shop".into(), shop);
+/// let call = parse(FileId::DETACHED, "concat: ['http://shop:', {get_property: [shop, port]}]".into(), &Limits::default()).unwrap();
+/// assert_eq!(query_function(&model, call.root(), &ModelReading::default()), Ok("http://shop:80".into()));
+/// ```
+///
+/// # Errors
+/// `invalid-function`, `unknown-element`, `unknown-property`, `missing-input`, and `not-visible` for
+/// an attribute of a node that is between stable states.
+pub fn query_function(
+    model: &InstanceModel,
+    call: Node<'_>,
+    reading: &ModelReading<'_>,
+) -> Result<Value, Diagnostic> {
+    if Call::read(call).is_none() {
+        let message = format!("expected the call of a function, got {}", call.describe());
+        let help = "write it like `{get_attribute: [shop, url]}`";
+        return Err(Diagnostic::error(Code::InvalidFunction, message).at(call.span()).help(help));
+    }
+    let functions =
+        ModelFunctions { walk: PlaceWalk::new(model, reading), touched: Cell::new(false) };
+    functions.value(call, 0)
+}
+
+struct ModelFunctions<'m, 'r> {
+    walk: PlaceWalk<'m, 'r>,
+    /// Whether a secret was met whose value is not shown.
+    touched: Cell<bool>,
+}
+
+fn wrong(node: Node<'_>, section: &'static str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidFunction, message).at(node.span()).section(section)
+}
+
+impl<'m> ModelFunctions<'m, '_> {
+    fn value(&self, node: Node<'_>, depth: usize) -> Result<Value, Diagnostic> {
+        if depth > DEPTH {
+            return Err(wrong(
+                node,
+                "4.3",
+                format!("more than {DEPTH} functions are inside of each other"),
+            ));
+        }
+        let Some(call) = Call::read(node) else {
+            return match node.kind() {
+                NodeKind::Scalar => Ok(node.to_value()),
+                NodeKind::Sequence => {
+                    let items = node.items().map(|item| self.value(item, depth + 1));
+                    Ok(items.collect::<Result<Vec<_>, _>>()?.into())
+                }
+                NodeKind::Mapping => {
+                    let entry = |(key, value): (Node<'_>, Node<'_>)| {
+                        Ok((key.key_text().into(), self.value(value, depth + 1)?))
+                    };
+                    Ok(Value::Map(node.entries().map(entry).collect::<Result<_, Diagnostic>>()?))
+                }
+            };
+        };
+        self.call(&call?, depth)
+    }
+
+    fn call(&self, call: &Call<'_>, depth: usize) -> Result<Value, Diagnostic> {
+        let before = self.touched.replace(false);
+        let value = match &call.arguments {
+            Arguments::Parts(parts) => self.joined(parts, "", depth)?,
+            Arguments::Join(list, delimiter) => self.join(*list, *delimiter, depth)?,
+            Arguments::Token(parts) => self.token(*parts, depth)?,
+            Arguments::Input(input, path) => self.input(*input, path)?,
+            Arguments::Path(entity, path) => self.of_entity(call, *entity, path)?,
+            Arguments::NodeType(name) => self.nodes_of_type(name.text),
+            Arguments::Output(_) | Arguments::Artifact(..) => {
+                let message =
+                    format!("what `{}` gives is not kept in an instance", call.function.name());
+                return Err(wrong(call.node, call.function.section(), message));
+            }
+        };
+        // What is made of a secret is one, too.
+        let is_computed =
+            matches!(call.function, Function::Concat | Function::Join | Function::Token);
+        let is_secret = holds_secret(&value) || self.touched.get();
+        self.touched.set(before || is_secret);
+        Ok(if is_secret && is_computed { SENSITIVE.into() } else { value })
+    }
+
+    fn text(
+        &self,
+        node: Node<'_>,
+        section: &'static str,
+        depth: usize,
+    ) -> Result<String, Diagnostic> {
+        match self.value(node, depth + 1)? {
+            // As it is written, where it is written.
+            Value::Null | Value::List(_) | Value::Map(_) => {
+                Err(wrong(node, section, "expected a string, or what a function makes one of"))
+            }
+            scalar => Ok(node.text().map_or_else(|| scalar.to_string(), str::to_owned)),
+        }
+    }
+
+    fn joined(
+        &self,
+        parts: &[Node<'_>],
+        delimiter: &str,
+        depth: usize,
+    ) -> Result<Value, Diagnostic> {
+        let texts = parts.iter().map(|part| self.text(*part, "4.3.1", depth));
+        Ok(texts.collect::<Result<Vec<_>, _>>()?.join(delimiter).into())
+    }
+
+    fn join(
+        &self,
+        list: Node<'_>,
+        delimiter: Option<Node<'_>>,
+        depth: usize,
+    ) -> Result<Value, Diagnostic> {
+        let delimiter =
+            delimiter.map(|node| self.text(node, "4.3.2", depth)).transpose()?.unwrap_or_default();
+        if list.kind() == NodeKind::Sequence {
+            return self.joined(&list.items().collect::<Vec<_>>(), &delimiter, depth);
+        }
+        let value = self.value(list, depth + 1)?;
+        let Value::List(items) = &value else {
+            return Err(wrong(list, "4.3.2", format!("expected a list, got {}", value.describe())));
+        };
+        if let Some(part) =
+            items.iter().find(|item| matches!(item, Value::Null | Value::List(_) | Value::Map(_)))
+        {
+            return Err(wrong(
+                list,
+                "4.3.2",
+                format!("expected a list of strings, got one with {}", part.describe()),
+            ));
+        }
+        Ok(items.iter().map(Value::to_string).collect::<Vec<_>>().join(&delimiter).into())
+    }
+
+    fn token(
+        &self,
+        [text, characters, index]: [Node<'_>; 3],
+        depth: usize,
+    ) -> Result<Value, Diagnostic> {
+        let whole = self.text(text, "4.3.3", depth)?;
+        let characters = self.text(characters, "4.3.3", depth)?;
+        let at = self.value(index, depth + 1)?;
+        if self.touched.get() {
+            return Ok(SENSITIVE.into());
+        }
+        let position = match &at {
+            Value::Number(number) => number.as_int().and_then(|at| usize::try_from(at).ok()),
+            _ => None,
+        };
+        let position = position.ok_or_else(|| {
+            wrong(
+                index,
+                "4.3.3",
+                format!("the index of a substring has to be an integer from 0 up, not {at}"),
+            )
+        })?;
+        let part = whole.split(|c| characters.contains(c)).nth(position).map(Value::from);
+        part.ok_or_else(|| wrong(index, "4.3.3", format!("the string has no substring {position}")))
+    }
+
+    fn input(&self, input: Node<'_>, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
+        let model = self.walk.model;
+        let name = match input.scalar() {
+            Some(Scalar::Int(_)) => {
+                let message = "inputs of an instance are in the order of their names: name the one that is meant";
+                return Err(wrong(input, "4.4.1", message));
+            }
+            _ => input.text().unwrap_or_default(),
+        };
+        let Some(value) = model.inputs.get(name) else {
+            let message = format!("the instance was made without an input `{name}`");
+            let help = did_you_mean(name, model.inputs.keys().map(|name| &**name));
+            return Err(Diagnostic::error(Code::MissingInput, message)
+                .at(input.span())
+                .section("4.4.1")
+                .help_opt(help));
+        };
+        part(self.walk.shown.value(name, value), path)
+    }
+
+    fn nodes_of_type(&self, wanted: &str) -> Value {
+        let derives = self.walk.reading.derives;
+        let nodes = self.walk.model.nodes.iter();
+        let meant = nodes
+            .filter(|(_, node)| *node.type_name == *wanted || derives(&node.type_name, wanted));
+        meant.map(|(id, _)| Value::String(id.clone())).collect::<Vec<_>>().into()
+    }
+
+    fn of_entity(
+        &self,
+        call: &Call<'_>,
+        entity: Name<'_>,
+        path: &[Node<'_>],
+    ) -> Result<Value, Diagnostic> {
+        let wants = Wanted { function: call.function, entity, path };
+        if let Some(place) = self.walk.node(entity.text) {
+            let node = &self.walk.model.nodes[entity.text];
+            return self.of_node(&wants, &place, node);
+        }
+        let groups = &self.walk.model.groups;
+        if let Some((id, _)) = groups.get_key_value(entity.text) {
+            let mut found = Vec::new();
+            self.walk.entities(super::parse::ModelCollection::Groups, Some(id), &mut found);
+            let value =
+                found.first().map(|group| self.own(&wants, group, path)).transpose()?.flatten();
+            return value.ok_or_else(|| self.nothing(&wants, found.first()));
+        }
+        Err(self.no_entity(&wants))
+    }
+
+    fn no_entity(&self, wants: &Wanted<'_>) -> Diagnostic {
+        let Name { text, at } = wants.entity;
+        let section = wants.function.section();
+        if ["SELF", "SOURCE", "TARGET", "HOST"].contains(&text) {
+            let message = format!("`{text}` means nothing outside of a template");
+            return wrong(at, section, message).help("name a node");
+        }
+        let nodes = &self.walk.model.nodes;
+        let counted: Vec<_> =
+            nodes.iter().filter(|(_, node)| node.template.as_deref() == Some(text)).collect();
+        match &counted[..] {
+            [] => {
+                let message = format!("this instance has no node `{text}`");
+                let names = nodes.keys().chain(self.walk.model.groups.keys());
+                let help = did_you_mean(text, names.map(|name| &**name));
+                Diagnostic::error(Code::UnknownElement, message)
+                    .at(at.span())
+                    .section(section)
+                    .help_opt(help)
+            }
+            // What a function says of several nodes at once is not defined.
+            [(first, _), ..] => {
+                let message = format!(
+                    "`{text}` is there {} times, so what is asked for is not one value",
+                    counted.len()
+                );
+                wrong(at, section, message).help(format!("name one of them, such as `{first}`"))
+            }
+        }
+    }
+
+    /// Behind a capability or a requirement what that has, else what the node has.
+    fn of_node(
+        &self,
+        wants: &Wanted<'_>,
+        place: &ModelPlace<'m>,
+        node: &'m NodeInstance,
+    ) -> Result<Value, Diagnostic> {
+        if let [first, rest @ ..] = wants.path
+            && !rest.is_empty()
+        {
+            let name = first.text().unwrap_or_default();
+            if let Some(value) = self.of_capability(wants, place, name, rest)? {
+                return Ok(value);
+            }
+            for relation in node.requirements.get(name).into_iter().flatten() {
+                if let Some(value) = self.of_relation(wants, name, relation, rest)? {
+                    return Ok(value);
+                }
+            }
+        }
+        let value = self.own(wants, place, wants.path)?;
+        value.ok_or_else(|| self.nothing(wants, Some(place)))
+    }
+
+    fn of_capability(
+        &self,
+        wants: &Wanted<'_>,
+        place: &ModelPlace<'m>,
+        name: &str,
+        path: &[Node<'_>],
+    ) -> Result<Option<Value>, Diagnostic> {
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        self.walk.step(place, Some("capabilities"), &mut all);
+        all.iter().for_each(|all| self.walk.step(all, Some(name), &mut found));
+        found.first().map_or(Ok(None), |capability| self.own(wants, capability, path))
+    }
+
+    /// What a requirement leads to: of the capability that fulfils it, or of the target.
+    fn of_relation(
+        &self,
+        wants: &Wanted<'_>,
+        name: &str,
+        relation: &RelationInstance,
+        path: &[Node<'_>],
+    ) -> Result<Option<Value>, Diagnostic> {
+        let Some(target) = relation.target.as_deref().and_then(|target| self.walk.node(target))
+        else {
+            return Ok(None);
+        };
+        let capability = relation.capability.as_deref().unwrap_or(name);
+        let found = self.of_capability(wants, &target, capability, path)?;
+        found.map_or_else(|| self.own(wants, &target, path), |found| Ok(Some(found)))
+    }
+
+    /// A property or attribute of its own.
+    fn own(
+        &self,
+        wants: &Wanted<'_>,
+        place: &ModelPlace<'m>,
+        path: &[Node<'_>],
+    ) -> Result<Option<Value>, Diagnostic> {
+        let [first, rest @ ..] = path else { return Ok(None) };
+        let kind = wants.kind();
+        let hidden = self.walk.hidden.get();
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        self.walk.step(place, Some(kind), &mut all);
+        all.iter().for_each(|all| {
+            self.walk.step(all, Some(first.text().unwrap_or_default()), &mut found)
+        });
+        if self.walk.hidden.get() > hidden {
+            let message = format!(
+                "attributes of `{}` count as defined in stable states from `created` on only",
+                place.entity.identifier()
+            );
+            return Err(Diagnostic::error(Code::NotVisible, message)
+                .at(first.span())
+                .help("`--unstable` shows them as they are"));
+        }
+        match found.into_iter().next().map(|place| place.what) {
+            Some(PlaceContent::Value(value) | PlaceContent::Report(value, _)) => {
+                part(value, rest).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn nothing(&self, wants: &Wanted<'_>, place: Option<&ModelPlace<'m>>) -> Diagnostic {
+        let [first, ..] = wants.path else {
+            return wrong(wants.entity.at, "4.4", "a name is missing");
+        };
+        let name = first.text().unwrap_or_default();
+        let (mut all, mut own) = (Vec::new(), Vec::new());
+        if let Some(place) = place {
+            self.walk.step(place, Some(wants.kind()), &mut all);
+        }
+        all.iter().for_each(|all| self.walk.step(all, None, &mut own));
+        let noun = if wants.kind() == "properties" { "property" } else { "attribute" };
+        let message = format!("`{}` has no {noun} `{name}` with a value", wants.entity.text);
+        let help = did_you_mean(name, own.iter().map(|place| place.name));
+        let error = Diagnostic::error(Code::UnknownProperty, message).at(first.span());
+        error.section(wants.function.section()).help_opt(help)
+    }
+}
+
+/// What a call asks for.
+struct Wanted<'c> {
+    function: Function,
+    entity: Name<'c>,
+    path: &'c [Node<'c>],
+}
+
+impl Wanted<'_> {
+    fn kind(&self) -> &'static str {
+        if self.function == Function::GetProperty { "properties" } else { "attributes" }
+    }
+}
+
+/// A part of a value, by names and positions.
+fn part(value: Value, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
+    path.iter().try_fold(value, |value, step| {
+        let name = step.text().unwrap_or_default();
+        let found = match &value {
+            Value::List(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
+            Value::Map(entries) => entries.iter().find(|(own, _)| **own == *name).map(|it| &it.1),
+            // Nobody sees into a secret.
+            Value::String(text) if &**text == SENSITIVE => Some(&value),
+            _ => None,
+        };
+        let message = || format!("{} has no part `{name}`", value.describe());
+        found.cloned().ok_or_else(|| wrong(*step, "4.4.2", message()))
+    })
+}
+
+fn holds_secret(value: &Value) -> bool {
+    match value {
+        Value::String(text) => &**text == SENSITIVE,
+        Value::List(items) => items.iter().any(holds_secret),
+        Value::Map(entries) => entries.iter().any(|(_, value)| holds_secret(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,550 @@
+//! Places in a model, and what is in them.
+
+use super::ModelReading;
+use super::parse::ModelCollection;
+use crate::orchestrate::instance::model::{
+    ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
+    RelationInstance, ReportedValue, relation_identifier,
+};
+use crate::orchestrate::instance::shown::ShownValues;
+use crate::text::value::Value;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// A thing that others are parts of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ModelEntity<'m> {
+    Node(&'m Arc<str>, &'m NodeInstance),
+    Relation(&'m Arc<str>, &'m Arc<str>, &'m RelationInstance),
+    Group(&'m Arc<str>, &'m GroupInstance),
+    Policy(&'m Arc<str>, &'m PolicyInstance),
+    Input(&'m Arc<str>),
+    Output(&'m Arc<str>),
+    Metadata(&'m Arc<str>),
+}
+
+impl ModelEntity<'_> {
+    /// As elements are named.
+    pub(super) fn identifier(self) -> String {
+        match self {
+            Self::Node(id, _) => format!("node.{id}"),
+            Self::Relation(source, name, relation) => {
+                relation_identifier(source, name, relation.position)
+            }
+            Self::Group(name, _) => format!("group.{name}"),
+            Self::Policy(name, _) => format!("policy.{name}"),
+            Self::Input(name) => format!("input.{name}"),
+            Self::Output(name) => format!("output.{name}"),
+            Self::Metadata(name) => format!("metadata.{name}"),
+        }
+    }
+}
+
+/// Something in a model.
+#[derive(Clone, Debug)]
+pub(super) struct ModelPlace<'m> {
+    pub entity: ModelEntity<'m>,
+    /// Where in it; empty for the entity itself.
+    pub path: String,
+    /// What it is called where it stands.
+    pub name: &'m str,
+    pub what: PlaceContent<'m>,
+}
+
+/// What is there.
+#[derive(Clone, Debug)]
+pub(super) enum PlaceContent<'m> {
+    /// The entity.
+    Entity,
+    Values(&'m ByName<Value>),
+    Reports(&'m ByName<ReportedValue>, AttributeOwner<'m>),
+    Capabilities(&'m ByName<CapabilityInstance>),
+    Capability(&'m CapabilityInstance),
+    Requirements(&'m ByName<Vec<RelationInstance>>),
+    Links(&'m ByName<Arc<str>>),
+    Value(Value),
+    /// The same with the report of it.
+    Report(Value, &'m ReportedValue),
+}
+
+/// Whose attributes they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AttributeOwner<'m> {
+    /// With what every node has, and with its properties.
+    Node,
+    /// With the properties of the capability.
+    Part(&'m ByName<Value>),
+}
+
+/// Finds what is in a place.
+pub(super) struct PlaceWalk<'m, 'r> {
+    pub model: &'m InstanceModel,
+    pub reading: &'r ModelReading<'r>,
+    pub shown: ShownValues,
+    /// Of how many nodes attributes were asked for that are not visible.
+    pub hidden: Cell<usize>,
+}
+
+const NODE_VALUES: [&str; 9] =
+    ["id", "type", "template", "state", "index", "generation", "tosca_id", "tosca_name", "note"];
+const NODE_PARTS: [&str; 6] =
+    ["properties", "attributes", "capabilities", "requirements", "links", "metadata"];
+const GROUP_PARTS: [&str; 5] =
+    ["members", "properties", "attributes", "capabilities", "requirements"];
+const RELATION_VALUES: [&str; 7] =
+    ["id", "name", "capability", "type", "state", "position", "hosting"];
+const RELATION_ENDS: [&str; 2] = ["source", "target"];
+
+impl<'m, 'r> PlaceWalk<'m, 'r> {
+    pub(super) fn new(model: &'m InstanceModel, reading: &'r ModelReading<'r>) -> Self {
+        let shown = ShownValues::of(model, reading.reveal);
+        Self { model, reading, shown, hidden: Cell::new(0) }
+    }
+
+    /// All entities of a collection, or the one of a name.
+    pub(super) fn entities(
+        &self,
+        collection: ModelCollection,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        let model = self.model;
+        match collection {
+            ModelCollection::Nodes => {
+                each(&model.nodes, name, |id, node| out.push(node_place(id, node)))
+            }
+            ModelCollection::Groups => each(&model.groups, name, |id, group| {
+                out.push(whole(ModelEntity::Group(id, group), id));
+            }),
+            ModelCollection::Policies => each(&model.policies, name, |id, policy| {
+                out.push(whole(ModelEntity::Policy(id, policy), id));
+            }),
+            ModelCollection::Relations => {
+                let relations = model
+                    .relations()
+                    .map(|(id, name, relation)| relation_place(id, name, relation));
+                out.extend(relations.filter(|relation| {
+                    name.is_none_or(|name| relation.entity.identifier() == name)
+                }));
+            }
+            ModelCollection::Inputs => {
+                each(&model.inputs, name, |id, value| {
+                    out.push(self.entry(ModelEntity::Input(id), id, value))
+                });
+            }
+            ModelCollection::Outputs => {
+                each(&model.outputs, name, |id, value| {
+                    out.push(self.entry(ModelEntity::Output(id), id, value))
+                });
+            }
+            ModelCollection::Metadata => {
+                each(&model.metadata, name, |id, value| {
+                    out.push(self.entry(ModelEntity::Metadata(id), id, value))
+                });
+            }
+        }
+    }
+
+    /// The names of a collection, for what may be meant.
+    pub(super) fn names(&self, collection: ModelCollection) -> Vec<String> {
+        let mut all = Vec::new();
+        self.entities(collection, None, &mut all);
+        let relations = collection == ModelCollection::Relations;
+        all.into_iter()
+            .map(|place| match relations {
+                true => place.entity.identifier(),
+                false => place.name.to_owned(),
+            })
+            .collect()
+    }
+
+    fn entry(&self, entity: ModelEntity<'m>, name: &'m str, value: &Value) -> ModelPlace<'m> {
+        let what = PlaceContent::Value(self.shown.value(name, value));
+        ModelPlace { entity, path: String::new(), name, what }
+    }
+
+    /// The node of an id, or what is in another document and is not known here.
+    pub(super) fn node(&self, id: &str) -> Option<ModelPlace<'m>> {
+        let (id, node) = self.model.nodes.get_key_value(id)?;
+        Some(node_place(id, node))
+    }
+
+    /// What is in a place under a name, or all that is in it.
+    pub(super) fn step(
+        &self,
+        place: &ModelPlace<'m>,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        match &place.what {
+            PlaceContent::Entity => match place.entity {
+                ModelEntity::Node(id, node) => self.of_node(place, id, node, name, out),
+                ModelEntity::Relation(source, own, relation) => {
+                    self.of_relation(place, (source, own, relation), name, out);
+                }
+                ModelEntity::Group(id, group) => self.of_group(place, id, group, name, out),
+                ModelEntity::Policy(id, policy) => self.of_policy(place, id, policy, name, out),
+                ModelEntity::Input(_) | ModelEntity::Output(_) | ModelEntity::Metadata(_) => {}
+            },
+            PlaceContent::Values(values) => each(values, name, |own, value| {
+                out.push(place.with(own, PlaceContent::Value(self.shown.value(own, value))));
+            }),
+            PlaceContent::Reports(reports, owner) => {
+                self.attributes(place, reports, *owner, name, out)
+            }
+            PlaceContent::Capabilities(all) => each(all, name, |own, capability| {
+                out.push(place.with(own, PlaceContent::Capability(capability)));
+            }),
+            PlaceContent::Capability(capability) => {
+                Self::of_capability(place, capability, name, out)
+            }
+            PlaceContent::Requirements(all) => each(all, name, |own, relations| {
+                let ModelEntity::Node(id, _) = place.entity else { return };
+                out.extend(relations.iter().map(|relation| relation_place(id, own, relation)));
+            }),
+            PlaceContent::Links(links) => each(links, name, |own, uri| {
+                out.push(place.with(own, PlaceContent::Value(Value::String(Arc::clone(uri)))));
+            }),
+            PlaceContent::Value(value) => parts_of(place, value, None, name, out),
+            PlaceContent::Report(value, report) => parts_of(place, value, Some(report), name, out),
+        }
+    }
+
+    fn of_node(
+        &self,
+        place: &ModelPlace<'m>,
+        id: &'m Arc<str>,
+        node: &'m NodeInstance,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for &part in chosen(&NODE_PARTS, name) {
+            out.push(place.with(
+                part,
+                match part {
+                    "properties" => PlaceContent::Values(&node.properties),
+                    "attributes" => PlaceContent::Reports(&node.attributes, AttributeOwner::Node),
+                    "capabilities" => PlaceContent::Capabilities(&node.capabilities),
+                    "requirements" => PlaceContent::Requirements(&node.requirements),
+                    "links" => PlaceContent::Links(&node.links),
+                    _ => PlaceContent::Values(&node.metadata),
+                },
+            ));
+        }
+        for &part in NODE_VALUES.iter().filter(|part| name == Some(part)) {
+            let shared = |text: &Arc<str>| Value::String(Arc::clone(text));
+            let value = match part {
+                "id" => Some(shared(id)),
+                "type" => Some(shared(&node.type_name)),
+                "template" => node.template.as_ref().map(shared),
+                "state" => Some(node.state.as_str().into()),
+                "index" => node.index.map(|index| i64::from(index).into()),
+                "generation" => Some(i64::from(node.generation).into()),
+                "note" => node.note.as_ref().map(shared),
+                made => self.made(id, node, made),
+            };
+            out.extend(value.map(|value| place.with(part, PlaceContent::Value(value))));
+        }
+    }
+
+    /// Attributes that every node has.
+    fn made(&self, id: &'m Arc<str>, node: &'m NodeInstance, name: &str) -> Option<Value> {
+        match name {
+            "tosca_id" => Some(self.model.tosca_id(id, node).into()),
+            "tosca_name" => Some(Value::String(Arc::clone(node.template.as_ref().unwrap_or(id)))),
+            "state" => Some(node.state.as_str().into()),
+            _ => None,
+        }
+    }
+
+    /// What was reported; a property is an attribute, too, until another value is.
+    fn attributes(
+        &self,
+        place: &ModelPlace<'m>,
+        reports: &'m ByName<ReportedValue>,
+        owner: AttributeOwner<'m>,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        let node = match place.entity {
+            ModelEntity::Node(id, node) => Some((id, node)),
+            _ => None,
+        };
+        if let (AttributeOwner::Node, Some((id, node))) = (owner, node) {
+            for &own in chosen(&["state", "tosca_id", "tosca_name"], name) {
+                out.extend(
+                    self.made(id, node, own)
+                        .map(|value| place.with(own, PlaceContent::Value(value))),
+                );
+            }
+            if name.is_some_and(|name| ["state", "tosca_id", "tosca_name"].contains(&name)) {
+                return;
+            }
+        }
+        let properties = match (owner, node) {
+            (AttributeOwner::Part(properties), _) => Some(properties),
+            (AttributeOwner::Node, node) => node.map(|(_, node)| &node.properties),
+        };
+        let reflected = |name: &str| properties?.get_key_value(name);
+        if node.is_some_and(|(_, node)| !node.has_attributes()) && !self.reading.unstable {
+            let has_some = match name {
+                Some(name) => reports.contains_key(name) || reflected(name).is_some(),
+                None => !reports.is_empty(),
+            };
+            self.hidden.set(self.hidden.get() + usize::from(has_some));
+            return;
+        }
+        let before = out.len();
+        each(reports, name, |own, report| {
+            out.push(
+                place.with(own, PlaceContent::Report(self.shown.value(own, &report.value), report)),
+            );
+        });
+        if let Some((own, value)) = name.filter(|_| out.len() == before).and_then(reflected) {
+            out.push(place.with(own, PlaceContent::Value(self.shown.value(own, value))));
+        }
+    }
+
+    fn of_capability(
+        place: &ModelPlace<'m>,
+        capability: &'m CapabilityInstance,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for &part in chosen(&["properties", "attributes"], name) {
+            out.push(place.with(
+                part,
+                match part {
+                    "properties" => PlaceContent::Values(&capability.properties),
+                    _ => PlaceContent::Reports(
+                        &capability.attributes,
+                        AttributeOwner::Part(&capability.properties),
+                    ),
+                },
+            ));
+        }
+        let value = match name {
+            Some("type") => Some(Value::String(Arc::clone(&capability.type_name))),
+            Some("name") => Some(place.name.into()),
+            _ => None,
+        };
+        let own = if name == Some("type") { "type" } else { "name" };
+        out.extend(value.map(|value| place.with(own, PlaceContent::Value(value))));
+    }
+
+    fn of_relation(
+        &self,
+        place: &ModelPlace<'m>,
+        (source, own, relation): (&'m Arc<str>, &'m Arc<str>, &'m RelationInstance),
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for &part in RELATION_ENDS.iter().filter(|part| name == Some(part)) {
+            let id = if part == "source" { Some(source) } else { relation.target.as_ref() };
+            let foreign = |id: &Arc<str>| {
+                place.with(part, PlaceContent::Value(Value::String(Arc::clone(id))))
+            };
+            out.extend(id.map(|id| self.node(id).unwrap_or_else(|| foreign(id))));
+        }
+        for &part in chosen(&RELATION_VALUES, name) {
+            let shared = |text: &Arc<str>| Value::String(Arc::clone(text));
+            let value = match part {
+                "id" => Some(place.entity.identifier().into()),
+                "name" => Some(shared(own)),
+                "capability" => relation.capability.as_ref().map(shared),
+                "type" => relation.relationship.as_ref().map(shared),
+                "state" => Some(relation.state.as_str().into()),
+                "position" => Some(i64::from(relation.position).into()),
+                _ => Some(relation.hosting.into()),
+            };
+            out.extend(value.map(|value| place.with(part, PlaceContent::Value(value))));
+        }
+    }
+
+    fn of_group(
+        &self,
+        place: &ModelPlace<'m>,
+        id: &'m Arc<str>,
+        group: &'m GroupInstance,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for &part in chosen(&GROUP_PARTS, name) {
+            out.push(place.with(
+                part,
+                match part {
+                    "members" => {
+                        self.named(place, part, &group.members, out);
+                        continue;
+                    }
+                    "properties" => PlaceContent::Values(&group.properties),
+                    "attributes" => PlaceContent::Reports(
+                        &group.attributes,
+                        AttributeOwner::Part(&group.properties),
+                    ),
+                    "capabilities" => PlaceContent::Values(&group.capabilities),
+                    _ => PlaceContent::Values(&group.requirements),
+                },
+            ));
+        }
+        described(place, id, &group.type_name, group.template.as_ref(), name, out);
+    }
+
+    fn of_policy(
+        &self,
+        place: &ModelPlace<'m>,
+        id: &'m Arc<str>,
+        policy: &'m PolicyInstance,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for &part in chosen(&["targets", "properties"], name) {
+            match part {
+                "targets" => self.named(place, part, &policy.targets, out),
+                _ => out.push(place.with(part, PlaceContent::Values(&policy.properties))),
+            }
+        }
+        described(place, id, &policy.type_name, policy.template.as_ref(), name, out);
+    }
+
+    /// The nodes and groups of these names; of what is elsewhere only the name is known.
+    fn named(
+        &self,
+        place: &ModelPlace<'m>,
+        part: &'static str,
+        names: &'m [Arc<str>],
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        for name in names {
+            let group = || {
+                let (id, group) = self.model.groups.get_key_value(name)?;
+                Some(whole(ModelEntity::Group(id, group), id))
+            };
+            let foreign = || place.with(part, PlaceContent::Value(Value::String(Arc::clone(name))));
+            out.push(self.node(name).or_else(group).unwrap_or_else(foreign));
+        }
+    }
+}
+
+impl<'m> ModelPlace<'m> {
+    /// Something in it.
+    fn with(&self, name: &'m str, what: PlaceContent<'m>) -> Self {
+        let mut path = String::with_capacity(self.path.len() + name.len() + 1);
+        path.push_str(&self.path);
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(&segment(name));
+        Self { entity: self.entity, path, name, what }
+    }
+
+    /// Whether it stands for the things in it.
+    pub(super) fn is_collection(&self) -> bool {
+        !matches!(
+            self.what,
+            PlaceContent::Entity
+                | PlaceContent::Capability(_)
+                | PlaceContent::Value(_)
+                | PlaceContent::Report(..)
+        )
+    }
+}
+
+/// A name as it stands in a path.
+pub(super) fn segment(name: &str) -> std::borrow::Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.@:$#".contains(c);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.into(),
+        false => format!("'{}'", name.replace('\'', "''")).into(),
+    }
+}
+
+fn whole<'m>(entity: ModelEntity<'m>, name: &'m str) -> ModelPlace<'m> {
+    ModelPlace { entity, path: String::new(), name, what: PlaceContent::Entity }
+}
+
+fn node_place<'m>(id: &'m Arc<str>, node: &'m NodeInstance) -> ModelPlace<'m> {
+    whole(ModelEntity::Node(id, node), id)
+}
+
+pub(super) fn relation_place<'m>(
+    source: &'m Arc<str>,
+    name: &'m Arc<str>,
+    relation: &'m RelationInstance,
+) -> ModelPlace<'m> {
+    whole(ModelEntity::Relation(source, name, relation), name)
+}
+
+/// The entries of a map, or the one of a name.
+fn each<'m, T>(map: &'m ByName<T>, name: Option<&str>, mut found: impl FnMut(&'m Arc<str>, &'m T)) {
+    match name {
+        Some(name) => {
+            if let Some((own, value)) = map.get_key_value(name) {
+                found(own, value);
+            }
+        }
+        None => map.iter().for_each(|(own, value)| found(own, value)),
+    }
+}
+
+/// All names, or the one that is asked for.
+fn chosen<'n>(
+    names: &'n [&'static str],
+    name: Option<&str>,
+) -> impl Iterator<Item = &'n &'static str> {
+    names.iter().filter(move |own| name.is_none_or(|name| **own == name))
+}
+
+/// What groups and policies are.
+fn described<'m>(
+    place: &ModelPlace<'m>,
+    id: &Arc<str>,
+    type_name: &Arc<str>,
+    template: Option<&Arc<str>>,
+    name: Option<&str>,
+    out: &mut Vec<ModelPlace<'m>>,
+) {
+    let (own, value) = match name {
+        Some("id" | "name") => ("id", Some(id)),
+        Some("type") => ("type", Some(type_name)),
+        Some("template") => ("template", template),
+        _ => return,
+    };
+    out.extend(
+        value.map(|value| place.with(own, PlaceContent::Value(Value::String(Arc::clone(value))))),
+    );
+}
+
+/// What is in a value: entries by name, items by position.
+fn parts_of<'m>(
+    place: &ModelPlace<'m>,
+    value: &Value,
+    report: Option<&&'m ReportedValue>,
+    name: Option<&str>,
+    out: &mut Vec<ModelPlace<'m>>,
+) {
+    let mut push = |own: &str, value: &Value| {
+        let what = match report {
+            Some(report) => PlaceContent::Report(value.clone(), report),
+            None => PlaceContent::Value(value.clone()),
+        };
+        let ModelPlace { path, .. } = place.with("", PlaceContent::Entity);
+        let path = format!("{}{}", path.trim_end_matches("''"), segment(own));
+        out.push(ModelPlace { path, name: place.name, entity: place.entity, what });
+    };
+    match value {
+        Value::List(items) => match name {
+            Some(name) => {
+                let item = name.parse::<usize>().ok().and_then(|at| items.get(at));
+                item.into_iter().for_each(|item| push(name, item));
+            }
+            None => items.iter().enumerate().for_each(|(at, item)| push(&at.to_string(), item)),
+        },
+        Value::Map(entries) => {
+            let named = entries.iter().filter(|(own, _)| name.is_none_or(|name| **own == *name));
+            named.for_each(|(own, value)| push(own, value));
+        }
+        _ if name.is_none() || name == Some("value") => push("value", value),
+        _ => {}
+    }
+}
