@@ -245,11 +245,12 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: [(Code, &str); 10] = [
+const WITHOUT_TEMPLATE: [(Code, &str); 11] = [
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),
     (Code::LogRecovered, "it depends on the store"),
+    (Code::NotVisible, "it is said of what is deployed"),
     (Code::StaleRevision, "it depends on the store"),
     (Code::StoreCorrupt, "it depends on the store"),
     (Code::StoreLocked, "it depends on who else writes"),

@@ -45,15 +45,23 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
     };
     tell(names, &found, reporter);
     let [Ok(from), Ok(to)] = found else { return Ok(ExitCode::FAILURE) };
-    let diff = diff(&from.value(), &to.value());
-    match args.format {
-        ListFormat::Human => output::to_stdout_styled(&human(&diff), color),
-        ListFormat::Json => {
-            output::to_stdout(json(&DiffDocument { from: names[0], to: names[1], diff: &diff }))
-        }
+    tell_difference(&diff(&from.value(), &to.value()), names, args.exit_code, args.format, color)
+}
+
+/// Writes what differs between two sides; with `exit_code`, whether something does is how it ends.
+pub(super) fn tell_difference(
+    diff: &Diff,
+    [from, to]: [Option<&str>; 2],
+    exit_code: bool,
+    format: ListFormat,
+    color: ColorChoice,
+) -> Outcome {
+    match format {
+        ListFormat::Human => output::to_stdout_styled(&human(diff), color),
+        ListFormat::Json => output::to_stdout(json(&DiffDocument { from, to, diff })),
     }
     .map_err(rejected)?;
-    Ok(ExitCode::from(u8::from(args.exit_code && !diff.is_empty())))
+    Ok(ExitCode::from(u8::from(exit_code && !diff.is_empty())))
 }
 
 /// What is compared.

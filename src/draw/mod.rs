@@ -5,6 +5,7 @@
 
 mod collapse;
 mod dot;
+pub mod instance;
 mod layout;
 mod mermaid;
 pub mod plan;

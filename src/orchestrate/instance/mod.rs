@@ -3,13 +3,16 @@
 //!
 //! Not promised: may change with any version.
 
+mod difference;
 mod event;
 mod exchange;
 mod model;
 mod store;
 mod query;
 mod shown;
+mod view;
 
+pub use difference::diff_models;
 pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
@@ -28,4 +31,8 @@ pub use store::{
 pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function,
+};
+pub use view::{
+    CapabilityView, EntityView, ModelView, NodeLine, OrchestrationView, RelationView, ValueView,
+    view_entity, view_model,
 };

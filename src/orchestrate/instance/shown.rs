@@ -34,7 +34,7 @@ impl ShownValues {
         match value {
             secret if is_marked(secret) => Value::from(SENSITIVE),
             Value::Null => Value::Null,
-            _ if self.hides_names && self.is_secret(name) => Value::from(SENSITIVE),
+            _ if self.hides(name) => Value::from(SENSITIVE),
             Value::List(items) => {
                 items.iter().map(|item| self.value(name, item)).collect::<Vec<_>>().into()
             }
@@ -51,9 +51,11 @@ impl ShownValues {
         }
     }
 
-    fn is_secret(&self, name: &str) -> bool {
-        let lower = name.to_ascii_lowercase();
-        is_sensitive_name(name) || self.patterns.iter().any(|pattern| lower.contains(pattern))
+    /// Whether what has this name is not shown, although it is there.
+    pub(crate) fn hides(&self, name: &str) -> bool {
+        let lower = || name.to_ascii_lowercase();
+        let is_named = || self.patterns.iter().any(|pattern| lower().contains(pattern));
+        self.hides_names && (is_sensitive_name(name) || is_named())
     }
 }
 

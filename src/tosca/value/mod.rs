@@ -177,8 +177,9 @@ pub(crate) fn fulfils_clause(value: &Value, clause: &Clause<'_>) -> bool {
     }
 }
 
-/// Where no types are known but those that are there without being defined.
-struct NoDataTypes;
+/// Where no types are known but those that are there without being defined: others are taken as they
+/// are.
+pub(crate) struct NoDataTypes;
 
 impl<'a> DataTypes<'a> for NoDataTypes {
     fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {

@@ -11,8 +11,7 @@ use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
-    Clause, DataTypeView, DataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value,
-    same,
+    Clause, NoDataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value, same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use rustc_hash::FxHashMap;
@@ -300,15 +299,6 @@ impl InputMismatch {
         diagnostic.help.clone_from(&self.found.help);
         diagnostic.instead.clone_from(&self.found.instead);
         diagnostic
-    }
-}
-
-/// Resolving takes types of which it does not know as they are.
-struct NoDataTypes;
-
-impl<'a> DataTypes<'a> for NoDataTypes {
-    fn data_type(&self, _: &str) -> Option<DataTypeView<'_, 'a>> {
-        None
     }
 }
 

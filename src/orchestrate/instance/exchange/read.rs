@@ -57,7 +57,7 @@ struct ModelReader<'n> {
 }
 
 /// The parts of an entity by their keys.
-struct Parts<'n, const N: usize>([Option<Node<'n>>; N]);
+struct KeyedParts<'n, const N: usize>([Option<Node<'n>>; N]);
 
 fn invalid(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidInput, message).at(node.span())
@@ -73,7 +73,7 @@ impl<'n> ModelReader<'n> {
         }
         const KEYS: [&str; 7] =
             ["metadata", "nodes", "groups", "policies", "inputs", "outputs", VERSION_KEY];
-        let Parts([metadata, nodes, groups, policies, inputs, outputs, version]) =
+        let KeyedParts([metadata, nodes, groups, policies, inputs, outputs, version]) =
             self.parts(root, "a model of an instance", KEYS);
         let metadata = self.map(metadata, "`metadata`");
         let find =
@@ -182,7 +182,7 @@ impl<'n> ModelReader<'n> {
             "links",
             "metadata",
         ];
-        let Parts(
+        let KeyedParts(
             [template, kind, properties, attributes, capabilities, requirements, links, metadata],
         ) = self.parts(node, &format!("the node `{id}`"), KEYS);
         let (facts, free) = self.metadata(metadata);
@@ -271,7 +271,7 @@ impl<'n> ModelReader<'n> {
 
     fn capability(&mut self, id: &str, node: Node<'n>) -> CapabilityInstance {
         const KEYS: [&str; 5] = ["name", "type", "properties", "attributes", "metadata"];
-        let Parts([said, kind, properties, attributes, metadata]) =
+        let KeyedParts([said, kind, properties, attributes, metadata]) =
             self.parts(node, &format!("the capability `{id}`"), KEYS);
         self.is_called(said, id);
         let (facts, _) = self.metadata(metadata);
@@ -315,7 +315,7 @@ impl<'n> ModelReader<'n> {
         position: &mut u32,
     ) -> Vec<RelationInstance> {
         const KEYS: [&str; 3] = ["name", "targets", "relations"];
-        let Parts([said, targets, relations]) =
+        let KeyedParts([said, targets, relations]) =
             self.parts(node, &format!("the requirement `{id}`"), KEYS);
         self.is_called(said, id);
         let names = targets.map(|targets| self.references(targets, "`targets`"));
@@ -351,7 +351,7 @@ impl<'n> ModelReader<'n> {
     fn relation(&mut self, node: Node<'n>) -> RelationInstance {
         const KEYS: [&str; 6] =
             ["position", "target", "capability", "relationship", "hosting", "state"];
-        let Parts([position, target, capability, relationship, hosting, state]) =
+        let KeyedParts([position, target, capability, relationship, hosting, state]) =
             self.parts(node, "a relation", KEYS);
         let mut text = |node: Option<Node<'n>>, what| node.and_then(|node| self.text(node, what));
         let capability = text(capability, "a capability").map(Arc::from);
@@ -393,7 +393,7 @@ impl<'n> ModelReader<'n> {
             "requirements",
             "metadata",
         ];
-        let Parts(
+        let KeyedParts(
             [template, kind, members, properties, attributes, capabilities, requirements, metadata],
         ) = self.parts(node, &format!("the group `{id}`"), KEYS);
         let (facts, _) = self.metadata(metadata);
@@ -411,7 +411,7 @@ impl<'n> ModelReader<'n> {
 
     fn policy(&mut self, id: &str, node: Node<'n>) -> PolicyInstance {
         const KEYS: [&str; 5] = ["template", "type", "targets", "properties", "metadata"];
-        let Parts([template, kind, targets, properties, metadata]) =
+        let KeyedParts([template, kind, targets, properties, metadata]) =
             self.parts(node, &format!("the policy `{id}`"), KEYS);
         let (facts, _) = self.metadata(metadata);
         let (template, type_name) = self.origin(node, template, kind, &facts, "policies");
@@ -622,7 +622,7 @@ impl<'n> ModelReader<'n> {
         node: Node<'n>,
         what: &str,
         keys: [&'static str; N],
-    ) -> Parts<'n, N> {
+    ) -> KeyedParts<'n, N> {
         let mut parts = [None; N];
         for (key, value) in self.map(Some(node), what) {
             let name = key.text().unwrap_or_default();
@@ -640,7 +640,7 @@ impl<'n> ModelReader<'n> {
                 }
             }
         }
-        Parts(parts)
+        KeyedParts(parts)
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The whole tree.
 pub(super) fn tree(model: &InstanceModel, how: ModelExport) -> Out<'_> {
-    let tree = Tree { model, how, shown: ShownValues::of(model, how.reveal) };
+    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal) };
     let mut root = OutMap::default();
     root.put("metadata", tree.metadata());
     root.put("nodes", map(model.nodes.iter().map(|(id, node)| (id, tree.node(id, node)))));
@@ -28,7 +28,7 @@ pub(super) fn tree(model: &InstanceModel, how: ModelExport) -> Out<'_> {
 
 /// The dump of the derivation in section 5.7.
 pub(super) fn bindings(model: &InstanceModel, how: ModelExport) -> Out<'_> {
-    let tree = Tree { model, how, shown: ShownValues::of(model, how.reveal) };
+    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal) };
     let mut root = OutMap::default();
     root.put(VERSION_KEY, text(VERSION));
     root.put("template", text(&model.target.template));
@@ -59,7 +59,7 @@ fn hosts_first(model: &InstanceModel) -> Vec<(&Arc<str>, &NodeInstance)> {
     ordered
 }
 
-struct Tree<'m> {
+struct ModelTree<'m> {
     model: &'m InstanceModel,
     how: ModelExport,
     shown: ShownValues,
@@ -122,7 +122,7 @@ fn plain<T: serde::Serialize>(data: &T) -> Value {
     serde::Deserialize::deserialize(json).unwrap_or(Value::Null)
 }
 
-impl<'m> Tree<'m> {
+impl<'m> ModelTree<'m> {
     fn metadata(&self) -> Out<'m> {
         let mut map = OutMap::default();
         map.put(VERSION_KEY, text(VERSION));
@@ -160,7 +160,7 @@ impl<'m> Tree<'m> {
         let mut map = OutMap::default();
         self.origin(
             &mut map,
-            Origin {
+            EntityOrigin {
                 template: node.template.as_deref(),
                 type_name: &node.type_name,
                 target: node.target.as_deref(),
@@ -298,7 +298,7 @@ impl<'m> Tree<'m> {
         let mut map = OutMap::default();
         self.origin(
             &mut map,
-            Origin {
+            EntityOrigin {
                 template: group.template.as_deref(),
                 type_name: &group.type_name,
                 target: None,
@@ -324,7 +324,7 @@ impl<'m> Tree<'m> {
         let mut map = OutMap::default();
         self.origin(
             &mut map,
-            Origin {
+            EntityOrigin {
                 template: policy.template.as_deref(),
                 type_name: &policy.type_name,
                 target: None,
@@ -343,7 +343,7 @@ impl<'m> Tree<'m> {
     }
 
     /// The template that something was made of, or else its type.
-    fn origin(&self, map: &mut OutMap<'m>, origin: Origin<'m>) {
+    fn origin(&self, map: &mut OutMap<'m>, origin: EntityOrigin<'m>) {
         match origin.template {
             // What others call it is kept as they do.
             Some(foreign) if is_foreign(foreign) => {
@@ -360,7 +360,7 @@ impl<'m> Tree<'m> {
 }
 
 /// Where an entity comes from.
-struct Origin<'m> {
+struct EntityOrigin<'m> {
     template: Option<&'m str>,
     type_name: &'m str,
     /// The digest of another target than the present one.

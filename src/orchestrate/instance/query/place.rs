@@ -57,7 +57,7 @@ pub(super) enum PlaceContent<'m> {
     /// The entity.
     Entity,
     Values(&'m ByName<Value>),
-    Reports(&'m ByName<ReportedValue>, AttributeOwner<'m>),
+    Reports(&'m ByName<ReportedValue>, ReportOwner<'m>),
     Capabilities(&'m ByName<CapabilityInstance>),
     Capability(&'m CapabilityInstance),
     Requirements(&'m ByName<Vec<RelationInstance>>),
@@ -69,7 +69,7 @@ pub(super) enum PlaceContent<'m> {
 
 /// Whose attributes they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum AttributeOwner<'m> {
+pub(super) enum ReportOwner<'m> {
     /// With what every node has, and with its properties.
     Node,
     /// With the properties of the capability.
@@ -223,7 +223,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 part,
                 match part {
                     "properties" => PlaceContent::Values(&node.properties),
-                    "attributes" => PlaceContent::Reports(&node.attributes, AttributeOwner::Node),
+                    "attributes" => PlaceContent::Reports(&node.attributes, ReportOwner::Node),
                     "capabilities" => PlaceContent::Capabilities(&node.capabilities),
                     "requirements" => PlaceContent::Requirements(&node.requirements),
                     "links" => PlaceContent::Links(&node.links),
@@ -262,7 +262,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         &self,
         place: &ModelPlace<'m>,
         reports: &'m ByName<ReportedValue>,
-        owner: AttributeOwner<'m>,
+        owner: ReportOwner<'m>,
         name: Option<&str>,
         out: &mut Vec<ModelPlace<'m>>,
     ) {
@@ -270,7 +270,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
             ModelEntity::Node(id, node) => Some((id, node)),
             _ => None,
         };
-        if let (AttributeOwner::Node, Some((id, node))) = (owner, node) {
+        if let (ReportOwner::Node, Some((id, node))) = (owner, node) {
             for &own in chosen(&["state", "tosca_id", "tosca_name"], name) {
                 out.extend(
                     self.made(id, node, own)
@@ -282,8 +282,8 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
             }
         }
         let properties = match (owner, node) {
-            (AttributeOwner::Part(properties), _) => Some(properties),
-            (AttributeOwner::Node, node) => node.map(|(_, node)| &node.properties),
+            (ReportOwner::Part(properties), _) => Some(properties),
+            (ReportOwner::Node, node) => node.map(|(_, node)| &node.properties),
         };
         let reflected = |name: &str| properties?.get_key_value(name);
         if node.is_some_and(|(_, node)| !node.has_attributes()) && !self.reading.unstable {
@@ -318,7 +318,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                     "properties" => PlaceContent::Values(&capability.properties),
                     _ => PlaceContent::Reports(
                         &capability.attributes,
-                        AttributeOwner::Part(&capability.properties),
+                        ReportOwner::Part(&capability.properties),
                     ),
                 },
             ));
@@ -380,7 +380,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                     "properties" => PlaceContent::Values(&group.properties),
                     "attributes" => PlaceContent::Reports(
                         &group.attributes,
-                        AttributeOwner::Part(&group.properties),
+                        ReportOwner::Part(&group.properties),
                     ),
                     "capabilities" => PlaceContent::Values(&group.capabilities),
                     _ => PlaceContent::Values(&group.requirements),

@@ -1,0 +1,232 @@
+//! Instances for people: what is there, and what questions about it came to.
+
+use crate::orchestrate::instance::{
+    CapabilityView, EntityView, ModelView, NodeLine, QueryRow, RelationView, StepStatus, ValueView,
+};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+use std::sync::Arc;
+
+/// A line: columns that stand below each other, the last one as long as it is.
+type ShownLine = Vec<String>;
+
+/// What a question came to: a line a row.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, InstanceQuery, ModelReading, NodeInstance};
+/// use cuvee::source::FileId;
+/// let mut model = InstanceModel::default();
+/// model.nodes.insert("shop".into(), NodeInstance::default());
+/// let rows = InstanceQuery::parse("nodes/shop/state", FileId::DETACHED)?.run(&model, &ModelReading::default())?.rows;
+/// assert_eq!(cuvee::draw::instance::rows(&rows), "node.shop  state  initial\n");
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+pub fn rows(rows: &[QueryRow]) -> String {
+    let line = |row: &QueryRow| {
+        let (path, value) = match &row.value {
+            Some(value) => (row.path.clone(), told(value)),
+            None => {
+                let state = row.state.clone().unwrap_or_default();
+                (row.type_name.as_deref().unwrap_or_default().to_owned(), state)
+            }
+        };
+        let mark = if row.unstable { "unstable" } else { "" };
+        let line = [printable(&row.entity), printable(&path), value];
+        let age = [age(row.revision, row.time.as_deref()), mark.to_owned()];
+        line.into_iter().chain(age).collect()
+    };
+    table(0, rows.iter().map(line).collect())
+}
+
+/// All of a model in short.
+pub fn model(view: &ModelView) -> String {
+    let mut text = String::new();
+    let head = [
+        ("instance", view.uri.to_string()),
+        ("template", view.template.to_string()),
+        ("revision", format!("{}, structure {}", view.revision, view.structure)),
+        ("last change", view.time.to_string()),
+        ("nodes", states(view)),
+    ];
+    let head = head.into_iter().filter(|(_, said)| !said.is_empty());
+    text.push_str(&table(
+        0,
+        head.map(|(what, said)| vec![what.to_owned(), printable(&said)]).collect(),
+    ));
+    if let Some(open) = &view.orchestration {
+        let what = open.workflow.as_deref().or(open.plan.as_deref()).unwrap_or_default();
+        let line = format!(
+            "orchestration {} is open: {what}, begun by {} at {}",
+            open.id, open.actor, open.time
+        );
+        text.push_str(&printable(&line));
+        text.push('\n');
+        let step = |(id, status): (&Arc<str>, &StepStatus)| {
+            vec![printable(id), format!("{status:?}").to_lowercase()]
+        };
+        text.push_str(&table(2, open.steps.iter().map(step).collect()));
+    }
+    let node = |node: &NodeLine| {
+        let note = node.note.as_deref().map(printable).unwrap_or_default();
+        vec![printable(&node.id), printable(&node.type_name), printable(&node.state), note]
+    };
+    section(&mut text, "nodes", view.nodes.iter().map(node).collect());
+    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![printable(name)]).collect();
+    section(&mut text, "groups", names(&view.groups));
+    section(&mut text, "policies", names(&view.policies));
+    for (name, values) in [
+        ("choice", &view.choice),
+        ("inputs", &view.inputs),
+        ("outputs", &view.outputs),
+        ("metadata", &view.metadata),
+    ] {
+        section(&mut text, name, values.iter().map(value).collect());
+    }
+    text
+}
+
+/// One entity with all that is known of it.
+pub fn entity(view: &EntityView) -> String {
+    let mut head = vec![printable(&view.entity), printable(&view.type_name)];
+    head.extend(view.state.as_deref().map(printable));
+    head.extend(view.failed_in.as_ref().map(|state| format!("failed in {state}")));
+    head.retain(|part| !part.is_empty());
+    let mut text = format!("{}\n", head.join("  "));
+    let of =
+        |what: &str, said: Option<&str>| said.map(|said| vec![what.to_owned(), printable(said)]);
+    let said = [
+        of("template", view.template.as_deref()),
+        of("tosca_id", view.tosca_id.as_deref()),
+        of("note", view.note.as_deref()),
+    ];
+    text.push_str(&table(0, said.into_iter().flatten().collect()));
+    section(&mut text, "properties", view.properties.iter().map(value).collect());
+    section(&mut text, "attributes", view.attributes.iter().map(value).collect());
+    if view.hidden {
+        text.push_str("\nattributes are left out until the state is stable; --unstable shows them as they are\n");
+    }
+    section(&mut text, "capabilities", view.capabilities.iter().flat_map(capability).collect());
+    let is_relation =
+        view.entity.starts_with("relation.") && view.template.is_none() && view.tosca_id.is_none();
+    let name = if is_relation { "leads" } else { "relations" };
+    section(&mut text, name, view.relations.iter().map(|one| relation(one, is_relation)).collect());
+    section(
+        &mut text,
+        "led to by",
+        view.incoming.iter().map(|one| vec![printable(&one.entity), one.state.clone()]).collect(),
+    );
+    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![printable(name)]).collect();
+    let members = if view.entity.starts_with("policy.") { "targets" } else { "members" };
+    section(&mut text, members, names(&view.members));
+    section(&mut text, "groups", names(&view.groups));
+    section(&mut text, "policies", names(&view.policies));
+    section(
+        &mut text,
+        "links",
+        view.links.iter().map(|(name, uri)| vec![printable(name), printable(uri)]).collect(),
+    );
+    section(&mut text, "metadata", view.metadata.iter().map(value).collect());
+    text
+}
+
+/// `3 started, 1 error`
+fn states(view: &ModelView) -> String {
+    let counts: Vec<_> =
+        view.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
+}
+
+fn value(view: &ValueView) -> ShownLine {
+    let mark = if view.edited { "edited" } else { "" };
+    vec![
+        printable(&view.name),
+        told(&view.value),
+        age(view.revision, view.time.as_deref()),
+        mark.to_owned(),
+    ]
+}
+
+fn capability(view: &CapabilityView) -> Vec<ShownLine> {
+    let own = vec![printable(&view.name), printable(&view.type_name)];
+    let values = view.properties.iter().chain(&view.attributes).map(|one| {
+        let mut line = value(one);
+        line[0] = format!("  {}", line[0]);
+        line
+    });
+    std::iter::once(own).chain(values).collect()
+}
+
+fn relation(view: &RelationView, with_source: bool) -> ShownLine {
+    let target = view.target.as_deref().map_or_else(|| "nowhere yet".to_owned(), printable);
+    let by = view.relationship.as_deref().map(printable).unwrap_or_default();
+    let from = if with_source { format!("{} -> ", printable(&view.source)) } else { String::new() };
+    vec![printable(&view.requirement), format!("{from}{target}"), by, view.state.clone()]
+}
+
+fn age(revision: Option<u64>, time: Option<&str>) -> String {
+    match (revision, time) {
+        (Some(revision), Some(time)) if !time.is_empty() => {
+            format!("revision {revision}, {}", printable(time))
+        }
+        (Some(revision), _) => format!("revision {revision}"),
+        _ => String::new(),
+    }
+}
+
+/// A value in one line: a string as it is, where it is one; else as YAML has it.
+pub fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.contains(char::is_control) && !text.is_empty() => {
+            text.to_string()
+        }
+        value => printable(&write_flow(value)),
+    }
+}
+
+/// Nothing in a name moves the cursor.
+fn printable(text: &str) -> String {
+    match text.contains(char::is_control) {
+        true => text
+            .chars()
+            .flat_map(
+                |c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] },
+            )
+            .collect(),
+        false => text.to_owned(),
+    }
+}
+
+fn section(text: &mut String, name: &str, lines: Vec<ShownLine>) {
+    if !lines.is_empty() {
+        text.push_str(&format!("\n{name}\n{}", table(2, lines)));
+    }
+}
+
+/// Columns as wide as what is widest in them, within reason.
+fn table(indent: usize, lines: Vec<ShownLine>) -> String {
+    const WIDEST: usize = 60;
+    let width = |text: &str| text.chars().count();
+    let mut widths: Vec<usize> = Vec::new();
+    for line in &lines {
+        widths.resize(widths.len().max(line.len()), 0);
+        for (column, cell) in widths.iter_mut().zip(line) {
+            if width(cell) <= WIDEST {
+                *column = (*column).max(width(cell));
+            }
+        }
+    }
+    let mut text = String::new();
+    for line in &lines {
+        let start = text.len();
+        text.push_str(&" ".repeat(indent));
+        let mut gap = 0;
+        for (cell, column) in line.iter().zip(&widths).filter(|(_, column)| **column > 0) {
+            text.push_str(&" ".repeat(gap));
+            text.push_str(cell);
+            gap = column.saturating_sub(width(cell)) + 2;
+        }
+        text.truncate(start + text[start..].trim_end().len());
+        text.push('\n');
+    }
+    text
+}

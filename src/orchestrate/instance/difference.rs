@@ -1,0 +1,204 @@
+//! How two models differ: two instances, two revisions of one, or an export.
+
+use super::model::{ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue};
+use super::shown::{SENSITIVE, ShownValues, is_marked};
+use crate::text::value::Value;
+use crate::text::yaml::write_flow;
+use crate::topology::diff::{Change, Diff, Edit, diff};
+use std::sync::Arc;
+
+/// What differs, by element and path as between templates: `node.shop`, `property.port`. That a
+/// secret is another one is seen within one instance, never what it is. When something was reported,
+/// and how often there was a node of one id, is no difference.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, InstanceState, NodeInstance, diff_models};
+/// let mut from = InstanceModel::default();
+/// from.nodes.insert("shop".into(), NodeInstance::default());
+/// let mut to = from.clone();
+/// if let Some(shop) = to.nodes.get_mut("shop") {
+///     shop.state = InstanceState::named("creating");
+/// }
+/// let changes = diff_models(&from, &to).changes;
+/// assert_eq!((&*changes[0].element, &*changes[0].path), ("node.shop", "state"));
+/// assert!(diff_models(&to, &to).is_empty());
+/// ```
+pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
+    // Digests are made with a key that each instance has for itself.
+    let is_one = from.lineage == to.lineage && !from.lineage.is_empty();
+    let [from, to] = [from, to].map(|model| {
+        let veil = Veil { shown: ShownValues::of(model, false), tells: is_one };
+        veil.document(model)
+    });
+    let changes = diff(&from, &to).changes.into_iter().map(|Change { element, path, edit }| {
+        let edit = match edit {
+            Edit::Added { to } => Edit::Added { to: unveiled(&to) },
+            Edit::Removed { from } => Edit::Removed { from: unveiled(&from) },
+            Edit::Changed { from, to } => {
+                Edit::Changed { from: unveiled(&from), to: unveiled(&to) }
+            }
+        };
+        Change { element, path, edit }
+    });
+    Diff { changes: changes.collect() }
+}
+
+/// A model as a template says it, with secrets that can be told apart and not read.
+struct Veil {
+    shown: ShownValues,
+    /// Whether secrets can be told apart.
+    tells: bool,
+}
+
+/// Behind this a text stands only as long as models are compared.
+const TOLD_APART: &str = "(sensitive)\0";
+
+fn map(entries: Vec<(&str, Value)>) -> Value {
+    let is_there = |value: &Value| {
+        !matches!(value, Value::Null) && !matches!(value, Value::Map(all) if all.is_empty())
+    };
+    let entries = entries.into_iter().filter(|(_, value)| is_there(value));
+    Value::Map(entries.map(|(key, value)| (key.into(), value)).collect())
+}
+
+fn text(text: Option<&Arc<str>>) -> Value {
+    text.map_or(Value::Null, |text| Value::String(Arc::clone(text)))
+}
+
+fn texts(all: &[Arc<str>]) -> Value {
+    all.iter().map(|text| Value::String(Arc::clone(text))).collect::<Vec<_>>().into()
+}
+
+impl Veil {
+    fn document(&self, model: &InstanceModel) -> Value {
+        let nodes = model.nodes.iter().map(|(id, node)| (Arc::clone(id), self.node(node)));
+        let groups = model.groups.iter().map(|(name, group)| {
+            let of = [
+                ("type", Value::String(Arc::clone(&group.type_name))),
+                ("template", text(group.template.as_ref())),
+                ("members", texts(&group.members)),
+                ("properties", self.values(&group.properties)),
+                ("attributes", self.reports(&group.attributes)),
+                ("capabilities", self.values(&group.capabilities)),
+                ("requirements", self.values(&group.requirements)),
+            ];
+            (Arc::clone(name), map(of.into()))
+        });
+        let policies = model.policies.iter().map(|(name, policy)| {
+            let of = [
+                ("type", Value::String(Arc::clone(&policy.type_name))),
+                ("template", text(policy.template.as_ref())),
+                ("targets", texts(&policy.targets)),
+                ("properties", self.values(&policy.properties)),
+            ];
+            (Arc::clone(name), map(of.into()))
+        });
+        let parameters = |all: &ByName<Value>| {
+            let one = |(name, value): (&Arc<str>, &Value)| {
+                (Arc::clone(name), Value::Map([("value".into(), self.value(name, value))].into()))
+            };
+            Value::Map(all.iter().map(one).collect())
+        };
+        let topology = [
+            ("inputs", parameters(&model.inputs)),
+            ("node_templates", Value::Map(nodes.collect())),
+            ("groups", Value::Map(groups.collect())),
+            ("policies", Value::Map(policies.collect())),
+            ("outputs", parameters(&model.outputs)),
+        ];
+        let target = [
+            ("template", Value::String(Arc::clone(&model.target.template))),
+            ("choice", self.values(&model.target.choice)),
+        ];
+        map(vec![
+            ("target", map(target.into())),
+            ("metadata", self.values(&model.metadata)),
+            ("topology_template", map(topology.into())),
+        ])
+    }
+
+    fn node(&self, node: &NodeInstance) -> Value {
+        let capabilities = node.capabilities.iter().map(|(name, capability)| {
+            let of = [
+                ("type", Value::String(Arc::clone(&capability.type_name))),
+                ("properties", self.values(&capability.properties)),
+                ("attributes", self.reports(&capability.attributes)),
+            ];
+            (Arc::clone(name), map(of.into()))
+        });
+        let links = node.links.iter().map(|(name, uri)| (Arc::clone(name), text(Some(uri))));
+        let relations = node.requirements.iter().flat_map(|(name, all)| {
+            all.iter().map(|one| Value::Map([(Arc::clone(name), relation(one))].into()))
+        });
+        map(vec![
+            ("type", Value::String(Arc::clone(&node.type_name))),
+            ("template", text(node.template.as_ref())),
+            ("state", node.state.as_str().into()),
+            ("properties", self.values(&node.properties)),
+            ("attributes", self.reports(&node.attributes)),
+            ("capabilities", Value::Map(capabilities.collect())),
+            ("requirements", relations.collect::<Vec<_>>().into()),
+            ("links", Value::Map(links.collect())),
+            ("metadata", self.values(&node.metadata)),
+            ("note", text(node.note.as_ref())),
+        ])
+    }
+
+    fn values(&self, values: &ByName<Value>) -> Value {
+        let of = values.iter().map(|(name, value)| (Arc::clone(name), self.value(name, value)));
+        Value::Map(of.collect())
+    }
+
+    fn reports(&self, values: &ByName<ReportedValue>) -> Value {
+        let of = values.iter();
+        Value::Map(
+            of.map(|(name, said)| (Arc::clone(name), self.value(name, &said.value))).collect(),
+        )
+    }
+
+    fn value(&self, name: &str, value: &Value) -> Value {
+        let is_secret = is_marked(value) || self.shown.hides(name);
+        match value {
+            // What was dropped, or was read from an export, may be anything.
+            secret if is_secret && (!self.tells || is_unknown(secret)) => SENSITIVE.into(),
+            secret if is_secret && !matches!(secret, Value::Null) => {
+                format!("{TOLD_APART}{}", write_flow(secret)).into()
+            }
+            Value::List(items) => {
+                items.iter().map(|item| self.value(name, item)).collect::<Vec<_>>().into()
+            }
+            Value::Map(entries) => Value::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Arc::clone(key), self.value(key, value)))
+                    .collect(),
+            ),
+            plain => plain.clone(),
+        }
+    }
+}
+
+fn relation(relation: &RelationInstance) -> Value {
+    map(vec![
+        ("node", text(relation.target.as_ref())),
+        ("capability", text(relation.capability.as_ref())),
+        ("relationship", text(relation.relationship.as_ref())),
+        ("state", relation.state.as_str().into()),
+    ])
+}
+
+/// Whether nothing is kept of a secret.
+fn is_unknown(value: &Value) -> bool {
+    matches!(value, Value::Map(entries) if entries.iter().all(|(_, kept)| kept.as_str() == Some("")))
+}
+
+fn unveiled(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.starts_with(TOLD_APART) => SENSITIVE.into(),
+        Value::List(items) => items.iter().map(unveiled).collect::<Vec<_>>().into(),
+        Value::Map(entries) => Value::Map(
+            entries.iter().map(|(key, value)| (Arc::clone(key), unveiled(value))).collect(),
+        ),
+        plain => plain.clone(),
+    }
+}

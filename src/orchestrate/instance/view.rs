@@ -1,0 +1,434 @@
+//! A model, or one thing in it, as it is shown.
+
+use super::model::{
+    ByName, CapabilityInstance, InstanceModel, NodeInstance, RelationInstance, ReportedValue,
+    StepStatus, relation_identifier,
+};
+use super::query::ModelReading;
+use super::shown::ShownValues;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A model in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ModelView {
+    /// What its entities stand below.
+    pub uri: Arc<str>,
+    /// What tells it from all others.
+    pub lineage: Arc<str>,
+    /// The record that it is the state after.
+    pub revision: u64,
+    /// How often its structure has changed.
+    pub structure: u64,
+    /// When that record was written.
+    pub time: Arc<str>,
+    /// The template that it is meant to be.
+    pub template: Arc<str>,
+    /// What was chosen there.
+    pub choice: Vec<ValueView>,
+    /// What is going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orchestration: Option<OrchestrationView>,
+    /// How many nodes are in which state.
+    pub states: BTreeMap<String, usize>,
+    /// Its nodes.
+    pub nodes: Vec<NodeLine>,
+    /// The names of its groups.
+    pub groups: Vec<Arc<str>>,
+    /// The names of policies that apply.
+    pub policies: Vec<Arc<str>>,
+    /// Values of inputs.
+    pub inputs: Vec<ValueView>,
+    /// What outputs came to.
+    pub outputs: Vec<ValueView>,
+    /// What is said of it for programs.
+    pub metadata: Vec<ValueView>,
+}
+
+/// A change that is going on, in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct OrchestrationView {
+    /// The record that began it.
+    pub id: u64,
+    /// When that was.
+    pub time: Arc<str>,
+    /// Who began it.
+    pub actor: Arc<str>,
+    /// The digest of its plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Arc<str>>,
+    /// The name of its workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<Arc<str>>,
+    /// Steps and parts of which something was said.
+    pub steps: ByName<StepStatus>,
+}
+
+/// A node in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NodeLine {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The name of its type.
+    #[serde(rename = "type")]
+    pub type_name: Arc<str>,
+    /// Its state.
+    pub state: String,
+    /// The last note about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Arc<str>>,
+}
+
+/// A value by name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ValueView {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The value.
+    pub value: Value,
+    /// Of an attribute: the record that reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// Of an attribute: when that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Arc<str>>,
+    /// Whether somebody changed it past the orchestrator.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
+}
+
+/// A node, relation, group or policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EntityView {
+    /// As elements are named.
+    pub entity: String,
+    /// The name of its type.
+    #[serde(rename = "type")]
+    pub type_name: Arc<str>,
+    /// The template that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Arc<str>>,
+    /// Its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The state from which it came to `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<String>,
+    /// What tells it from everything else that ever was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tosca_id: Option<String>,
+    /// The last note about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Arc<str>>,
+    /// Its properties.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<ValueView>,
+    /// What was reported.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<ValueView>,
+    /// Whether attributes are left out, since its state is no stable one (I-37).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// Its capabilities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<CapabilityView>,
+    /// Where its requirements lead; of a relation that itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<RelationView>,
+    /// What leads here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incoming: Vec<RelationView>,
+    /// Of a group its members, of a policy its targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Arc<str>>,
+    /// The groups that it is in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Arc<str>>,
+    /// The policies that apply to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<Arc<str>>,
+    /// Things outside that it belongs to.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<ValueView>,
+}
+
+/// A capability of a node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CapabilityView {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The name of its type.
+    #[serde(rename = "type")]
+    pub type_name: Arc<str>,
+    /// Its properties.
+    pub properties: Vec<ValueView>,
+    /// What was reported.
+    pub attributes: Vec<ValueView>,
+}
+
+/// A relation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RelationView {
+    /// As elements are named.
+    pub entity: String,
+    /// The name of the requirement.
+    pub requirement: Arc<str>,
+    /// The node that it leads from.
+    pub source: Arc<str>,
+    /// The node that it leads to; nothing where nobody has found one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Arc<str>>,
+    /// The capability that it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capability: Option<Arc<str>>,
+    /// Its relationship template or type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relationship: Option<Arc<str>>,
+    /// Its state.
+    pub state: String,
+}
+
+/// A model in short.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, view_model};
+/// let mut model = InstanceModel::default();
+/// model.nodes.insert("shop".into(), NodeInstance::default());
+/// assert_eq!(view_model(&model, &ModelReading::default()).states["initial"], 1);
+/// ```
+pub fn view_model(model: &InstanceModel, reading: &ModelReading<'_>) -> ModelView {
+    let shown = ShownValues::of(model, reading.reveal);
+    let values = |values| values_of(&shown, values, &[]);
+    let mut states = BTreeMap::new();
+    for node in model.nodes.values() {
+        *states.entry(node.state.as_str().to_owned()).or_default() += 1;
+    }
+    let line = |(id, node): (&Arc<str>, &NodeInstance)| NodeLine {
+        id: Arc::clone(id),
+        type_name: Arc::clone(&node.type_name),
+        state: node.state.as_str().to_owned(),
+        note: node.note.clone(),
+    };
+    ModelView {
+        uri: Arc::clone(&model.uri),
+        lineage: Arc::clone(&model.lineage),
+        revision: model.revision,
+        structure: model.structure,
+        time: Arc::clone(&model.time),
+        template: Arc::clone(&model.target.template),
+        choice: values(&model.target.choice),
+        orchestration: model.orchestration.as_ref().map(|open| OrchestrationView {
+            id: open.id,
+            time: Arc::clone(&open.time),
+            actor: Arc::clone(&open.actor),
+            plan: open.plan.clone(),
+            workflow: open.workflow.clone(),
+            steps: open.steps.clone(),
+        }),
+        states,
+        nodes: model.nodes.iter().map(line).collect(),
+        groups: model.groups.keys().cloned().collect(),
+        policies: model.policies.keys().cloned().collect(),
+        inputs: values(&model.inputs),
+        outputs: values(&model.outputs),
+        metadata: values(&model.metadata),
+    }
+}
+
+/// One entity by its identifier, such as `relation.host@0.node.shop`; of nodes, groups and policies
+/// the name is enough.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, view_entity};
+/// let mut model = InstanceModel::default();
+/// model.nodes.insert("shop".into(), NodeInstance::default());
+/// let shop = view_entity(&model, "shop", &ModelReading::default())?;
+/// assert_eq!((&*shop.entity, shop.state.as_deref()), ("node.shop", Some("initial")));
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+///
+/// # Errors
+/// `unknown-element`.
+pub fn view_entity(
+    model: &InstanceModel,
+    entity: &str,
+    reading: &ModelReading<'_>,
+) -> Result<EntityView, Diagnostic> {
+    let viewer = EntityViewer { model, reading, shown: ShownValues::of(model, reading.reveal) };
+    let behind = |kind: &str| entity.strip_prefix(kind);
+    let node = |name: &str| Some(viewer.node(model.nodes.get_key_value(name)?));
+    let group = |name: &str| viewer.group(name);
+    let policy = |name: &str| viewer.policy(name);
+    let whole = behind("node.").and_then(node);
+    let whole = whole.or_else(|| behind("group.").and_then(group));
+    let whole = whole.or_else(|| behind("policy.").and_then(policy));
+    let whole = whole.or_else(|| behind("relation.").and_then(|_| viewer.relation(entity)));
+    // A name may look like an identifier.
+    let found = whole.or_else(|| node(entity)).or_else(|| group(entity)).or_else(|| policy(entity));
+    found.ok_or_else(|| unknown(model, entity))
+}
+
+fn unknown(model: &InstanceModel, entity: &str) -> Diagnostic {
+    let error =
+        Diagnostic::error(Code::UnknownElement, format!("there is no `{entity}` in this instance"));
+    let name = entity.strip_prefix("node.").unwrap_or(entity);
+    let mut counted = model.nodes.iter().filter(|(_, node)| node.template.as_deref() == Some(name));
+    if let Some((first, _)) = counted.next() {
+        let count = counted.count() + 1;
+        return error
+            .help(format!("there are {count} of that template: name one, such as `{first}`"));
+    }
+    let all = model.nodes.keys().chain(model.groups.keys()).chain(model.policies.keys());
+    let relations = model.relations();
+    let relations: Vec<_> = match entity.starts_with("relation.") {
+        true => {
+            relations.map(|(id, name, one)| relation_identifier(id, name, one.position)).collect()
+        }
+        false => Vec::new(),
+    };
+    let known = all.map(|name| &**name).chain(relations.iter().map(|name| &**name));
+    error.help_opt(did_you_mean(name, known))
+}
+
+struct EntityViewer<'m, 'r> {
+    model: &'m InstanceModel,
+    reading: &'r ModelReading<'r>,
+    shown: ShownValues,
+}
+
+impl EntityViewer<'_, '_> {
+    fn node(&self, (id, node): (&Arc<str>, &NodeInstance)) -> EntityView {
+        let sees = node.has_attributes() || self.reading.unstable;
+        let reported =
+            |all: &ByName<ReportedValue>| if sees { self.reported(all) } else { Vec::new() };
+        let capability = |(name, one): (&Arc<str>, &CapabilityInstance)| CapabilityView {
+            name: Arc::clone(name),
+            type_name: Arc::clone(&one.type_name),
+            properties: self.values(&one.properties, &[]),
+            attributes: reported(&one.attributes),
+        };
+        let outgoing = node.requirements.iter();
+        let outgoing = outgoing.flat_map(|(name, all)| all.iter().map(move |one| (id, name, one)));
+        let here =
+            |(.., one): &(&Arc<str>, &Arc<str>, &RelationInstance)| one.target.as_ref() == Some(id);
+        let has_some = !node.attributes.is_empty()
+            || node.capabilities.values().any(|one| !one.attributes.is_empty());
+        EntityView {
+            entity: format!("node.{id}"),
+            type_name: Arc::clone(&node.type_name),
+            template: node.template.clone(),
+            state: Some(node.state.as_str().to_owned()),
+            failed_in: node.failed_in.as_ref().map(|state| state.as_str().to_owned()),
+            tosca_id: Some(self.model.tosca_id(id, node)),
+            note: node.note.clone(),
+            properties: self.values(&node.properties, &node.edited),
+            attributes: reported(&node.attributes),
+            hidden: !sees && has_some,
+            capabilities: node.capabilities.iter().map(capability).collect(),
+            relations: outgoing.map(relation_view).collect(),
+            incoming: self.model.relations().filter(here).map(relation_view).collect(),
+            groups: named(&self.model.groups, |group| group.members.contains(id)),
+            policies: named(&self.model.policies, |policy| policy.targets.contains(id)),
+            links: node.links.clone(),
+            metadata: self.values(&node.metadata, &[]),
+            ..EntityView::default()
+        }
+    }
+
+    fn group(&self, name: &str) -> Option<EntityView> {
+        let group = self.model.groups.get(name)?;
+        Some(EntityView {
+            entity: format!("group.{name}"),
+            type_name: Arc::clone(&group.type_name),
+            template: group.template.clone(),
+            members: group.members.clone(),
+            properties: self.values(&group.properties, &[]),
+            attributes: self.reported(&group.attributes),
+            policies: named(&self.model.policies, |policy| {
+                policy.targets.iter().any(|target| **target == *name)
+            }),
+            ..EntityView::default()
+        })
+    }
+
+    fn policy(&self, name: &str) -> Option<EntityView> {
+        let policy = self.model.policies.get(name)?;
+        Some(EntityView {
+            entity: format!("policy.{name}"),
+            type_name: Arc::clone(&policy.type_name),
+            template: policy.template.clone(),
+            members: policy.targets.clone(),
+            properties: self.values(&policy.properties, &[]),
+            ..EntityView::default()
+        })
+    }
+
+    fn relation(&self, entity: &str) -> Option<EntityView> {
+        let is_meant = |(id, name, one): &(&Arc<str>, &Arc<str>, &RelationInstance)| {
+            relation_identifier(id, name, one.position) == entity
+        };
+        let relation = relation_view(self.model.relations().find(is_meant)?);
+        Some(EntityView {
+            entity: entity.to_owned(),
+            type_name: relation.relationship.clone().unwrap_or_default(),
+            state: Some(relation.state.clone()),
+            relations: vec![relation],
+            ..EntityView::default()
+        })
+    }
+
+    fn values(&self, values: &ByName<Value>, edited: &[Arc<str>]) -> Vec<ValueView> {
+        values_of(&self.shown, values, edited)
+    }
+
+    fn reported(&self, values: &ByName<ReportedValue>) -> Vec<ValueView> {
+        let view = |(name, said): (&Arc<str>, &ReportedValue)| ValueView {
+            name: Arc::clone(name),
+            value: self.shown.value(name, &said.value),
+            revision: Some(said.revision),
+            time: Some(Arc::clone(&said.time)),
+            edited: false,
+        };
+        values.iter().map(view).collect()
+    }
+}
+
+fn values_of(shown: &ShownValues, values: &ByName<Value>, edited: &[Arc<str>]) -> Vec<ValueView> {
+    let view = |(name, value): (&Arc<str>, &Value)| ValueView {
+        name: Arc::clone(name),
+        value: shown.value(name, value),
+        revision: None,
+        time: None,
+        edited: edited.contains(name),
+    };
+    values.iter().map(view).collect()
+}
+
+fn named<T>(all: &ByName<T>, is_meant: impl Fn(&T) -> bool) -> Vec<Arc<str>> {
+    all.iter().filter(|(_, one)| is_meant(one)).map(|(name, _)| Arc::clone(name)).collect()
+}
+
+fn relation_view((source, name, one): (&Arc<str>, &Arc<str>, &RelationInstance)) -> RelationView {
+    RelationView {
+        entity: relation_identifier(source, name, one.position),
+        requirement: Arc::clone(name),
+        source: Arc::clone(source),
+        target: one.target.clone(),
+        capability: one.capability.clone(),
+        relationship: one.relationship.clone(),
+        state: one.state.as_str().to_owned(),
+    }
+}
