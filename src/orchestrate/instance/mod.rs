@@ -7,9 +7,9 @@ mod difference;
 mod event;
 mod exchange;
 mod model;
-mod store;
 mod query;
 mod shown;
+mod store;
 mod view;
 
 pub use difference::diff_models;
@@ -22,15 +22,15 @@ pub use model::{
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
     StepStatus, relation_identifier,
 };
+pub use query::{
+    DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
+    query_function,
+};
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{
     Chain, Committed, Draft, EventLog, LockAttempt, LockHolder, Locking, LogPosition, LogRecord,
     LogWriter, MemoryStore, Store, StoreLock, StoredFile, check_name, instance_names,
-};
-pub use query::{
-    DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
-    query_function,
 };
 pub use view::{
     CapabilityView, EntityView, ModelView, NodeLine, OrchestrationView, RelationView, ValueView,
