@@ -66,6 +66,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::TooManyRelations, "tests/diagnostics/requirement-surplus.yaml"),
     (Code::TypeClash, "tests/diagnostics/type-clash.yaml"),
     (Code::Undecidable, "src/tosca/value/tests.rs"),
+    (Code::UnresolvedInstance, "tests/instance_targets.rs"),
     (Code::UnknownDefinition, "tests/diagnostics/requirement-name.yaml"),
     (Code::UnknownInstance, "tests/instance_store.rs"),
     (Code::UnknownProperty, "src/tosca/value/tests.rs"),

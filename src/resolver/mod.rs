@@ -1,6 +1,9 @@
 //! The public way in: what is chosen, and the questions that can be asked.
 
+mod instances;
 mod questions;
+
+pub use instances::repair_instance;
 
 use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;

@@ -230,6 +230,7 @@ impl Resolver {
                         types: old_types,
                         document: &old_document,
                         loaded: &loaded,
+                        observation: None,
                     };
                     let to = VariantOfPlan {
                         topology: &new.topology,
@@ -237,6 +238,7 @@ impl Resolver {
                         types: new_types,
                         document: &new_document,
                         loaded: new_files,
+                        observation: None,
                     };
                     plan::adapt(from, to, adaptation, order)
                 })
@@ -561,7 +563,7 @@ impl Resolver {
     }
 
     /// Asks something about what was read, and hands on the texts that messages point into.
-    fn answer<T>(
+    pub(super) fn answer<T>(
         &self,
         extent: Extent,
         ask: impl FnOnce(&Loaded) -> Told<T>,

@@ -177,6 +177,7 @@ codes! {
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
     Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
+    UnresolvedInstance "unresolved-instance" "An instance has a value for everything, and one cannot be decided: a topology input without a value, a property without any, a number of nodes that is not known. As a warning, a node or a requirement of which somebody has to say who that is. Give the input a value with `--deployment-input`, or assign the property.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved; versions 1.0 to 1.2 of the TOSCA Simple Profile are read as version 1.3, with a warning.";
     UnusedRelationshipTemplate "unused-relationship-template" "A relationship template is used by no relation. Remove it, or name it in a requirement assignment.";

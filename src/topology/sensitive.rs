@@ -21,6 +21,15 @@ pub(crate) fn is_sensitive_path(path: &str) -> bool {
     path.split(['.', '[']).any(is_sensitive_name)
 }
 
+/// What is kept of a value that is marked as secret: a digest, the value, or nothing.
+pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
+    let Value::Map(entries) = value else { return None };
+    match &**entries {
+        [(name, kept)] if &**name == "$sensitive" => Some(kept),
+        _ => None,
+    }
+}
+
 /// What a definition says of it: its metadata, else its type; nothing where the name decides.
 pub(crate) fn of_definition(
     definition: &PropertyDefinition<'_>,

@@ -63,7 +63,8 @@ impl ElementNames {
 }
 
 /// What other templates beside this one are.
-const EXTENSION: Extension = Extension { is_version: options::known_version, key: "variability" };
+pub(crate) const EXTENSION: Extension =
+    Extension { is_version: options::known_version, key: "variability" };
 
 /// A resolved variant. Serialises as the resolved template.
 #[derive(Debug)]

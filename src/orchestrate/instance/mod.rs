@@ -3,16 +3,24 @@
 //!
 //! Not promised: may change with any version.
 
+mod concrete;
+mod derive;
 mod difference;
 mod event;
 mod exchange;
 mod model;
 mod query;
+mod redact;
+mod secrets;
 mod shown;
 mod store;
+mod target;
 mod view;
 
 pub use difference::diff_models;
+
+pub(crate) use concrete::{Overlay, expanded, with_hosting};
+pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
@@ -26,12 +34,15 @@ pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function,
 };
+pub(crate) use redact::redacted;
+pub use secrets::KeptSecrets;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{
     Chain, Committed, Draft, EventLog, LockAttempt, LockHolder, Locking, LogPosition, LogRecord,
     LogWriter, MemoryStore, Store, StoreLock, StoredFile, check_name, instance_names,
 };
+pub use target::{TargetSources, choice_of};
 pub use view::{
     CapabilityView, EntityView, ModelView, NodeLine, OrchestrationView, RelationView, ValueView,
     view_entity, view_model,

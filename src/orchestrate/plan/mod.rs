@@ -25,6 +25,7 @@ mod imperative;
 mod inputs;
 mod known;
 mod model;
+mod observed;
 mod order;
 mod premature;
 mod reach;
@@ -42,6 +43,7 @@ pub use model::{
     PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
     WorkflowInput, WorkflowStep,
 };
+pub(crate) use observed::Observed;
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};
 
@@ -55,6 +57,7 @@ use build::PlanBuilder;
 use content::Contents;
 use declarative::{Declarative, declarative};
 use imperative::Imperative;
+use observed::Observation;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use trigger::TriggerOfPolicy;
@@ -210,6 +213,8 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) document: &'v Value,
     /// Where its places are.
     pub(crate) loaded: &'v Loaded,
+    /// How far its nodes have come, where that is known.
+    pub(crate) observation: Option<Observation<'v>>,
 }
 
 /// Plans what turns one variant into another.
@@ -236,10 +241,11 @@ pub(crate) fn adapt(
     let new = Behaviors::of(to.topology, to.types, new).beside(to.written);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
     let contents = Contents::new(from.loaded, to.loaded);
+    let observed = Observed::all(from.topology, from.observation);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
     let to = update::PlannedVariant { behaviors: &new, document: to.document };
     let contents = is_foreign.then_some(&contents);
-    update::update(&from, &to, contents, adaptation, order, &mut builder)?;
+    update::update((&from, observed), &to, contents, adaptation, order, &mut builder)?;
     Ok((builder.plan, Diagnostics::default()))
 }
 

@@ -6,6 +6,7 @@ use super::build::PlanBuilder;
 use super::content::Contents;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PartKind, PlanElementIndex};
+use super::observed::Observed;
 use super::reach::Reach;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
@@ -30,13 +31,13 @@ impl<'t> PlannedVariant<'_, 't, '_> {
     }
 }
 
-/// Plans what turns the one variant into the other; with the contents of files, where those of a name
-/// may differ.
+/// Plans what turns the one variant, whose nodes have come so far, into the other; with the contents
+/// of files, where those of a name may differ.
 ///
 /// # Errors
 /// `unknown-element` for nodes that nobody has, and as [`weave`].
 pub(super) fn update(
-    from: &PlannedVariant<'_, '_, '_>,
+    (from, observed): (&PlannedVariant<'_, '_, '_>, Vec<Observed>),
     to: &PlannedVariant<'_, '_, '_>,
     contents: Option<&Contents<'_>>,
     adaptation: &Adaptation,
@@ -44,7 +45,7 @@ pub(super) fn update(
     builder: &mut PlanBuilder,
 ) -> Result<(), Diagnostics> {
     let pairs = Correspondence::of(from.topology(), to.topology(), adaptation)?;
-    let classes = NodeClasses::of(from, to, &pairs, contents, adaptation);
+    let classes = NodeClasses::of((from, observed), to, &pairs, contents, adaptation);
     let elements = classes.elements(builder);
     let scene = scene(&classes, &elements, order, adaptation);
     drop(weave(&scene, builder, &[])?);
@@ -121,6 +122,8 @@ struct NodeClasses<'c, 's, 't, 'a, 'b> {
     from: &'c PlannedVariant<'s, 't, 'a>,
     to: &'c PlannedVariant<'s, 't, 'b>,
     pairs: &'c Correspondence,
+    /// How far the nodes of the old side have come.
+    observed: Vec<Observed>,
     /// Of the nodes of the new side.
     classes: Vec<ChangeClass>,
     reasons: Vec<Vec<ChangeReason>>,
@@ -130,7 +133,7 @@ struct NodeClasses<'c, 's, 't, 'a, 'b> {
 
 impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     fn of(
-        from: &'c PlannedVariant<'s, 't, 'a>,
+        (from, observed): (&'c PlannedVariant<'s, 't, 'a>, Vec<Observed>),
         to: &'c PlannedVariant<'s, 't, 'b>,
         pairs: &'c Correspondence,
         contents: Option<&Contents<'_>>,
@@ -141,6 +144,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             from,
             to,
             pairs,
+            observed,
             classes: vec![ChangeClass::Keep; count],
             reasons: vec![Vec::new(); count],
             others: Vec::new(),
@@ -149,6 +153,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         contents.into_iter().for_each(|contents| classes.contents(contents));
         classes.asked(adaptation);
         classes.delegations();
+        classes.repairs();
         classes.hosts();
         classes.reached();
         classes.relations();
@@ -394,6 +399,35 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
+    /// Nodes that do not run, as far as that is known; of what has hardly begun nothing is known, so
+    /// it comes anew.
+    fn repairs(&mut self) {
+        for node in self.to.topology().node_ids() {
+            let Some(old) = self.pairs.nodes[node.index()] else { continue };
+            let observed = self.observed[old.index()];
+            let Some(missing) = observed.missing() else { continue };
+            if self.to.behaviors.is_selected(node) {
+                continue;
+            }
+            let is_managed = self.to.behaviors.delegation(node).is_none();
+            let class = match missing {
+                Up::Whole if is_managed => ChangeClass::Recreate,
+                _ => ChangeClass::Repair,
+            };
+            let state = match observed.has_failed {
+                true => "error",
+                false => observed.reached.as_str(),
+            };
+            let reason = ChangeReason {
+                path: "state".to_owned(),
+                from: Some(Value::from(state)),
+                to: Some(Value::from("started")),
+                ..Default::default()
+            };
+            self.raise(node, class, reason);
+        }
+    }
+
     /// A node on another host, or on one that comes anew, comes anew.
     fn hosts(&mut self) {
         let (from, to) = (self.from.topology(), self.to.topology());
@@ -524,7 +558,9 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 self.restart(relation.source, target);
             }
         }
-        let stops = |class| matches!(class, ChangeClass::Reconfigure | ChangeClass::Restart);
+        let stops = |class| {
+            matches!(class, ChangeClass::Reconfigure | ChangeClass::Restart | ChangeClass::Repair)
+        };
         let mut open: Vec<_> =
             to.node_ids().filter(|node| stops(self.classes[node.index()])).collect();
         while let Some(host) = open.pop() {
@@ -590,12 +626,13 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
 
 /// The first class that applies counts.
 fn rank(class: ChangeClass) -> usize {
-    const ORDER: [ChangeClass; 7] = [
+    const ORDER: [ChangeClass; 8] = [
         ChangeClass::Add,
         ChangeClass::Remove,
         ChangeClass::Recreate,
         ChangeClass::Reconfigure,
         ChangeClass::Restart,
+        ChangeClass::Repair,
         ChangeClass::Rewire,
         ChangeClass::Keep,
     ];
@@ -627,7 +664,7 @@ fn scene<'s, 't, 'a, 'b>(
     let mut down = vec![None; old.len()];
     for (index, was) in classes.pairs.nodes.iter().enumerate() {
         if let Some(was) = was {
-            down[was.index()] = going(up[index]);
+            down[was.index()] = going(up[index], classes.observed[was.index()]);
         }
     }
     for &node in &classes.pairs.gone {
@@ -650,20 +687,30 @@ fn coming(classes: &NodeClasses<'_, '_, '_, '_, '_>, node: NodeIndex) -> Option<
         return None;
     }
     let is_delegated = behaviors.delegation(node).is_some();
-    match classes.classes[node.index()] {
-        ChangeClass::Add | ChangeClass::Recreate => Some(Up::Whole),
-        ChangeClass::Reconfigure | ChangeClass::Restart if is_delegated => Some(Up::Update),
+    let old = classes.pairs.nodes[node.index()];
+    let missing = old.and_then(|old| classes.observed[old.index()].missing());
+    let class = match classes.classes[node.index()] {
+        ChangeClass::Add | ChangeClass::Recreate => return Some(Up::Whole),
+        ChangeClass::Reconfigure | ChangeClass::Restart | ChangeClass::Repair if is_delegated => {
+            return Some(Up::Update);
+        }
         ChangeClass::Reconfigure => Some(Up::Configure),
         ChangeClass::Restart => Some(Up::Start),
         _ => None,
+    };
+    // What is missing may reach further back than what has changed.
+    match (class, missing) {
+        (Some(Up::Start) | None, Some(missing)) => Some(missing),
+        (class, _) => class,
     }
 }
 
 /// How far a node goes down that comes up like this, if it was there.
-fn going(up: Option<Up>) -> Option<Down> {
+fn going(up: Option<Up>, observed: Observed) -> Option<Down> {
     match up? {
         Up::Whole => Some(Down::Whole),
-        Up::Configure | Up::Start => Some(Down::Stop),
+        // What does not run need not stop.
+        Up::Configure | Up::Start => observed.runs().then_some(Down::Stop),
         Up::Update => None,
     }
 }
@@ -704,6 +751,7 @@ impl<'s, 't, 'a, 'b> SideMaker<'_, '_, 's, 't, 'a, 'b> {
         SceneSide {
             behaviors,
             nodes,
+            observed: Vec::new(),
             is_told: ids().map(|id| is_anew(id) && !keeps(topology.relation(id).source)).collect(),
             wires: ids().filter(is_wire).collect(),
             changed: ids().filter(is_changed).collect(),
@@ -737,12 +785,17 @@ impl<'s, 't, 'a, 'b> SideMaker<'_, '_, 's, 't, 'a, 'b> {
                 || target == Some(Down::Whole)
         };
         let ids = || topology.relation_ids();
+        let observed = &self.classes.observed;
         let is_wire = |id: &RelationIndex| {
-            goes(*id) && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
+            let is_connected = observed[topology.relation(*id).source.index()].is_connected();
+            goes(*id)
+                && is_connected
+                && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
         };
         SceneSide {
             behaviors,
             nodes,
+            observed: self.classes.observed.clone(),
             is_told: ids().map(|id| goes(id) && !keeps(topology.relation(id).source)).collect(),
             wires: ids().filter(is_wire).collect(),
             changed: Vec::new(),

@@ -11,6 +11,7 @@ use super::model::{
     ChangeClass, PartKind, PlanCall, PlanElementIndex, PlanPartIndex, PlanStepIndex, StepHost,
     StepWork,
 };
+use super::observed::Observed;
 use super::order::{Piece, ScenePieces};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, RelationIndex};
@@ -47,6 +48,8 @@ pub(super) struct SceneSide<'s, 't, 'a, E> {
     pub(super) extents: Vec<Option<E>>,
     /// What each node is in the plan, and what becomes of it.
     pub(super) nodes: Vec<(PlanElementIndex, ChangeClass)>,
+    /// How far each node has come; empty where they all run.
+    pub(super) observed: Vec<Observed>,
     /// Of each relation whether it comes or goes, so that its ends are told.
     pub(super) is_told: Vec<bool>,
     /// Relations that order nothing.
@@ -258,19 +261,25 @@ impl Weaver<'_, '_, '_, '_, '_> {
         let (element, class) = side.nodes[node.index()];
         self.open(Some(element), PartKind::Down, class);
         let is_delegated = side.behaviors.delegation(node).is_some();
-        if !is_delegated {
+        let observed = side.observed.get(node.index());
+        let runs = observed.is_none_or(|observed| observed.runs());
+        if !is_delegated && runs {
             self.then(StepWork::State(State::Stopping));
         }
-        self.tell(side, node, REMOVE);
+        if observed.is_none_or(|observed| observed.is_connected()) {
+            self.tell(side, node, REMOVE);
+        }
         let last = if is_delegated {
             self.then(StepWork::Undeploy);
             self.then(StepWork::Deleted)
         } else {
-            self.standard(side, node, Operation::Stop);
-            let stopped = self.then(StepWork::Stopped);
-            match extent {
-                Down::Stop => stopped,
-                Down::Whole => {
+            let stopped = runs.then(|| {
+                self.standard(side, node, Operation::Stop);
+                self.then(StepWork::Stopped)
+            });
+            match (extent, stopped) {
+                (Down::Stop, Some(stopped)) => stopped,
+                _ => {
                     self.then(StepWork::State(State::Deleting));
                     self.standard(side, node, Operation::Delete);
                     self.then(StepWork::Deleted)
@@ -472,6 +481,7 @@ impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
             behaviors,
             extents: topology.node_ids().map(|_| None).collect(),
             nodes: topology.node_ids().map(element).collect(),
+            observed: Vec::new(),
             is_told: vec![false; relations],
             is_ignored: vec![true; relations],
             wires: Vec::new(),

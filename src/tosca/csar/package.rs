@@ -149,7 +149,7 @@ impl Package {
     }
 
     /// The directory of the template, where its relative names start.
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.template.parent().unwrap_or(Path::new(""))
     }
 

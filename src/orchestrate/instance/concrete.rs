@@ -1,0 +1,522 @@
+//! The template of exactly one instance: counts expanded, values as the model has them.
+//!
+//! What is planned from are templates, so a model becomes one: whatever it says otherwise than its
+//! target stands in it.
+
+use super::derive::InstanceCounts;
+use super::model::{ByName, InstanceModel, InstanceState, NodeInstance, RelationInstance};
+use crate::text::value::{Number, Value};
+use crate::text::yaml::{Out, OutKey, OutNode};
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// A map of an output tree while it is changed.
+type MapEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
+
+/// The document with each node as often as it is there: `site@0`, `site@1`; what names such a node
+/// names them all, but for relations, of which each takes one where it hosts or where its
+/// requirement takes one.
+pub(crate) fn expanded<'a>(
+    document: &Out<'a>,
+    topology: &Topology,
+    counts: &InstanceCounts,
+) -> Out<'a> {
+    if counts.is_empty() {
+        return document.clone();
+    }
+    let expansion = Expansion { topology, counts };
+    within_topology(document, &mut |section, value| match section {
+        "node_templates" => expansion.nodes(value),
+        "groups" => expansion.named(value, "members"),
+        "policies" => expansion.named(value, "targets"),
+        _ => value.clone(),
+    })
+}
+
+struct Expansion<'e> {
+    topology: &'e Topology,
+    counts: &'e InstanceCounts,
+}
+
+impl Expansion<'_> {
+    fn nodes<'a>(&self, templates: &Out<'a>) -> Out<'a> {
+        let mut all = Vec::new();
+        for (key, template) in entries(templates) {
+            let name = key_name(&key);
+            let Some(id) = self.topology.node_named(&name) else { continue };
+            let ids = self.counts.ids(id, &name);
+            for (index, node) in ids.iter().enumerate() {
+                let counted = self.counts.is_counted(id).then_some(index);
+                let body = self.node(&template, id, counted);
+                let key = if **node == *name {
+                    key.clone()
+                } else {
+                    OutKey::New(node.to_string().into())
+                };
+                all.push((key, body));
+            }
+        }
+        like(templates, all)
+    }
+
+    /// The template of one of several nodes.
+    fn node<'a>(&self, template: &Out<'a>, id: NodeIndex, index: Option<usize>) -> Out<'a> {
+        let mut all = Vec::new();
+        for (key, value) in entries(template) {
+            let value = match (&*key_name(&key), index) {
+                ("instance_count" | "occurrences", Some(_)) => continue,
+                ("requirements", _) => self.requirements(&value, id, index.unwrap_or(0)),
+                ("properties" | "attributes" | "capabilities" | "interfaces", Some(index)) => {
+                    self.counts.indexed(&value, index)
+                }
+                _ => value,
+            };
+            all.push((key, value));
+        }
+        like(template, all)
+    }
+
+    fn requirements<'a>(&self, list: &Out<'a>, source: NodeIndex, index: usize) -> Out<'a> {
+        let relations = &self.topology.node(source).relations;
+        let counted = |relation: RelationIndex| {
+            let target = self.topology.relation(relation).target;
+            target.filter(|target| self.counts.is_counted(*target))
+        };
+        if !relations.iter().any(|&relation| counted(relation).is_some()) {
+            return list.clone();
+        }
+        let mut all = Vec::new();
+        for (item, &relation) in items(list).into_iter().zip(relations) {
+            let Some(target) = counted(relation) else {
+                all.push((None, item));
+                continue;
+            };
+            let ids = self.counts.ids(target, &self.topology.node(target).name);
+            let taken = match self.counts.leads_to_each(relation) {
+                true => Some(&*ids),
+                false => ids.get(index % ids.len().max(1)..).and_then(|ids| ids.get(..1)),
+            };
+            for id in taken.into_iter().flatten() {
+                all.push((None, retargeted(&item, id)));
+            }
+        }
+        Out::Seq { items: all, like: None }
+    }
+
+    /// Lists of names in each entry of a map.
+    fn named<'a>(&self, map: &Out<'a>, keyname: &str) -> Out<'a> {
+        each_entry(map, &mut |entry| self.lists(entry, keyname))
+    }
+
+    fn lists<'a>(&self, entry: &Out<'a>, keyname: &str) -> Out<'a> {
+        let mut all = entries(entry);
+        for (key, value) in &mut all {
+            if key_name(key) == keyname {
+                *value = self.names(value);
+            }
+        }
+        like(entry, all)
+    }
+
+    fn names<'a>(&self, list: &Out<'a>) -> Out<'a> {
+        let mut all = Vec::new();
+        for item in items(list) {
+            let name = OutNode::root(&item).text().map(|name| name.into_owned());
+            let node = name.as_deref().and_then(|name| self.topology.node_named(name));
+            match (node, name) {
+                (Some(node), Some(name)) if self.counts.is_counted(node) => {
+                    let ids = self.counts.ids(node, &name);
+                    all.extend(ids.iter().map(|id| (None, Out::String(id.to_string().into()))));
+                }
+                _ => all.push((None, item)),
+            }
+        }
+        Out::Seq { items: all, like: None }
+    }
+}
+
+/// What a model says of a target: the target's document with the model's values.
+pub(crate) struct Overlay<'o, 'a> {
+    pub(crate) model: &'o InstanceModel,
+    /// Whether nodes that are `initial` are there: they are in a target, and are not where it is
+    /// planned from.
+    pub(crate) with_initial: bool,
+    /// The documents of other targets, by their digests: what a node is that is not of the present
+    /// one.
+    pub(crate) others: &'o FxHashMap<Arc<str>, Out<'a>>,
+}
+
+impl<'a> Overlay<'_, 'a> {
+    /// The document of the present target with what the model says.
+    pub(crate) fn document(&self, target: &Out<'a>) -> Out<'a> {
+        let mut has_nodes = false;
+        let document = within_topology(target, &mut |section, value| match section {
+            "node_templates" => {
+                has_nodes = true;
+                self.nodes(value)
+            }
+            "inputs" => self.inputs(value),
+            _ => value.clone(),
+        });
+        if has_nodes { document } else { self.with_nodes(&document) }
+    }
+
+    /// A target without nodes, with those that the model has nevertheless.
+    fn with_nodes(&self, document: &Out<'a>) -> Out<'a> {
+        let none = Out::Map { entries: Vec::new(), like: None };
+        let nodes = self.nodes(&none);
+        if entries(&nodes).is_empty() {
+            return document.clone();
+        }
+        let mut all = entries(document);
+        let templates = (OutKey::New("node_templates".into()), nodes);
+        match all.iter_mut().find(|(key, _)| key_name(key) == "topology_template") {
+            Some((_, topology)) => {
+                let mut sections = entries(topology);
+                sections.push(templates);
+                *topology = like(topology, sections);
+            }
+            None => {
+                let topology = Out::Map { entries: vec![templates], like: None };
+                all.push((OutKey::New("topology_template".into()), topology));
+            }
+        }
+        like(document, all)
+    }
+
+    fn nodes(&self, templates: &Out<'a>) -> Out<'a> {
+        let is_there =
+            |node: &&NodeInstance| self.with_initial || node.state != InstanceState::default();
+        let mut all: MapEntries<'a> = Vec::new();
+        let mut written = FxHashSet::default();
+        // In the order of the target; what is not of it comes behind.
+        for (key, template) in entries(templates) {
+            let name = key_name(&key);
+            let node = self.model.nodes.get(&*name).filter(is_there);
+            if let Some(node) = node.filter(|node| node.target.is_none() && node.template.is_some())
+            {
+                all.push((key, self.node(Some(&template), node)));
+                written.insert(name);
+            }
+        }
+        for (id, node) in &self.model.nodes {
+            if !written.contains(&**id) && is_there(&node) {
+                let template = node.target.as_ref().and_then(|digest| self.others.get(digest));
+                let template = template.and_then(|document| node_template(document, id));
+                all.push((OutKey::New(id.to_string().into()), self.node(template.as_ref(), node)));
+            }
+        }
+        like(templates, all)
+    }
+
+    fn node(&self, template: Option<&Out<'a>>, node: &NodeInstance) -> Out<'a> {
+        let none = Out::Map { entries: Vec::new(), like: None };
+        let template = template.unwrap_or(&none);
+        let mut all = entries(template);
+        if node.template.is_none() {
+            // Who was adopted was there before, and is not touched.
+            set(&mut all, "metadata", |_| {
+                let adopted = (Arc::from("instance"), Value::from("adopted"));
+                Some(Out::Value(Value::Map([adopted].into())))
+            });
+        }
+        if all.iter().all(|(key, _)| key_name(key) != "type") && !node.type_name.is_empty() {
+            all.insert(
+                0,
+                (OutKey::New("type".into()), Out::String(node.type_name.to_string().into())),
+            );
+        }
+        set(&mut all, "properties", |old| values(old, &node.properties));
+        let with_values: Vec<_> = node
+            .capabilities
+            .iter()
+            .filter(|(_, capability)| !capability.properties.is_empty())
+            .collect();
+        set(&mut all, "capabilities", |old| {
+            let mut capabilities = old.map(entries).unwrap_or_default();
+            for (name, capability) in with_values {
+                set(&mut capabilities, name, |old| {
+                    let mut body = old.map(entries).unwrap_or_default();
+                    set(&mut body, "properties", |old| values(old, &capability.properties));
+                    Some(rebuilt(old, body))
+                });
+            }
+            Some(rebuilt(old, capabilities)).filter(|out| !entries(out).is_empty())
+        });
+        set(&mut all, "requirements", |old| self.requirements(old, node));
+        like(template, all)
+    }
+
+    fn requirements(&self, old: Option<&Out<'a>>, node: &NodeInstance) -> Option<Out<'a>> {
+        let is_left = |relation: &&RelationInstance| {
+            let target = relation.target.as_ref().and_then(|target| self.model.nodes.get(target));
+            self.with_initial
+                || relation.target.is_none()
+                || target.is_some_and(|target| target.state != InstanceState::default())
+        };
+        // What the model has, by name and target; each may be there several times.
+        let mut rest: FxHashMap<_, Vec<&RelationInstance>> = FxHashMap::default();
+        for (name, relations) in &node.requirements {
+            for relation in relations.iter().filter(is_left) {
+                let key = (name.to_string(), relation.target.as_deref().map(str::to_owned));
+                rest.entry(key).or_default().push(relation);
+            }
+        }
+        let (mut kept, mut has_all) = (Vec::new(), true);
+        for item in old.map(items).unwrap_or_default() {
+            let (name, target) = requirement(&item);
+            let known = target.filter(|target| self.model.nodes.contains_key(&**target));
+            match rest.get_mut(&(name, known)).and_then(Vec::pop) {
+                Some(_) => kept.push((None, item)),
+                None => has_all = false,
+            }
+        }
+        let left = rest.iter().flat_map(|((name, _), left)| left.iter().map(move |it| (name, *it)));
+        let mut new: Vec<_> = left.collect();
+        if let (Some(old), true, true) = (old, has_all, new.is_empty()) {
+            return Some(old.clone());
+        }
+        new.sort_by_key(|(name, relation)| (relation.position, *name));
+        kept.extend(new.into_iter().map(|(name, relation)| (None, written(name, relation))));
+        (!kept.is_empty()).then_some(Out::Seq { items: kept, like: None })
+    }
+
+    /// Declarations of inputs whose default is what was given.
+    fn inputs(&self, inputs: &Out<'a>) -> Out<'a> {
+        let mut all = entries(inputs);
+        for (key, declaration) in &mut all {
+            let Some(value) = self.model.inputs.get(&*key_name(key)) else { continue };
+            let old = OutNode::root(declaration).get("default").map(OutNode::to_value);
+            if old.as_ref() != Some(value) {
+                let mut body = entries(declaration);
+                set(&mut body, "default", |_| Some(Out::Value(value.clone())));
+                *declaration = like(declaration, body);
+            }
+        }
+        like(inputs, all)
+    }
+}
+
+/// Tells the relations of a topology which of them are to hosts, as its model has it.
+pub(crate) fn with_hosting(mut topology: Topology, model: &InstanceModel) -> Topology {
+    let names: Vec<_> = topology.nodes.iter().map(|node| node.name.clone()).collect();
+    let name = |id: NodeIndex| names.get(id.index()).map(String::as_str);
+    for relation in &mut topology.relations {
+        let source = name(relation.source).and_then(|source| model.nodes.get(source));
+        let known = source.and_then(|source| source.requirements.get(&*relation.name));
+        let target = relation.target.and_then(name);
+        relation.hosting = known.is_some_and(|known| {
+            known.iter().any(|one| one.hosting && one.target.as_deref() == target)
+        });
+    }
+    topology
+}
+
+/// A relation that stands in no template.
+fn written<'a>(name: &str, relation: &RelationInstance) -> Out<'a> {
+    let mut body: MapEntries<'a> = Vec::new();
+    let mut said = |key: &'static str, value: Option<&Arc<str>>| {
+        if let Some(value) = value {
+            body.push((OutKey::New(key.into()), Out::String(value.to_string().into())));
+        }
+    };
+    said("node", relation.target.as_ref());
+    said("capability", relation.capability.as_ref());
+    said("relationship", relation.relationship.as_ref());
+    let body = Out::Map { entries: body, like: None };
+    Out::Map { entries: vec![(OutKey::New(name.to_owned().into()), body)], like: None }
+}
+
+/// The name and the target of a requirement assignment.
+fn requirement(item: &Out<'_>) -> (String, Option<String>) {
+    let Some(entry) = OutNode::root(item).entries().into_iter().next() else {
+        return (String::new(), None);
+    };
+    let target = entry.value.text().or_else(|| entry.value.get("node")?.text());
+    (entry.name.into_owned(), target.map(|target| target.into_owned()))
+}
+
+/// A requirement assignment that leads elsewhere.
+fn retargeted<'a>(item: &Out<'a>, target: &str) -> Out<'a> {
+    let mut all = entries(item);
+    if let Some((_, value)) = all.first_mut() {
+        *value = match OutNode::root(value).text() {
+            Some(_) => Out::String(target.to_owned().into()),
+            None => {
+                let mut body = entries(value);
+                set(&mut body, "node", |_| Some(Out::String(target.to_owned().into())));
+                like(value, body)
+            }
+        };
+    }
+    like(item, all)
+}
+
+/// Assignments as the model has them; those that are as they were stay as they are written.
+fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
+    let mut all = Vec::new();
+    let mut known = FxHashSet::default();
+    for (key, value) in old.map(entries).unwrap_or_default() {
+        let name = key_name(&key);
+        if let Some(said) = model.get(&*name) {
+            let is_same = OutNode::root(&value).to_value() == *said;
+            all.push((key, if is_same { value } else { Out::Value(said.clone()) }));
+            known.insert(name);
+        }
+    }
+    for (name, value) in model.iter().filter(|(name, _)| !known.contains(&***name)) {
+        all.push((OutKey::New(name.to_string().into()), Out::Value(value.clone())));
+    }
+    (!all.is_empty()).then(|| rebuilt(old, all))
+}
+
+/// The template of a node of this id.
+fn node_template<'a>(document: &Out<'a>, id: &str) -> Option<Out<'a>> {
+    let of = |out: &Out<'a>, name: &str| {
+        entries(out).into_iter().find(|(key, _)| key_name(key) == name).map(|(_, value)| value)
+    };
+    of(&of(&of(document, "topology_template")?, "node_templates")?, id)
+}
+
+/// The document with the sections of its topology changed.
+fn within_topology<'a>(
+    document: &Out<'a>,
+    change: &mut dyn FnMut(&str, &Out<'a>) -> Out<'a>,
+) -> Out<'a> {
+    let mut all = entries(document);
+    for (key, topology) in &mut all {
+        if key_name(key) == "topology_template" {
+            let mut sections = entries(topology);
+            for (key, value) in &mut sections {
+                *value = change(&key_name(key), value);
+            }
+            *topology = like(topology, sections);
+        }
+    }
+    like(document, all)
+}
+
+/// Each value of a map, or of the maps in a list.
+fn each_entry<'a>(map: &Out<'a>, change: &mut dyn FnMut(&Out<'a>) -> Out<'a>) -> Out<'a> {
+    if OutNode::root(map).kind() == crate::text::yaml::NodeKind::Sequence {
+        let all = items(map).into_iter().map(|item| (None, each_entry(&item, change)));
+        return Out::Seq { items: all.collect(), like: None };
+    }
+    let mut all = entries(map);
+    all.iter_mut().for_each(|(_, value)| *value = change(value));
+    like(map, all)
+}
+
+/// Gives an entry of a map another value, or none; a new one comes last.
+fn set<'a>(
+    all: &mut MapEntries<'a>,
+    name: &str,
+    value: impl FnOnce(Option<&Out<'a>>) -> Option<Out<'a>>,
+) {
+    match all.iter().position(|(key, _)| key_name(key) == name) {
+        Some(at) => match value(Some(&all[at].1)) {
+            Some(value) => all[at].1 = value,
+            None => drop(all.remove(at)),
+        },
+        None => {
+            if let Some(value) = value(None) {
+                all.push((OutKey::New(name.to_owned().into()), value));
+            }
+        }
+    }
+}
+
+fn key_name(key: &OutKey<'_>) -> String {
+    match key {
+        OutKey::Source(key) => key.key_text().into_owned(),
+        OutKey::New(name) => name.to_string(),
+    }
+}
+
+/// The entries of a map, as they are written.
+pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
+    match out {
+        Out::Source(node) => {
+            let entries = node.entries();
+            entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
+        }
+        Out::Lifted(_, inner) => entries(inner),
+        Out::Map { entries, .. } => entries.clone(),
+        Out::Value(Value::Map(entries)) => entries
+            .iter()
+            .map(|(key, value)| (OutKey::New(key.to_string().into()), Out::Value(value.clone())))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The items of a list, as they are written.
+pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
+    match out {
+        Out::Source(node) => node.items().map(Out::Source).collect(),
+        Out::Lifted(_, inner) => items(inner),
+        Out::Seq { items, .. } => items.iter().map(|(_, item)| item.clone()).collect(),
+        Out::Value(Value::List(items)) => items.iter().cloned().map(Out::Value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A map in the place of another one.
+pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
+    match old {
+        Out::Source(node) => Out::Map { entries, like: Some(*node) },
+        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like(inner, entries))),
+        Out::Map { like, .. } => Out::Map { entries, like: *like },
+        _ => Out::Map { entries, like: None },
+    }
+}
+
+fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out<'a> {
+    match old {
+        Some(old) => like(old, entries),
+        None => Out::Map { entries, like: None },
+    }
+}
+
+/// The value of one of several nodes: `INDEX` is its position, and inputs have their values there.
+pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String, Value>) -> Value {
+    match value {
+        Value::String(text) if &**text == "INDEX" => {
+            Value::Number(Number::int(i64::try_from(index).unwrap_or(i64::MAX)))
+        }
+        Value::List(items) => {
+            Value::List(items.iter().map(|item| with_index(item, index, inputs)).collect())
+        }
+        Value::Map(entries) => {
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| (Arc::clone(key), with_index(value, index, inputs)))
+                .collect();
+            if let [(name, Value::List(path))] = &*entries
+                && &**name == "get_input"
+                && let Some(value) = at_path(path, inputs)
+            {
+                return value.clone();
+            }
+            Value::Map(entries.into())
+        }
+        other => other.clone(),
+    }
+}
+
+/// What an input has at a path: its name, and keys and positions.
+fn at_path<'v>(path: &[Value], inputs: &'v FxHashMap<String, Value>) -> Option<&'v Value> {
+    let (name, steps) = path.split_first()?;
+    steps.iter().try_fold(inputs.get(name.as_str()?)?, |value, step| match value {
+        Value::List(items) => match step {
+            Value::Number(at) => items.get(usize::try_from(at.as_int()?).ok()?),
+            _ => None,
+        },
+        Value::Map(entries) => {
+            let step = step.to_string();
+            entries.iter().find(|(key, _)| **key == *step).map(|(_, value)| value)
+        }
+        _ => None,
+    })
+}

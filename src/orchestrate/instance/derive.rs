@@ -1,0 +1,711 @@
+//! From a resolved topology to the model of an instance of which nothing is there yet.
+
+use super::concrete::{expanded, with_index};
+use super::model::{
+    ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
+    RelationInstance, ReportedValue,
+};
+use super::secrets::{KeptSecrets, holds_call};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{Node, Out, OutNode};
+use crate::topology::sensitive::{Sensitivity, is_sensitive_input, of_definition};
+use crate::topology::{
+    AssignedValue, Described, NamedElement, NodeIndex, RelationIndex, Topology, TopologyNode,
+    TopologyPolicy, type_named,
+};
+use crate::tosca::types::Parts;
+use crate::tosca::types::schemas::Schemas;
+use crate::tosca::value::check_value;
+use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, Types};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// So many nodes one template may stand for.
+const INSTANCES: u64 = 100_000;
+
+/// A variant that an instance is made of.
+pub(crate) struct VariantOfInstance<'v, 'a, 't> {
+    /// Its document, functions evaluated.
+    pub(crate) document: &'v Out<'a>,
+    pub(crate) topology: &'v Topology,
+    /// The same with its functions as they are written.
+    pub(crate) written: &'v Topology,
+    pub(crate) types: &'v Types<'t>,
+    /// Values of topology inputs that somebody gave.
+    pub(crate) inputs: Vec<(String, Value)>,
+}
+
+/// What a variant comes to: a document with each node as often as it is there, and the model.
+pub(crate) struct Derived<'a> {
+    pub(crate) document: Out<'a>,
+    pub(crate) model: InstanceModel,
+    pub(crate) counts: InstanceCounts,
+}
+
+/// How often nodes are there, where that is not simply once.
+#[derive(Debug, Default)]
+pub(crate) struct InstanceCounts {
+    counted: FxHashMap<NodeIndex, Vec<Arc<str>>>,
+    /// Relations that lead to all nodes of their targets, not to one of them.
+    to_each: FxHashSet<RelationIndex>,
+    inputs: FxHashMap<String, Value>,
+}
+
+impl InstanceCounts {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counted.is_empty()
+    }
+
+    pub(crate) fn is_counted(&self, node: NodeIndex) -> bool {
+        self.counted.contains_key(&node)
+    }
+
+    /// The ids of the nodes of a template.
+    pub(crate) fn ids(&self, node: NodeIndex, name: &str) -> std::borrow::Cow<'_, [Arc<str>]> {
+        match self.counted.get(&node) {
+            Some(ids) => ids.into(),
+            None => vec![Arc::from(name)].into(),
+        }
+    }
+
+    /// Whether a relation leads to all nodes of its target.
+    pub(crate) fn leads_to_each(&self, relation: RelationIndex) -> bool {
+        self.to_each.contains(&relation)
+    }
+
+    /// What is written of one of several nodes.
+    pub(crate) fn indexed<'a>(&self, written: &Out<'a>, index: usize) -> Out<'a> {
+        let value = OutNode::root(written).to_value();
+        let indexed = with_index(&value, index, &self.inputs);
+        if indexed == value { written.clone() } else { Out::Value(indexed) }
+    }
+}
+
+/// Derives the model of an instance that is to be a variant.
+///
+/// # Errors
+/// `unresolved-instance` where a value cannot be decided that has to be (I-4).
+pub(crate) fn derive<'a>(
+    variant: &VariantOfInstance<'_, 'a, '_>,
+    secrets: &mut KeptSecrets,
+) -> Result<(Derived<'a>, Diagnostics), Diagnostics> {
+    let mut found = Diagnostics::default();
+    let counts = counts(variant, &mut found);
+    if found.has_errors() {
+        return Err(found);
+    }
+    let document = expanded(variant.document, variant.topology, &counts);
+    let topology = match counts.is_empty() {
+        true => variant.topology.clone(),
+        false => hosted(Topology::read(&document, &|_| false), variant.topology, &counts),
+    };
+    let bases = bases(variant.topology, &counts);
+    let mut deriving = Deriving {
+        variant,
+        topology: &topology,
+        bases,
+        secret: Sensitivity::of(variant.written, variant.types),
+        schemas: Schemas::new(variant.types),
+        secrets,
+        found,
+    };
+    let mut model = deriving.model();
+    let found = deriving.found;
+    if found.has_errors() {
+        return Err(found);
+    }
+    hide(&mut model, secrets);
+    Ok((Derived { document, model, counts }, found))
+}
+
+/// How often each node is there (item 8 of section 1.6 and statement D11 of `docs/plans.md`).
+fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> InstanceCounts {
+    let topology = variant.topology;
+    let mut counts = InstanceCounts::default();
+    for id in topology.node_ids() {
+        let node = topology.node(id);
+        let Some(said) = said_count(node) else { continue };
+        let place = node.instance_count.as_ref().map_or(node.span, |count| count.span);
+        let count = match &said {
+            Value::Number(count) => count.as_int().and_then(|count| u64::try_from(count).ok()),
+            _ => None,
+        };
+        match count {
+            Some(count) if count <= INSTANCES => {
+                let ids = (0..count).map(|index| format!("{}@{index}", node.name).into());
+                counts.counted.insert(id, ids.collect());
+            }
+            _ => {
+                let message = format!("how often `{}` is there is not known", node.name);
+                let help = match input_of(&said) {
+                    Some(input) => format!("say it: `--deployment-input {input}=NUMBER`"),
+                    None => format!("it has to be a number up to {INSTANCES}"),
+                };
+                found.push(unresolved(message, place).help(help));
+            }
+        }
+    }
+    if !counts.is_empty() {
+        counts.to_each = relations_to_each(variant);
+        counts.inputs = given_inputs(variant).collect();
+    }
+    counts
+}
+
+/// What says how often a node is there, where anything does.
+fn said_count(node: &TopologyNode) -> Option<Value> {
+    let scalable = node.capabilities.iter().flat_map(|capability| &capability.properties);
+    let default = scalable
+        .filter(|property| property.name == "default_instances")
+        .map(|property| &property.value.value)
+        .next();
+    let least = node.occurrences.as_ref().and_then(|occurrences| match &occurrences.value {
+        Value::List(bounds) => match &**bounds {
+            // What is there exactly once is not counted.
+            [Value::Number(least), Value::Number(most)]
+                if least.as_int() == Some(1) && most.as_int() == Some(1) =>
+            {
+                None
+            }
+            [least, ..] => Some(least),
+            [] => None,
+        },
+        other => Some(other),
+    });
+    let said = node.instance_count.as_ref().map(|count| &count.value).or(default).or(least);
+    said.filter(|said| **said != Value::Null).cloned()
+}
+
+/// The relations whose requirement may lead to several nodes, and that do not host.
+fn relations_to_each(variant: &VariantOfInstance<'_, '_, '_>) -> FxHashSet<RelationIndex> {
+    let topology = variant.topology;
+    let takes_several = |id: &RelationIndex| {
+        let relation = topology.relation(*id);
+        let kind = topology.node(relation.source).described.type_name.as_ref();
+        let kind = kind.and_then(|kind| type_named(variant.types, Family::Node, kind));
+        let defined = kind.and_then(|kind| {
+            let requirements = &variant.types.effective(kind).requirements;
+            requirements.get(&*relation.name)?.definition.occurrences.as_ref()
+        });
+        !relation.hosting && defined.is_some_and(|occurrences| occurrences.max != Some(1))
+    };
+    topology.relation_ids().filter(takes_several).collect()
+}
+
+/// The values of topology inputs: given ones, else their defaults.
+fn given_inputs<'v>(
+    variant: &'v VariantOfInstance<'_, '_, '_>,
+) -> impl Iterator<Item = (String, Value)> + 'v {
+    let given: FxHashMap<&str, &Value> =
+        variant.inputs.iter().map(|(name, value)| (&**name, value)).collect();
+    variant.topology.inputs.iter().filter_map(move |input| {
+        let default = || input.default.as_ref().map(|default| &default.value);
+        let value = given.get(&*input.name).copied().or_else(default)?;
+        Some((input.name.clone(), value.clone()))
+    })
+}
+
+/// Of each node of an expanded topology the node that it is one of, and which of several.
+fn bases(topology: &Topology, counts: &InstanceCounts) -> Vec<(NodeIndex, Option<u32>)> {
+    let of = |id: NodeIndex| match counts.counted.get(&id) {
+        Some(ids) => (0..ids.len()).map(|index| (id, u32::try_from(index).ok())).collect(),
+        None => vec![(id, None)],
+    };
+    topology.node_ids().flat_map(of).collect()
+}
+
+/// Tells the relations of an expanded topology which of them are to hosts.
+fn hosted(mut expanded: Topology, topology: &Topology, counts: &InstanceCounts) -> Topology {
+    let bases = bases(topology, counts);
+    let named = |topology: &Topology, id: RelationIndex| topology.relation(id).name.clone();
+    let hosting: FxHashSet<_> = topology
+        .relation_ids()
+        .filter(|&id| topology.relation(id).hosting)
+        .map(|id| {
+            let relation = topology.relation(id);
+            (relation.source, named(topology, id), relation.target)
+        })
+        .collect();
+    let base = |node: NodeIndex| bases.get(node.index()).map(|base| base.0);
+    for relation in &mut expanded.relations {
+        let ends = (base(relation.source), relation.target.and_then(base));
+        relation.hosting =
+            ends.0.is_some_and(|source| hosting.contains(&(source, relation.name.clone(), ends.1)));
+    }
+    expanded
+}
+
+fn unresolved(message: String, at: Span) -> Diagnostic {
+    Diagnostic::error(Code::UnresolvedInstance, message).at(at)
+}
+
+/// The input whose value a value waits for, where it does.
+fn input_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::List(items) => items.iter().find_map(input_of),
+        Value::Map(entries) => match &**entries {
+            [(name, input)] if &**name == "get_input" => match input {
+                Value::List(path) => path.first()?.as_str(),
+                name => name.as_str(),
+            },
+            entries => entries.iter().find_map(|(_, value)| input_of(value)),
+        },
+        _ => None,
+    }
+}
+
+struct Deriving<'d, 'v, 'a, 't> {
+    variant: &'d VariantOfInstance<'v, 'a, 't>,
+    /// With each node as often as it is there.
+    topology: &'d Topology,
+    bases: Vec<(NodeIndex, Option<u32>)>,
+    secret: Sensitivity<'d, 't>,
+    schemas: Schemas<'d, 't>,
+    secrets: &'d mut KeptSecrets,
+    found: Diagnostics,
+}
+
+/// Assignments and what they are assigned to.
+struct AssignedValues<'s, 't> {
+    /// `property \`port\` of \`shop\``, but for the name of the property.
+    what: &'s str,
+    owner: &'s str,
+    at: Span,
+    definitions: Option<&'s Parts<'t, PropertyDefinition<'t>>>,
+    values: &'s [AssignedValue],
+    /// Whether somebody else decides what has no value.
+    is_open: bool,
+}
+
+impl<'v, 't> Deriving<'_, 'v, '_, 't> {
+    fn model(&mut self) -> InstanceModel {
+        let mut model = InstanceModel { inputs: self.inputs(), ..InstanceModel::default() };
+        for id in self.topology.node_ids() {
+            let name = Arc::from(&*self.topology.node(id).name);
+            let node = self.node(id);
+            model.nodes.insert(name, node);
+        }
+        for group in &self.topology.groups {
+            let made = self.group(group.name.as_str(), &group.described, &group.members);
+            model.groups.insert(Arc::from(&*group.name), made);
+        }
+        for policy in &self.topology.policies {
+            if let Some(made) = self.policy(policy) {
+                model.policies.insert(Arc::from(&*policy.name), made);
+            }
+        }
+        model.outputs = self.outputs();
+        model
+    }
+
+    fn inputs(&mut self) -> ByName<Value> {
+        let mut inputs = ByName::default();
+        let given: FxHashMap<_, _> = given_inputs(self.variant).collect();
+        for input in &self.variant.topology.inputs {
+            let Some(value) = given.get(&input.name) else { continue };
+            let is_secret = is_sensitive_input(input, self.variant.types)
+                || self.secrets.is_sensitive_name(&input.name);
+            let value = self.kept(value, is_secret);
+            inputs.insert(Arc::from(&*input.name), value);
+        }
+        inputs
+    }
+
+    fn outputs(&mut self) -> ByName<Value> {
+        let mut outputs = ByName::default();
+        for output in &self.topology.outputs {
+            let Some(value) = output.value.as_ref().filter(|it| !holds_call(&it.value)) else {
+                continue;
+            };
+            let is_secret =
+                self.secret.output(&output.name) || self.secrets.is_sensitive_name(&output.name);
+            let value = self.kept(&value.value, is_secret);
+            outputs.insert(Arc::from(&*output.name), value);
+        }
+        outputs
+    }
+
+    fn node(&mut self, id: NodeIndex) -> NodeInstance {
+        let node = self.topology.node(id);
+        let (base, index) = self.bases.get(id.index()).copied().unwrap_or((id, None));
+        let kind = node.described.type_name.as_ref();
+        let type_id = kind.and_then(|kind| type_named(self.variant.types, Family::Node, kind));
+        let effective = type_id.map(|id| self.variant.types.effective(id));
+        let is_abstract = !node.directives.is_empty();
+        if is_abstract {
+            self.warn_abstract(node);
+        }
+        let assigned = AssignedValues {
+            what: "property",
+            owner: &node.name,
+            at: node.span,
+            definitions: effective.map(|it| &it.properties),
+            values: &node.described.properties,
+            is_open: is_abstract,
+        };
+        let values = self.values(&assigned);
+        let mut properties = ByName::default();
+        for (name, value) in values {
+            let is_secret = self.secret.property(base, &name);
+            let is_secret = is_secret || self.is_named(&assigned, &name);
+            properties.insert(name, self.kept(&value, is_secret));
+        }
+        NodeInstance {
+            template: Some(Arc::from(&*self.variant.topology.node(base).name)),
+            type_name: self.type_name(kind.map(|kind| &*kind.value), type_id),
+            index,
+            generation: 1,
+            properties,
+            attributes: self.attributes(&node.described, effective, &node.name),
+            capabilities: self.capabilities(node, effective),
+            requirements: self.requirements(node, effective),
+            metadata: plain(&node.described.metadata),
+            ..NodeInstance::default()
+        }
+    }
+
+    /// The full name of a type, or how it is written.
+    fn type_name(&self, written: Option<&str>, id: Option<TypeId>) -> Arc<str> {
+        let full = id.map(|id| self.variant.types.definition(id).name);
+        full.or(written).unwrap_or_default().into()
+    }
+
+    fn warn_abstract(&mut self, node: &TopologyNode) {
+        let Some(directive) = node.directives.first() else { return };
+        let message =
+            format!("`{}` is marked `{}`: who that is has to be said", node.name, directive.value);
+        let warning = Diagnostic::warning(Code::UnresolvedInstance, message).at(directive.span);
+        self.found.push(warning.help("decide before: substitute it, or report what was found"));
+    }
+
+    /// Whether a name says that its value is secret, as this instance has it, and nothing says the
+    /// opposite.
+    fn is_named(&self, assigned: &AssignedValues<'_, 't>, name: &str) -> bool {
+        let defined = assigned.definitions.and_then(|all| all.get(name));
+        let said = defined.and_then(|it| of_definition(&it.definition, self.variant.types));
+        said.unwrap_or_else(|| self.secrets.is_sensitive_name(name))
+    }
+
+    /// A value as it is kept.
+    fn kept(&mut self, value: &Value, is_secret: bool) -> Value {
+        if is_secret {
+            if !holds_call(value) {
+                self.secrets.learn(value);
+            }
+            return self.secrets.kept(value);
+        }
+        match value {
+            Value::Map(entries) => {
+                let kept = |(key, value): &(Arc<str>, Value)| {
+                    let is_secret = self.secrets.is_sensitive_name(key);
+                    (Arc::clone(key), self.kept(value, is_secret))
+                };
+                Value::Map(entries.iter().map(kept).collect())
+            }
+            Value::List(items) => {
+                Value::List(items.iter().map(|item| self.kept(item, false)).collect())
+            }
+            scalar => scalar.clone(),
+        }
+    }
+
+    /// What is assigned, and defaults of what is not.
+    fn values(&mut self, assigned: &AssignedValues<'_, 't>) -> Vec<(Arc<str>, Value)> {
+        let mut all = Vec::new();
+        let given: FxHashMap<&str, &AssignedValue> =
+            assigned.values.iter().map(|one| (&*one.name, one)).collect();
+        let defined = assigned.definitions.into_iter().flat_map(|all| all.iter());
+        for (name, part) in defined {
+            let definition = &part.definition;
+            let said = given.get(name);
+            let value = said.map(|one| one.value.value.clone());
+            let default = || definition.value.or(definition.default).map(Node::to_value);
+            let value = value.filter(|value| *value != Value::Null).or_else(default);
+            let at = said.map_or(assigned.at, |one| one.value.span);
+            match value.filter(|value| *value != Value::Null) {
+                Some(value) => {
+                    self.judge(assigned, name, &value, Some(definition), at);
+                    all.push((Arc::from(*name), value));
+                }
+                None if definition.is_required() && !assigned.is_open => {
+                    let AssignedValues { what, owner, .. } = assigned;
+                    let message = format!("the {what} `{name}` of `{owner}` has no value");
+                    self.found.push(
+                        unresolved(message, at).help("assign it one, or give its type a default"),
+                    );
+                }
+                None => {}
+            }
+        }
+        let is_known = |name: &str| assigned.definitions.is_some_and(|all| all.contains_key(name));
+        for one in assigned.values {
+            if !is_known(&one.name) && one.value.value != Value::Null {
+                self.judge(assigned, &one.name, &one.value.value, None, one.value.span);
+                all.push((Arc::from(&*one.name), one.value.value.clone()));
+            }
+        }
+        all
+    }
+
+    /// Says what is wrong with a value: it waits for an input, or is not of its type.
+    fn judge(
+        &mut self,
+        assigned: &AssignedValues<'_, 't>,
+        name: &str,
+        value: &Value,
+        definition: Option<&PropertyDefinition<'t>>,
+        at: Span,
+    ) {
+        let AssignedValues { what, owner, .. } = assigned;
+        if let Some(input) = input_of(value) {
+            let message = format!("the {what} `{name}` of `{owner}` waits for the input `{input}`");
+            let help = format!("say it: `--deployment-input {input}=VALUE`");
+            self.found.push(unresolved(message, at).help(help));
+        } else if let Some(schema) = definition.and_then(|it| it.expected())
+            && !holds_call(value)
+        {
+            let wrong = check_value(value, schema, &self.schemas).diagnostics;
+            let is_secret = self.is_named(assigned, name);
+            for error in wrong {
+                let message = match is_secret {
+                    true => format!(
+                        "the {what} `{name}` of `{owner}` is sensitive, and has a value that its definition rejects"
+                    ),
+                    false => format!("the {what} `{name}` of `{owner}`: {}", error.message),
+                };
+                self.found.push(Diagnostic { message, ..error }.at(at));
+            }
+        }
+    }
+
+    /// What attributes begin with; those of which that is known at run time only have no value yet.
+    fn attributes(
+        &mut self,
+        described: &Described,
+        effective: Option<&EffectiveType<'t>>,
+        owner: &str,
+    ) -> ByName<ReportedValue> {
+        let assigned = AssignedValues {
+            what: "attribute",
+            owner,
+            at: Span::DETACHED,
+            definitions: effective.map(|it| &it.attributes),
+            values: &described.attributes,
+            is_open: true,
+        };
+        self.beginnings(&assigned)
+    }
+
+    fn beginnings(&mut self, assigned: &AssignedValues<'_, 't>) -> ByName<ReportedValue> {
+        const COMPUTED: [&str; 3] = ["tosca_id", "tosca_name", "state"];
+        let mut all = ByName::default();
+        for (name, value) in self.values(assigned) {
+            if !COMPUTED.contains(&&*name) && !holds_call(&value) {
+                let value = self.kept(&value, self.is_named(assigned, &name));
+                all.insert(name, ReportedValue { value, revision: 0, time: Arc::default() });
+            }
+        }
+        all
+    }
+
+    fn capabilities(
+        &mut self,
+        node: &TopologyNode,
+        effective: Option<&EffectiveType<'t>>,
+    ) -> ByName<CapabilityInstance> {
+        let mut all = ByName::default();
+        let defined = effective.into_iter().flat_map(|it| it.capabilities.keys().copied());
+        let written = node.capabilities.iter().map(|capability| &*capability.name);
+        for name in defined.chain(written) {
+            if !all.contains_key(name) {
+                let made = self.capability(node, effective, name);
+                all.insert(Arc::from(name), made);
+            }
+        }
+        all
+    }
+
+    fn capability(
+        &mut self,
+        node: &TopologyNode,
+        effective: Option<&EffectiveType<'t>>,
+        name: &str,
+    ) -> CapabilityInstance {
+        let defined = effective.and_then(|it| it.capabilities.get(name)).map(|it| &it.definition);
+        let said = node.capabilities.iter().find(|capability| capability.name == name);
+        let owner = format!("{}.{name}", node.name);
+        let assigned = AssignedValues {
+            what: "property",
+            owner: &owner,
+            at: said.map_or(node.span, |said| said.span),
+            definitions: defined.map(|it| &it.properties),
+            values: said.map_or(&[], |said| &said.properties),
+            // What nobody wrote of a capability is left to whoever brings the node.
+            is_open: said.is_none() || !node.directives.is_empty(),
+        };
+        let mut properties = ByName::default();
+        for (name, value) in self.values(&assigned) {
+            let value = self.kept(&value, self.is_named(&assigned, &name));
+            properties.insert(name, value);
+        }
+        let assigned = AssignedValues {
+            what: "attribute",
+            definitions: defined.map(|it| &it.attributes),
+            values: said.map_or(&[], |said| &said.attributes),
+            is_open: true,
+            ..assigned
+        };
+        let kind = defined.and_then(|it| it.kind);
+        let id = kind.and_then(|kind| {
+            let file = kind.document().file();
+            self.variant.types.find_in(Some(file), Family::Capability, kind.text()?)
+        });
+        CapabilityInstance {
+            type_name: self.type_name(kind.and_then(Node::text), id),
+            properties,
+            attributes: self.beginnings(&assigned),
+        }
+    }
+
+    fn requirements(
+        &mut self,
+        node: &TopologyNode,
+        effective: Option<&EffectiveType<'t>>,
+    ) -> ByName<Vec<RelationInstance>> {
+        let defined = effective.into_iter().flat_map(|it| it.requirements.keys());
+        let mut all: ByName<Vec<RelationInstance>> =
+            defined.map(|name| (Arc::from(*name), Vec::new())).collect();
+        for &id in &node.relations {
+            let relation = self.topology.relation(id);
+            let target = relation.target.map(|target| Arc::from(&*self.topology.node(target).name));
+            if target.is_none() && node.directives.is_empty() {
+                let message = format!(
+                    "the requirement `{}` of `{}` leads to no node of the template",
+                    relation.name, node.name
+                );
+                let warning = Diagnostic::warning(Code::UnresolvedInstance, message);
+                let help = "decide before which node fulfils it, or report what was found";
+                self.found.push(warning.at(relation.span).help(help));
+            }
+            let defined = effective.and_then(|it| it.requirements.get(&*relation.name));
+            let of_type = |of: Option<Node<'_>>| of.and_then(Node::text).map(Arc::from);
+            let relationship = relation.relationship;
+            let relationship = relationship.map(|id| self.topology.relationship(id));
+            let named = relationship.and_then(|it| it.name.as_deref()).map(Arc::from);
+            let written = || relation.relationship_type.as_ref().map(|it| Arc::from(&*it.value));
+            let capability = relation.capability.as_ref().map(|it| Arc::from(&*it.value));
+            all.entry(Arc::from(&*relation.name)).or_default().push(RelationInstance {
+                position: relation.position,
+                target,
+                capability: capability
+                    .or_else(|| of_type(defined.and_then(|it| it.definition.capability))),
+                relationship: named
+                    .or_else(written)
+                    .or_else(|| of_type(defined.and_then(|it| it.definition.relationship))),
+                hosting: relation.hosting,
+                ..RelationInstance::default()
+            });
+        }
+        all
+    }
+
+    fn group(
+        &mut self,
+        name: &str,
+        described: &Described,
+        members: &[NamedElement],
+    ) -> GroupInstance {
+        let kind = described.type_name.as_ref();
+        let id = kind.and_then(|kind| type_named(self.variant.types, Family::Group, kind));
+        let effective = id.map(|id| self.variant.types.effective(id));
+        GroupInstance {
+            template: Some(name.into()),
+            type_name: self.type_name(kind.map(|kind| &*kind.value), id),
+            members: names(members),
+            properties: self.described(name, described, effective),
+            attributes: self.attributes(described, effective, name),
+            ..GroupInstance::default()
+        }
+    }
+
+    /// Properties of a group or policy.
+    fn described(
+        &mut self,
+        owner: &str,
+        described: &Described,
+        effective: Option<&EffectiveType<'t>>,
+    ) -> ByName<Value> {
+        let assigned = AssignedValues {
+            what: "property",
+            owner,
+            at: described.type_name.as_ref().map_or(Span::DETACHED, |kind| kind.span),
+            definitions: effective.map(|it| &it.properties),
+            values: &described.properties,
+            is_open: false,
+        };
+        let mut properties = ByName::default();
+        for (name, value) in self.values(&assigned) {
+            let value = self.kept(&value, self.is_named(&assigned, &name));
+            properties.insert(name, value);
+        }
+        properties
+    }
+
+    /// A policy, where it applies to anything (I-14).
+    fn policy(&mut self, policy: &TopologyPolicy) -> Option<PolicyInstance> {
+        let targets = names(&policy.targets);
+        if targets.is_empty() && !policy.targets.is_empty() {
+            let message =
+                format!("the policy `{}` applies to nothing, and is left out", policy.name);
+            self.found.push(Diagnostic::note(Code::UnresolvedInstance, message).at(policy.span));
+            return None;
+        }
+        let kind = policy.described.type_name.as_ref();
+        let id = kind.and_then(|kind| type_named(self.variant.types, Family::Policy, kind));
+        let effective = id.map(|id| self.variant.types.effective(id));
+        Some(PolicyInstance {
+            template: Some(Arc::from(&*policy.name)),
+            type_name: self.type_name(kind.map(|kind| &*kind.value), id),
+            targets,
+            properties: self.described(&policy.name, &policy.described, effective),
+        })
+    }
+}
+
+/// The names of what is there.
+fn names(said: &[NamedElement]) -> Vec<Arc<str>> {
+    let there = said.iter().filter(|named| named.element.is_some());
+    there.map(|named| named.name.value.to_string().into()).collect()
+}
+
+fn plain(said: &[AssignedValue]) -> ByName<Value> {
+    said.iter().map(|one| (Arc::from(&*one.name), one.value.value.clone())).collect()
+}
+
+/// Hides what was found to be secret wherever else it stands.
+fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
+    let scanner = secrets.scanner();
+    let hide = |values: &mut ByName<Value>| {
+        values.values_mut().for_each(|value| {
+            if let Some(hidden) = scanner.hidden(value) {
+                *value = hidden;
+            }
+        });
+    };
+    for node in model.nodes.values_mut() {
+        hide(&mut node.properties);
+        hide(&mut node.metadata);
+        node.capabilities.values_mut().for_each(|capability| hide(&mut capability.properties));
+        for reported in node.attributes.values_mut() {
+            if let Some(hidden) = scanner.hidden(&reported.value) {
+                reported.value = hidden;
+            }
+        }
+    }
+    model.groups.values_mut().for_each(|group| hide(&mut group.properties));
+    model.policies.values_mut().for_each(|policy| hide(&mut policy.properties));
+    hide(&mut model.inputs);
+    hide(&mut model.outputs);
+}

@@ -1,0 +1,174 @@
+//! Targets as they are kept with an instance (I-45): texts under their digests, and a manifest that
+//! names them. The digest of the manifest is that of the target.
+
+use super::model::{ByName, InstanceModel};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::MemoryFiles;
+use crate::text::value::Value;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What is kept of a resolved template, secrets replaced.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TargetSources {
+    /// The path of the template, which is that of its texts.
+    pub template: String,
+    /// The template of exactly this instance: functions evaluated, counts expanded.
+    pub concrete: String,
+    /// The same with its functions as they are written.
+    pub written: String,
+    /// The files that it names, and its library, by their paths.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Whether the types of TOSCA's chapter 9 are defined as well.
+    pub non_normative: bool,
+    /// What an instance of it is that nothing is there of yet.
+    pub model: InstanceModel,
+}
+
+/// The names of what belongs to a target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct TargetManifest {
+    format: u32,
+    template: String,
+    concrete: String,
+    written: String,
+    model: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    non_normative: bool,
+}
+
+/// What manifests look like that this version writes.
+const FORMAT: u32 = 1;
+
+impl TargetSources {
+    /// Its digest, and what is to be kept: the texts, and last the manifest.
+    ///
+    /// # Errors
+    /// Where a value cannot be written as JSON.
+    pub fn blobs(&self) -> Result<(String, Vec<Vec<u8>>), Diagnostic> {
+        let mut blobs = Vec::new();
+        let mut keep = |bytes: Vec<u8>| {
+            let digest = digest(&bytes);
+            blobs.push(bytes);
+            digest
+        };
+        let files = self.files.iter().map(|(name, bytes)| (name.clone(), keep(bytes.clone())));
+        let manifest = TargetManifest {
+            format: FORMAT,
+            template: self.template.clone(),
+            files: files.collect(),
+            concrete: keep(self.concrete.clone().into_bytes()),
+            written: keep(self.written.clone().into_bytes()),
+            model: keep(serde_json::to_vec(&self.model).map_err(unwritable)?),
+            non_normative: self.non_normative,
+        };
+        let digest = keep(serde_json::to_vec(&manifest).map_err(unwritable)?);
+        Ok((digest, blobs))
+    }
+
+    /// Reads a target: `blob` gives what is kept under a digest.
+    ///
+    /// # Errors
+    /// As `blob` gives them, and `store-corrupt` where they are no target.
+    pub fn read(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
+        let manifest = TargetManifest::read(digest, blob)?;
+        let text = |digest: &str| {
+            String::from_utf8(blob(digest)?).map_err(|_| no_target(digest, "its text is none"))
+        };
+        let files = manifest.files.iter();
+        let files = files.map(|(name, digest)| Ok::<_, Diagnostic>((name.clone(), blob(digest)?)));
+        Ok(Self {
+            files: files.collect::<Result<_, _>>()?,
+            concrete: text(&manifest.concrete)?,
+            written: text(&manifest.written)?,
+            model: model(&manifest, blob)?,
+            template: manifest.template,
+            non_normative: manifest.non_normative,
+        })
+    }
+
+    /// Reads of a target only what an instance of it is that nothing is there of yet.
+    ///
+    /// # Errors
+    /// As [`TargetSources::read`].
+    pub fn read_model(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<InstanceModel, Diagnostic> {
+        model(&TargetManifest::read(digest, blob)?, blob)
+    }
+
+    /// Its files, the template among them with this text.
+    pub fn system(&self, template: &str) -> MemoryFiles {
+        let template = (self.template.clone(), template.as_bytes().to_vec());
+        self.files.iter().cloned().chain([template]).collect()
+    }
+}
+
+impl TargetManifest {
+    fn read(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
+        let manifest: Self = serde_json::from_slice(&blob(digest)?)
+            .map_err(|error| no_target(digest, &error.to_string()))?;
+        match manifest.format {
+            FORMAT => Ok(manifest),
+            format => {
+                let message = format!("the target {digest} has the format {format}");
+                Err(Diagnostic::error(Code::StoreVersion, message)
+                    .help("a newer version of cuvee reads it"))
+            }
+        }
+    }
+}
+
+fn model(
+    manifest: &TargetManifest,
+    blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+) -> Result<InstanceModel, Diagnostic> {
+    serde_json::from_slice(&blob(&manifest.model)?)
+        .map_err(|error| no_target(&manifest.model, &error.to_string()))
+}
+
+fn no_target(digest: &str, why: &str) -> Diagnostic {
+    let message = format!("what is kept under {digest} is no target: {why}");
+    Diagnostic::error(Code::StoreCorrupt, message)
+        .help("`cuvee instance verify` says what else is wrong")
+}
+
+fn unwritable(error: serde_json::Error) -> Diagnostic {
+    Diagnostic::error(Code::File, format!("what is to be kept cannot be written: {error}"))
+}
+
+/// The digest under which bytes are kept: 64 hexadecimal digits of SHA-256.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What was chosen, as it is kept.
+#[must_use]
+pub fn choice_of(presets: &[String], inputs: &[(String, Value)]) -> ByName<Value> {
+    let mut choice = ByName::default();
+    if !presets.is_empty() {
+        let presets: Vec<_> = presets.iter().map(|name| Value::from(&**name)).collect();
+        choice.insert("presets".into(), Value::from(presets));
+    }
+    if !inputs.is_empty() {
+        let inputs = inputs.iter().map(|(name, value)| (Arc::from(&**name), value.clone()));
+        choice.insert("inputs".into(), Value::Map(inputs.collect()));
+    }
+    choice
+}

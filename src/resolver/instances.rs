@@ -1,0 +1,307 @@
+//! From what is chosen to instances: what a variant is as one, and what turns one into a variant.
+
+use super::Resolver;
+use crate::explore::types;
+use crate::orchestrate::instance::{
+    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources,
+    VariantOfInstance, redacted, with_hosting,
+};
+use crate::orchestrate::plan::{self, Adaptation, Observed, OrderOptions, Plan, VariantOfPlan};
+use crate::text::answer::{Answer, Failure};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, is_yaml};
+use crate::text::value::Value;
+use crate::text::yaml::{self, Limits, Out, OutNode, write_yaml};
+use crate::topology::Topology;
+use crate::tosca::csar;
+use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::{NodeState, Types};
+use crate::variability::inputs::InputMode;
+use crate::variability::prepared::Interpreted;
+use crate::variability::resolution::EXTENSION;
+use crate::variability::resolve::{self, EvaluatedVariant};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Larger files that a template names are not kept with an instance of it.
+const KEPT: usize = 1 << 20;
+
+impl Resolver {
+    /// What is kept of the variant with an instance of it: its texts, its sources, and what an
+    /// instance is that nothing is there of yet. Functions are evaluated, with the deployment
+    /// inputs that are given.
+    ///
+    /// ```
+    /// use cuvee::instance::{KeptSecrets, SecretsMode};
+    /// let mut secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
+    /// let target = cuvee::Resolver::new("examples/guestbook").instance_target(&mut secrets)?.result;
+    /// assert!(target.model.nodes.contains_key("database"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`], and `unresolved-instance` where a value cannot be decided.
+    pub fn instance_target(
+        &self,
+        secrets: &mut KeptSecrets,
+    ) -> Result<Answer<TargetSources>, Failure> {
+        self.with_target(secrets, |target, loaded, _| target.sources(loaded))
+    }
+
+    /// What has to happen so that an instance becomes the variant; with what is kept of that.
+    /// `targets` gives what was kept of a target under its digest.
+    ///
+    /// # Errors
+    /// As [`Resolver::adapt`], and `unresolved-instance`.
+    pub fn adapt_instance(
+        &self,
+        model: &InstanceModel,
+        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+        secrets: &mut KeptSecrets,
+        adaptation: &Adaptation,
+        order: &OrderOptions,
+    ) -> Result<Answer<(Plan, TargetSources)>, Failure> {
+        let from = KeptSide::of(model, targets)?;
+        self.with_target(secrets, |target, loaded, types| {
+            let kept = target.sources(loaded)?;
+            let plan = from.with(model, false, |from| {
+                let to = VariantOfPlan {
+                    topology: &target.topology,
+                    written: Some(&target.written_topology),
+                    types,
+                    document: &target.value,
+                    loaded,
+                    observation: None,
+                };
+                Ok(plan::adapt(from, to, adaptation, order)?.0)
+            })?;
+            Ok((plan, kept))
+        })
+    }
+
+    /// Makes something of the variant as a target of instances.
+    fn with_target<T>(
+        &self,
+        secrets: &mut KeptSecrets,
+        make: impl FnOnce(&VariantTarget<'_>, &Loaded, &Types<'_>) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        let evaluating = self.clone().evaluate_functions();
+        let (choice, how) = (&evaluating.choice, evaluating.how());
+        evaluating.answer(Extent::Whole, |loaded| {
+            let interpreted = Interpreted::of(loaded, choice)?;
+            let mut more = Diagnostics::default();
+            let (made, warnings) = resolve::evaluated(&interpreted, choice, &how, |variant| {
+                types::known(loaded, choice, InputMode::Closed, |types| {
+                    let target = VariantTarget::of(&variant, types, secrets, &mut more)?;
+                    make(&target, loaded, types)
+                })
+            })?;
+            Ok((made, warnings.before(more)))
+        })
+    }
+}
+
+/// What turns an instance into what it is meant to be already.
+///
+/// # Errors
+/// As [`Resolver::adapt_instance`].
+pub fn repair_instance(
+    model: &InstanceModel,
+    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    adaptation: &Adaptation,
+    order: &OrderOptions,
+) -> Result<Answer<Plan>, Failure> {
+    let from = KeptSide::of(model, targets)?;
+    let meant = from.sources.model.clone();
+    let to = KeptSide::of(&InstanceModel { target: model.target.clone(), ..meant }, targets)?;
+    let meant = &to.sources.model;
+    let planned = from.with(model, false, |from| {
+        to.with(meant, true, |to| plan::adapt(from, to, adaptation, order))
+    });
+    let sources = to.loaded.sources().clone();
+    match planned {
+        Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),
+        Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
+    }
+}
+
+/// A variant as a target: secrets replaced, each node as often as it is there.
+struct VariantTarget<'a> {
+    document: Out<'a>,
+    written: Out<'a>,
+    value: Value,
+    topology: Topology,
+    written_topology: Topology,
+    model: InstanceModel,
+    secrets: KeptSecrets,
+}
+
+impl<'a> VariantTarget<'a> {
+    fn of(
+        variant: &EvaluatedVariant<'_, 'a>,
+        types: &Types<'_>,
+        secrets: &mut KeptSecrets,
+        more: &mut Diagnostics,
+    ) -> Result<Self, Diagnostics> {
+        let EvaluatedVariant { document, topology, written, written_topology, inputs } = variant;
+        let inputs = inputs.clone();
+        let of = VariantOfInstance { document, topology, written: written_topology, types, inputs };
+        let (Derived { document, model, counts, .. }, found) = instance::derive(&of, secrets)?;
+        *more = found;
+        let written = instance::expanded(written, written_topology, &counts);
+        let overlay = Overlay { model: &model, with_initial: true, others: &FxHashMap::default() };
+        let document = redacted(&overlay.document(&document), secrets);
+        let written = redacted(&written, secrets);
+        let read = |document| with_hosting(Topology::read(document, &|_| false), &model);
+        Ok(Self {
+            value: OutNode::root(&document).to_value(),
+            topology: read(&document),
+            written_topology: read(&written),
+            document,
+            written,
+            model,
+            secrets: secrets.clone(),
+        })
+    }
+
+    /// What is kept of it.
+    fn sources(&self, loaded: &Loaded) -> Result<TargetSources, Diagnostics> {
+        let concrete = write_yaml(&self.document);
+        let package = loaded.package();
+        let mut files = csar::gather(package, loaded.sources(), &concrete, &EXTENSION)?;
+        let (template, _) = files.remove(0);
+        let beside = template.parent().unwrap_or(Path::new(""));
+        for &file in loaded.library() {
+            let source = loaded.sources().file(file);
+            if let Ok(below) = source.path().strip_prefix(package.directory()) {
+                files.push((beside.join(below), source.text().as_bytes().to_vec()));
+            }
+        }
+        files.sort();
+        files.dedup_by(|one, other| one.0 == other.0);
+        let kept = |(path, bytes): (std::path::PathBuf, Vec<u8>)| {
+            let bytes = self.kept(&path, bytes)?;
+            Some((path.to_string_lossy().into_owned(), bytes))
+        };
+        Ok(TargetSources {
+            template: template.to_string_lossy().into_owned(),
+            concrete,
+            written: write_yaml(&self.written),
+            files: files.into_iter().filter_map(kept).collect(),
+            non_normative: false,
+            model: self.model.clone(),
+        })
+    }
+
+    /// A file as it is kept, if it is.
+    fn kept(&self, path: &Path, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        if bytes.len() > KEPT {
+            return None;
+        }
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(binary) => return Some(binary.into_bytes()),
+        };
+        if !is_yaml(path) {
+            let is_secret = self.secrets.scanner().is_known(&Value::from(text.as_str()));
+            return (!is_secret).then(|| text.into_bytes());
+        }
+        let parsed = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default());
+        let Ok(document) = parsed else { return Some(text.into_bytes()) };
+        let shown = redacted(&Out::Source(document.root()), &self.secrets);
+        match shown {
+            Out::Source(_) => Some(text.into_bytes()),
+            shown => Some(write_yaml(&shown).into_bytes()),
+        }
+    }
+}
+
+/// Targets that were kept, with the model that is planned from or to.
+struct KeptSide {
+    sources: TargetSources,
+    loaded: Arc<Loaded>,
+    /// Those of nodes that are not of the present target.
+    others: Vec<(Arc<str>, yaml::Document)>,
+    written: yaml::Document,
+    resolver: Resolver,
+}
+
+impl KeptSide {
+    fn of(
+        model: &InstanceModel,
+        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    ) -> Result<Self, Failure> {
+        let failed = |error: Diagnostic| Failure {
+            diagnostics: vec![error],
+            sources: crate::text::source::SourceMap::default(),
+        };
+        let parsed = |text: &str| {
+            yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).map_err(failed)
+        };
+        let sources = targets(&model.target.digest).map_err(failed)?;
+        let resolver = sources.resolver();
+        let loaded = resolver.loaded(Extent::Whole)?;
+        let mut others = Vec::new();
+        for node in model.nodes.values() {
+            let Some(digest) = &node.target else { continue };
+            if others.iter().all(|(known, _)| known != digest) {
+                let text = targets(digest).map_err(failed)?.concrete;
+                others.push((Arc::clone(digest), parsed(&text)?));
+            }
+        }
+        let written = parsed(&sources.written)?;
+        Ok(Self { sources, loaded, others, written, resolver })
+    }
+
+    /// Makes something of a model as a side of a plan.
+    fn with<T>(
+        &self,
+        model: &InstanceModel,
+        with_initial: bool,
+        make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
+        let loaded = &*self.loaded;
+        let others = self.others.iter();
+        let others = others
+            .map(|(digest, document)| (Arc::clone(digest), Out::Source(document.root())))
+            .collect();
+        let overlay = Overlay { model, with_initial, others: &others };
+        let target = Out::Source(loaded.whole(loaded.template())?.root());
+        let document = overlay.document(&target);
+        let read = |document| with_hosting(Topology::read(document, &|_| false), model);
+        let (topology, written) = (read(&document), read(&Out::Source(self.written.root())));
+        types::known(loaded, &self.resolver.choice, InputMode::Closed, |types| {
+            make(VariantOfPlan {
+                topology: &topology,
+                written: Some(&written),
+                types,
+                document: &OutNode::root(&document).to_value(),
+                loaded,
+                observation: (!with_initial).then_some(&|name| observed(model, name)),
+            })
+        })
+    }
+}
+
+/// How far a node has come.
+fn observed(model: &InstanceModel, name: &str) -> Option<Observed> {
+    let node = model.nodes.get(name)?;
+    let known = |state: &InstanceState| match state {
+        InstanceState::Known(state) => *state,
+        // What a workflow calls otherwise is stable: nothing is left to do.
+        InstanceState::Other(_) => NodeState::Started,
+    };
+    let state = known(&node.state);
+    let has_failed = state == NodeState::Error;
+    let failed_in = node.failed_in.as_ref().map_or(NodeState::Started, known);
+    Some(Observed { reached: if has_failed { failed_in } else { state }, has_failed })
+}
+
+impl TargetSources {
+    /// A resolver of the template that was kept: plain, and of exactly the variant.
+    pub fn resolver(&self) -> Resolver {
+        let resolver = Resolver::new(&self.template).files(self.system(&self.concrete));
+        if self.non_normative { resolver.non_normative_types() } else { resolver }
+    }
+}

@@ -1,0 +1,198 @@
+//! What instances are made of: targets, and plans between them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use cuvee::diagnostic::Code;
+use cuvee::instance::{InstanceModel, InstanceState, KeptSecrets, SecretsMode, TargetSources};
+use cuvee::plan::{Adaptation, ChangeClass, OrderOptions};
+use cuvee::tosca::NodeState;
+use cuvee::{Resolver, repair_instance};
+use std::collections::HashMap;
+
+type Targets = HashMap<String, TargetSources>;
+
+fn secrets() -> KeptSecrets {
+    KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0])
+}
+
+/// An instance of a variant of which everything is there.
+fn deployed(resolver: &Resolver, targets: &mut Targets) -> InstanceModel {
+    let target = resolver.instance_target(&mut secrets()).unwrap_or_else(|e| panic!("{e}")).result;
+    let (digest, _) = target.blobs().unwrap();
+    let mut model = target.model.clone();
+    model.target.digest = digest.as_str().into();
+    model.nodes.values_mut().for_each(|node| node.state = NodeState::Started.into());
+    targets.insert(digest, target);
+    model
+}
+
+fn examples() -> Vec<(&'static str, Vec<Option<String>>)> {
+    let all = ["shop", "guestbook", "deployment"];
+    all.map(|name| {
+        let path: &'static str = Box::leak(format!("examples/{name}").into_boxed_str());
+        let presets = Resolver::new(path).preset_names().unwrap();
+        (path, presets.into_iter().map(Some).chain([None]).collect())
+    })
+    .into()
+}
+
+fn chosen(path: &str, preset: Option<&String>) -> Resolver {
+    let resolver = match path {
+        "examples/deployment" => Resolver::new(path).deployment_input("domain", "books.example"),
+        _ => Resolver::new(path),
+    };
+    match preset {
+        Some(preset) => resolver.preset(preset),
+        None => resolver,
+    }
+}
+
+/// Law L-1.
+#[test]
+fn what_is_as_it_should_be_needs_no_plan() {
+    for (path, presets) in examples() {
+        for preset in &presets {
+            let mut targets = Targets::new();
+            let resolver = chosen(path, preset.as_ref());
+            if resolver.resolve().is_err() {
+                continue;
+            }
+            let model = deployed(&resolver, &mut targets);
+            let kept = |digest: &str| Ok(targets[digest].clone());
+            let (adaptation, order) = (Adaptation::default(), OrderOptions::default());
+            let plan = repair_instance(&model, &kept, &adaptation, &order);
+            let plan = plan.unwrap_or_else(|e| panic!("{path} {preset:?}: {e}")).result;
+            let changes: Vec<_> =
+                plan.changes.iter().filter(|it| it.class != ChangeClass::Keep).collect();
+            assert!(changes.is_empty() && plan.steps.is_empty(), "{path} {preset:?}: {changes:#?}");
+            let again = resolver
+                .adapt_instance(&model, &kept, &mut secrets(), &adaptation, &order)
+                .unwrap_or_else(|e| panic!("{path} {preset:?}: {e}"));
+            let plan = again.result.0;
+            let changes: Vec<_> =
+                plan.changes.iter().filter(|it| it.class != ChangeClass::Keep).collect();
+            assert!(changes.is_empty() && plan.steps.is_empty(), "{path} {preset:?}: {changes:#?}");
+        }
+    }
+}
+
+fn planned(model: &InstanceModel, targets: &Targets) -> cuvee::plan::Plan {
+    let kept = |digest: &str| Ok(targets[digest].clone());
+    let plan = repair_instance(model, &kept, &Adaptation::default(), &OrderOptions::default());
+    plan.unwrap_or_else(|e| panic!("{e}")).result
+}
+
+/// The class `repair`, and statement O-5.
+#[test]
+fn what_does_not_run_is_repaired_from_what_its_state_proves() {
+    use ChangeClass::{Add, Keep, Recreate, Repair};
+    const START: &str = "starting start started";
+    const STOP: &str = "stopping stop stopped";
+    const CONFIGURE: &str = "configuring configure configured";
+    const CREATE: &str = "creating create created";
+    const DELETE: &str = "deleting delete deleted";
+    let cases: [(&str, Option<&str>, ChangeClass, &[&str]); 11] = [
+        ("initial", None, Add, &[CREATE, CONFIGURE, START]),
+        ("creating", None, Recreate, &[DELETE, CREATE, CONFIGURE, START]),
+        ("created", None, Repair, &[CONFIGURE, START]),
+        ("configuring", None, Repair, &[CONFIGURE, START]),
+        ("configured", None, Repair, &[START]),
+        ("starting", None, Repair, &[STOP, START]),
+        ("started", None, Keep, &[]),
+        ("stopping", None, Repair, &[STOP, START]),
+        ("error", Some("creating"), Recreate, &[DELETE, CREATE, CONFIGURE, START]),
+        ("error", None, Repair, &[STOP, CONFIGURE, START]),
+        ("backing_up", None, Keep, &[]),
+    ];
+    let mut targets = Targets::new();
+    let model = deployed(&Resolver::new("examples/guestbook"), &mut targets);
+    for (state, failed_in, class, expected) in cases {
+        let mut model = model.clone();
+        let node = model.nodes.get_mut("book").unwrap();
+        node.state = InstanceState::named(state);
+        node.failed_in = failed_in.map(InstanceState::named);
+        let plan = planned(&model, &targets);
+        let change = plan.changes.iter().find(|it| it.element == "node.book").unwrap();
+        assert_eq!(change.class, class, "{state} {failed_in:?}");
+        let steps = plan.step_ids().map(|step| plan.identifier(step));
+        let own: Vec<_> =
+            steps.filter_map(|it| it.strip_prefix("node.book/").map(str::to_owned)).collect();
+        assert_eq!(own.join(" "), expected.join(" "), "{state} {failed_in:?}");
+    }
+}
+
+/// Statements I-4 and I-12, and item 8 of what the seed leaves open.
+const SITES: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Site:
+    derived_from: tosca.nodes.Root
+    properties:
+      location: { type: string }
+      size: { type: integer, default: 3 }
+      login_password: { type: string, required: false }
+    requirements:
+      - vpn: { capability: tosca.capabilities.Node, relationship: tosca.relationships.DependsOn }
+      - peer: { capability: tosca.capabilities.Node, relationship: tosca.relationships.DependsOn, occurrences: [0, UNBOUNDED] }
+  VPN:
+    derived_from: tosca.nodes.Root
+topology_template:
+  inputs:
+    sites: { type: integer }
+    locations: { type: list, entry_schema: string }
+    password: { type: string, default: hunter22 }
+  node_templates:
+    hub:
+      type: Site
+      properties: { location: here }
+      requirements: [ { vpn: vpn }, { peer: site } ]
+    vpn: { type: VPN }
+    site:
+      type: Site
+      occurrences: [1, UNBOUNDED]
+      instance_count: { get_input: sites }
+      properties:
+        location: { get_input: [locations, INDEX] }
+        login_password: { get_input: password }
+      requirements: [ { vpn: vpn } ]
+  groups:
+    all: { type: tosca.groups.Root, members: [hub, site] }
+";
+
+fn sites() -> Resolver {
+    let files = cuvee::source::MemoryFiles::from([("sites.yaml", SITES)]);
+    Resolver::new("sites.yaml").files(files)
+}
+
+#[test]
+fn templates_of_several_nodes_are_there_as_often() {
+    let resolver = sites().deployment_input("sites", 2);
+    let resolver = resolver.deployment_input_text("locations", "[north, south]");
+    let target = resolver.instance_target(&mut secrets()).unwrap_or_else(|e| panic!("{e}")).result;
+    let model = &target.model;
+    let ids: Vec<_> = model.nodes.keys().map(|id| &**id).collect();
+    assert_eq!(ids, ["hub", "site@0", "site@1", "vpn"]);
+    let site = &model.nodes["site@1"];
+    assert_eq!((site.template.as_deref(), site.index), (Some("site"), Some(1)));
+    assert_eq!(site.properties["location"], "south".into());
+    assert_eq!(site.properties["size"], 3.into());
+    let peers = model.nodes["hub"].requirements["peer"].iter();
+    let peers: Vec<_> = peers.map(|one| one.target.as_deref()).collect();
+    assert_eq!(peers, [Some("site@0"), Some("site@1")]);
+    assert_eq!(site.requirements["vpn"][0].target.as_deref(), Some("vpn"));
+    assert_eq!(model.groups["all"].members.len(), 3);
+    assert!(!target.concrete.contains("hunter22") && !target.written.contains("hunter22"));
+    assert!(target.concrete.contains("site@1") && !target.concrete.contains("instance_count"));
+}
+
+#[test]
+fn what_cannot_be_decided_is_an_error() {
+    let failure = sites().deployment_input("sites", 2).instance_target(&mut secrets());
+    let failure = failure.map(|_| ()).unwrap_err();
+    let codes: Vec<_> = failure.diagnostics.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::MissingInput], "{failure}");
+    let none = "{ tosca_definitions_version: tosca_simple_yaml_1_3, node_types: { A: { properties: { port: { type: integer } } } }, topology_template: { node_templates: { a: { type: A } } } }";
+    let failure = Resolver::from_text("a.yaml", none).instance_target(&mut secrets());
+    let failure = failure.map(|_| ()).unwrap_err();
+    assert_eq!(failure.diagnostics[0].code, Code::UnresolvedInstance, "{failure}");
+    assert!(failure.diagnostics[0].help.is_some());
+}
