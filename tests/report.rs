@@ -38,6 +38,7 @@ fn node(words: &[&str]) -> bool {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .concat();
     assert!(output.status.success(), "{said}");
+    println!("{said}");
     true
 }
 
@@ -213,6 +214,39 @@ fn its_solver_agrees_with_brute_force() {
     }
 }
 
+/// What is put together for presets is what was planned for them when the page was made, and of what
+/// is chosen at random it is what the command says.
+#[test]
+fn it_plans_what_the_command_plans() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut found = Vec::new();
+    cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance"), &mut found);
+    let mut pages = Vec::new();
+    for (case, resolver) in found {
+        let Ok(page) = resolver.report(&[]) else { continue };
+        pages.push(serde_json::json!({ "name": case.display().to_string(), "data": data(&page) }));
+    }
+    let presets = dir.path().join("presets.json");
+    std::fs::write(&presets, serde_json::to_string(&pages).unwrap()).unwrap();
+    let script = format!("{SCRIPTS}/plans.mjs");
+    if !node(&[&script, "presets", presets.to_str().unwrap(), "400"]) {
+        eprintln!("left out: there is no node");
+        return;
+    }
+    let examples =
+        ["examples/shop", "examples/guestbook", "examples/technologies", "examples/deployment"];
+    for template in
+        [&examples[..], &["tests/report/plans.yaml", "tests/report/small.yaml"]].concat()
+    {
+        let template = Path::new(env!("CARGO_MANIFEST_DIR")).join(template);
+        let template = template.to_str().unwrap();
+        let page = dir.path().join("page.html");
+        std::fs::write(&page, report(&[template])).unwrap();
+        let page = page.to_str().unwrap();
+        node(&[&script, "random", env!("CARGO_BIN_EXE_cuvee"), "60", template, page]);
+    }
+}
+
 /// A pipeline of many stages, every other of which is optional.
 fn large_template() -> String {
     let stage = |at: usize| {
@@ -285,5 +319,6 @@ fn it_works_in_a_browser() {
         &fixed_page,
         &large_page,
         &page("prod.html", &[SHOP, "--preset", "prod"]),
+        &page("plans.html", &[&format!("{SCRIPTS}/plans.yaml")]),
     ]);
 }

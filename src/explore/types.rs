@@ -1,6 +1,7 @@
 //! The types of a template, as they are shown.
 
 use crate::text::diagnostic::Diagnostics;
+use crate::text::source::Span;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::choice::Choice;
@@ -43,7 +44,20 @@ pub(crate) fn linked<'l>(
     choice: &Choice,
     mode: InputMode,
 ) -> Result<Types<'l>, Diagnostics> {
-    let (documents, links) = documents(loaded, choice, mode)?;
+    linked_of(loaded, choice, mode, &|_| true)
+}
+
+/// Those of the imports that are asked for, by their places.
+///
+/// # Errors
+/// As [`linked`].
+pub(crate) fn linked_of<'l>(
+    loaded: &'l Loaded,
+    choice: &Choice,
+    mode: InputMode,
+    is_asked_for: &dyn Fn(Span) -> bool,
+) -> Result<Types<'l>, Diagnostics> {
+    let (documents, links) = documents(loaded, choice, mode, is_asked_for)?;
     let all = choice.beside_profiles(&documents, loaded.sources());
     Ok(Types::linked(all, &links, &VARIABILITY_GROUPS))
 }

@@ -700,10 +700,8 @@ function resolved(preset) {
  * known here.
  */
 function composed(isPresent, value) {
-  const { values, ands, later, whys, pieces } = data.writing;
-  const truth = [true, ...data.elements.map((_, element) => isPresent(element)), ...values.map(([input, text]) => value(input) === text)];
-  const holds = (number) => truth[Math.abs(number)] === number > 0;
-  for (const all of ands) truth.push(all.every(holds));
+  const { later, whys, pieces } = data.writing;
+  const holds = conditions(data.writing, data.elements.length, isPresent, value);
   const text = [];
   let unknown = null;
   // `around` is the list or map that a piece is a part of: whether anything of it is there yet.
@@ -1183,10 +1181,9 @@ function viewNote() {
 /** Beyond this, nobody reads them side by side. */
 const STEPS = 400;
 
-/** What a plan says where a step runs nothing of its own. */
-const [ORCHESTRATED, IDLE] = ['by the orchestrator', 'nothing to run'];
-
 const told = (at) => data.plans.words[at];
+/** A plan of the data with its words. */
+const spoken = (plan) => plan && { head: plan.head, changes: plan.changes.map((change) => change.map(told)), steps: plan.steps.map(([wave, ...rest]) => [wave, ...rest.map(told)]) };
 const arrows = (text) => text.replaceAll('->', '→');
 const planCommand = (...more) => [...data.command.map((word, at) => (at === 1 ? 'plan' : word)), ...more].map(quoted).join(' ');
 
@@ -1197,14 +1194,26 @@ function planned() {
   const flag = (name, preset) => (presets[preset]?.id == null ? [] : [name, presets[preset].id]);
   if (mode === 'compare' && (first < 0 || second < 0)) return { note: 'What has to be done is shown between two presets.' };
   if (mode === 'compare' && first === second) return { note: 'Nothing has to be done: both are the same.' };
-  if (mode === 'compare') return { plan: adapt[first]?.[second], of: `from ${nameOf(first)} to ${nameOf(second)}`, command: planCommand(...flag('--from', first), ...flag('--to', second)) };
-  if (mode === 'preset') return { plan: deploy[first], of: nameOf(first), command: planCommand(...flag('--preset', first)) };
-  const same = samePreset();
-  return { plan: deploy[same], of: 'your configuration', command: planCommand(...namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`])) };
+  if (mode === 'compare') return { plan: spoken(adapt[first]?.[second]), of: `from ${nameOf(first)} to ${nameOf(second)}`, command: planCommand(...flag('--from', first), ...flag('--to', second)) };
+  if (mode === 'preset') return { plan: spoken(deploy[first]), of: nameOf(first), command: planCommand(...flag('--preset', first)) };
+  const own = ownPlan();
+  const plan = own.plan ?? spoken(deploy[samePreset()]);
+  return { plan, why: own.why, of: 'your configuration', command: planCommand(...namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`])) };
+}
+
+/** The plan of what the command resolves, or why the page does not have it. */
+function ownPlan() {
+  const complete = completion();
+  if (complete === null || !data.plans.parts) return { why: data.plans.apart };
+  const unnamed = named().find(([input, one]) => valueOf(input, one) == null);
+  if (unnamed) return { why: `no value of ${data.inputs[unnamed[0]].name} is known that fits` };
+  const model = choices.search(choices.literals(complete));
+  if (!model) return {};
+  return deployment(data.plans.parts, data.plans.words, conditions(data.writing, data.elements.length, (element) => holds(model, data.elements[element].literal), givenValue()));
 }
 
 function renderPlan() {
-  const { plan, of, note, command } = planned();
+  const { plan, why, of, note, command } = planned();
   byId('plan-title').textContent = of ? `Plan of ${of}`.replace('of from', 'from') : 'Plan';
   byId('plan-head').textContent = plan?.head ?? '';
   fill(byId('plan-changes'), plan ? changeParts(plan) : []);
@@ -1212,7 +1221,7 @@ function renderPlan() {
   byId('plan-lanes').hidden = !(plan?.steps.length > 0);
   const more = (plan?.steps.length ?? 0) - STEPS;
   const unread = more > 0 ? `${count(more, 'more step')}: the command prints them all.` : 'What can be done at the same time stands in one column, what runs in one place in one row.';
-  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : 'This plan is not in the page: the command prints it.');
+  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : `This plan is not in the page${why ? `, because ${why}` : ''}: the command prints it.`);
   byId('plan-command').textContent = command ?? '';
   byId('plan-command').hidden = command == null;
 }
@@ -1220,14 +1229,14 @@ function renderPlan() {
 /** How elements change, and why, those that change alike together. */
 function changeParts({ changes }) {
   const looks = { added: 'added', removed: 'removed' };
-  const item = ([element, , why]) => make('li', {}, code(told(element)), told(why) !== '' && make('span', { class: 'hint' }, ` ${arrows(told(why))}`));
-  const part = ([how, list]) => make('details', { class: 'alike', open: list.length <= 8 }, make('summary', {}, make('span', { class: `badge ${looks[told(how)] ?? 'open'}` }, told(how)), ` ${count(list.length, 'element')}`), make('ul', { class: 'plain-list' }, list.map(item)));
+  const item = ([element, , why]) => make('li', {}, code(element), why !== '' && make('span', { class: 'hint' }, ` ${arrows(why)}`));
+  const part = ([how, list]) => make('details', { class: 'alike', open: list.length <= 8 }, make('summary', {}, make('span', { class: `badge ${looks[how] ?? 'open'}` }, how), ` ${count(list.length, 'element')}`), make('ul', { class: 'plain-list' }, list.map(item)));
   return [...grouped(changes, ([, how]) => how)].map(part);
 }
 
 /** Rounds from left to right, a lane for each place where something runs. */
 function lanes(steps) {
-  const lane = ([, , , implementation, place]) => told(place) || (told(implementation) === ORCHESTRATED ? 'the orchestrator' : 'nothing runs');
+  const lane = ([, , , implementation, place]) => place || (implementation === ORCHESTRATED ? 'the orchestrator' : 'nothing runs');
   const places = [...new Set(steps.map(lane))];
   const waves = [...new Set(steps.map(([wave]) => wave))];
   const cells = grouped(steps, (step) => `${lane(step)} ${step[0]}`);
@@ -1237,8 +1246,7 @@ function lanes(steps) {
   return make('table', { class: 'lanes' }, make('caption', { class: 'unseen' }, 'What is done in which round, and where'), head, make('tbody', {}, places.map(row)));
 }
 
-function stepCard([wave, ...words]) {
-  const [element, operation, implementation, place, after] = words.map(told);
+function stepCard([wave, element, operation, implementation, place, after]) {
   return make(
     'div',
     { class: 'step', 'data-step': [wave, element, operation, implementation, place, after].join('\n') },

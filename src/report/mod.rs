@@ -5,12 +5,16 @@
 //! that every answer is exact. Where a template has no such clauses, because an input cannot stay
 //! open, the page says so and has none.
 
+mod facts;
+mod parts;
 mod plans;
 mod template;
 mod texts;
+mod ways;
 mod writing;
 
-use self::plans::{Plans, PresetVariant};
+use self::parts::PlanParts;
+use self::plans::{PlanWords, Plans, PresetVariant};
 use self::template::{ElementReport, TemplateReport};
 use self::texts::Texts;
 use self::writing::Writing;
@@ -39,8 +43,12 @@ use std::sync::Mutex;
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
-const SCRIPTS: [&str; 3] =
-    [include_str!("solver.js"), include_str!("choices.js"), include_str!("app.js")];
+const SCRIPTS: [&str; 4] = [
+    include_str!("solver.js"),
+    include_str!("choices.js"),
+    include_str!("planning.js"),
+    include_str!("app.js"),
+];
 
 /// What the page knows; everything that it shows is made of it.
 #[derive(Clone, Debug, Serialize)]
@@ -142,8 +150,9 @@ pub(crate) fn report(
     let outline = Outline::of(&prepared.graph, prepared.sources());
     let svg =
         || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
-    let (svg, configured) = both(svg, || Configured::of(&prepared, &currents));
-    let Configured { configuration, inputs, inexact, writing } = configured?;
+    let mut words = PlanWords::default();
+    let (svg, configured) = both(svg, || Configured::of(&prepared, choice, &currents, &mut words));
+    let Configured { configuration, inputs, inexact, writing, parts } = configured?;
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
     let preset = |column: &matrix::Column| match &column.preset {
@@ -151,7 +160,7 @@ pub(crate) fn report(
         None => choice.clone(),
     };
     let choices: Vec<_> = matrix.columns.iter().map(preset).collect();
-    let plans = Plans::of(interpreted.loaded, &choices, &variants);
+    let plans = Plans::of(interpreted.loaded, &choices, &variants, (words, parts));
     let presets = columns(&matrix, written, configuration.as_ref());
     let resolved = untold(&presets, texts, writing.as_ref(), &inputs);
     Ok(page(&Data {
@@ -194,10 +203,17 @@ struct Configured {
     inexact: Option<String>,
     /// What every choice resolves to.
     writing: Option<Writing>,
+    /// What all plans consist of, or why that is not here.
+    parts: Option<Result<PlanParts, String>>,
 }
 
 impl Configured {
-    fn of(prepared: &Prepared<'_>, currents: &[Option<Currents>]) -> Result<Self, Diagnostics> {
+    fn of(
+        prepared: &Prepared<'_>,
+        choice: &Choice,
+        currents: &[Option<Currents>],
+        words: &mut PlanWords,
+    ) -> Result<Self, Diagnostics> {
         let mut space = match Space::of(prepared, true) {
             Ok(space) => space,
             Err(errors) => {
@@ -213,8 +229,15 @@ impl Configured {
         };
         let configuration = space.configuration(currents);
         let inputs = configurable(&configuration, space.inputs_apart()?);
-        let writing = Writing::of(prepared, &configuration.inputs, currents);
-        Ok(Self { configuration: Some(configuration), inputs, inexact: None, writing })
+        let open = writing::open_document(prepared, &configuration.inputs, currents);
+        let (writing, parts) = open
+            .and_then(|mut open| {
+                let parts = PlanParts::of(prepared, choice, &mut open, words);
+                let (writing, numbers) = Writing::of(prepared, &open, &configuration.inputs)?;
+                Some((writing, parts.map(|parts| parts.numbered(&numbers))))
+            })
+            .unzip();
+        Ok(Self { configuration: Some(configuration), inputs, inexact: None, writing, parts })
     }
 }
 

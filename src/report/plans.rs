@@ -1,5 +1,6 @@
 //! The plans that the page shows: what deploys each preset, and what makes one of another.
 
+use super::parts::PlanParts;
 use crate::draw::plan::{ToldPlan, ToldStep, told};
 use crate::explore::types;
 use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
@@ -55,6 +56,10 @@ pub(super) struct Plans {
     deploy: Vec<Option<PagePlan>>,
     /// For each preset what makes each other of it; empty where there are too many.
     adapt: Vec<Vec<Option<PagePlan>>>,
+    /// What that of everything else consists of.
+    parts: Option<PlanParts>,
+    /// Why there are no parts.
+    apart: Option<String>,
     #[serde(skip)]
     steps: usize,
 }
@@ -62,7 +67,7 @@ pub(super) struct Plans {
 /// Words, and where each is.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-struct PlanWords {
+pub(super) struct PlanWords {
     words: Vec<String>,
     #[serde(skip)]
     known: FxHashMap<String, usize>,
@@ -84,13 +89,19 @@ impl Plans {
         loaded: &Loaded,
         choices: &[Choice],
         variants: &[Option<PresetVariant>],
+        (words, parts): (PlanWords, Option<Result<PlanParts, String>>),
     ) -> Self {
+        let (parts, apart) = match parts {
+            Some(Ok(parts)) => (Some(parts), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
         let presets = variants.iter().zip(choices).map(|(variant, choice)| {
             let types = types::linked(loaded, choice, InputMode::Closed);
             variant.as_ref().map(|variant| variant.typed(types))
         });
         let presets: Vec<_> = presets.collect();
-        let mut plans = Self::default();
+        let mut plans = Self { words, parts, apart, ..Self::default() };
         for preset in &presets {
             let plan = plans.page(preset.as_ref().map(deploying));
             plans.deploy.push(plan);
@@ -138,7 +149,7 @@ impl PagePlan {
 }
 
 impl PlanWords {
-    fn position(&mut self, word: &str) -> usize {
+    pub(super) fn position(&mut self, word: &str) -> usize {
         if let Some(&at) = self.known.get(word) {
             return at;
         }

@@ -62,17 +62,26 @@ impl Serialize for TextPiece {
     }
 }
 
+/// The document of all variants; nothing where there are too many ways to write it.
+pub(super) fn open_document<'p>(
+    prepared: &Prepared<'p>,
+    inputs: &[Configurable],
+    currents: &[Option<Currents>],
+) -> Option<OpenDocument<'p>> {
+    let Prepared { graph, types, inputs: declared, .. } = prepared;
+    // What the clock says when the page is made is not what it says to the command.
+    let evaluator = Evaluator::new(graph, types, declared, None);
+    emit_open(evaluator, known_values(prepared, inputs, currents))
+}
+
 impl Writing {
-    /// Nothing where the page cannot have it.
+    /// With the numbers of all conditions of the document; nothing where the page cannot have it.
     pub(super) fn of(
         prepared: &Prepared<'_>,
+        open: &OpenDocument<'_>,
         inputs: &[Configurable],
-        currents: &[Option<Currents>],
-    ) -> Option<Self> {
-        let Prepared { graph, types, inputs: declared, .. } = prepared;
-        // What the clock says when the page is made is not what it says to the command.
-        let evaluator = Evaluator::new(graph, types, declared, None);
-        let open = emit_open(evaluator, known_values(prepared, inputs, currents))?;
+    ) -> Option<(Self, Vec<i64>)> {
+        let Prepared { graph, inputs: declared, .. } = prepared;
         let text = write_open(&open.document)?;
         let own = graph.template.root.document().text().len();
         if text.text.len() > 2 * own + ADDED {
@@ -92,10 +101,11 @@ impl Writing {
         let later = later.collect();
         let whys = whys.into_iter().collect();
         let elements = graph.elements.len();
-        let mut conditions = ConditionNumbers::new(&open, elements);
+        let mut conditions = ConditionNumbers::new(open, elements);
         let numbers: Vec<_> = open.conditions.iter().map(|&when| conditions.number(when)).collect();
         let pieces = pieces(&text, &numbers);
-        Some(Self { values, ands: conditions.ands, later, whys, pieces, elements })
+        let writing = Self { values, ands: conditions.ands, later, whys, pieces, elements };
+        Some((writing, numbers))
     }
 
     /// The text where these elements are present and inputs have these values, both by position;

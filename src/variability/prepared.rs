@@ -16,7 +16,7 @@ use crate::sat::formula::Formula;
 use crate::sat::progress::Progress;
 use crate::sat::solve::SolverKind;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::text::source::{FileId, SourceMap};
+use crate::text::source::{FileId, SourceMap, Span};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::load::{Imported, Loaded};
 use crate::tosca::types::TypeHierarchy;
@@ -318,7 +318,8 @@ impl<'p> Prepared<'p> {
 }
 
 /// Library, imports and template, in the order in which their types count, and which of them
-/// imports which. What else is wrong with the template is for resolving to say.
+/// imports which; of the imports of the template only those that are asked for, by their places.
+/// What else is wrong with the template is for resolving to say.
 ///
 /// # Errors
 /// What is wrong with inputs or imports.
@@ -326,13 +327,15 @@ pub(crate) fn documents<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
     mode: InputMode,
+    is_asked_for: &dyn Fn(Span) -> bool,
 ) -> Result<(Vec<&'l Document>, Links), Diagnostics> {
     let root = loaded.whole(loaded.template())?.root();
     let template = template::parse(root, &mut Diagnostics::default())?;
     let inputs = assigned(loaded, &template, choice, mode, &mut Diagnostics::default());
     let (wanted, _) = decided_by_inputs(&template, &inputs, choice.clock.as_ref());
     let mut diagnostics = Diagnostics::default();
-    let wanted = wanted.iter().map(|import| import.definition);
+    let wanted = wanted.iter().filter(|import| is_asked_for(import.declared.span()));
+    let wanted = wanted.map(|import| import.definition);
     let Imported { files: imported, links } = loaded.import(wanted, false, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);

@@ -1,6 +1,6 @@
-// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE PROD-PAGE. Everything that the page says is held
+// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE PROD-PAGE PLANS-PAGE. Everything that the page says is held
 // against what the command line says. FIXED-PAGE is of a template without open inputs, LARGE-PAGE of one whose drawing cannot be read as a
-// whole, PROD-PAGE of the shop with its preset `prod`.
+// whole, PROD-PAGE of the shop with its preset `prod`, PLANS-PAGE of one that has variants without a plan.
 //
 // Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
 
@@ -9,7 +9,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage] = process.argv.slice(2);
+const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage, plansPage] = process.argv.slice(2);
 const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -65,6 +65,7 @@ async function resolvesWhatIsShown(opened) {
   assert.deepEqual(absent.filter((id) => found.includes(id)), [], line);
   if (open.length === 0) assert.deepEqual(found, present, line);
   await holdsWhatItSays(opened, line);
+  await plansWhatItSays(opened);
   assert.ok(present.length + absent.length + open.length > 0, line);
 }
 
@@ -80,6 +81,18 @@ async function holdsWhatItSays(opened, line) {
   assert.equal(note, '', line);
   const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
   assert.equal(await saved(opened, save), said, line);
+}
+
+/** The plan of what is shown, and what is said of it, is what the command writes that stands below. */
+async function plansWhatItSays(opened) {
+  const line = await opened.locator('#plan-command').innerText();
+  assert.match(line, /^cuvee plan /);
+  const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
+  const lines = said.split('\n').filter((line) => /^ *\d+  /.test(line)).map((line) => line.trim().replace(/\s+/g, ' '));
+  assert.deepEqual((await steps(opened)).sort(), lines.sort(), line);
+  const head = await opened.locator('#plan-head').innerText();
+  assert.ok(head !== '' && said.startsWith(`${head}\n`), line);
+  return said;
 }
 
 /** The text of the file that a button saves. */
@@ -568,27 +581,18 @@ const steps = (opened) =>
 /** What is planned for presets, and between them, is what the command says that stands below. */
 async function plans() {
   const { opened, finish } = await open();
-  const isWhatTheCommandSays = async () => {
-    const line = await opened.locator('#plan-command').innerText();
-    assert.match(line, /^cuvee plan /);
-    const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
-    const lines = said.split('\n').filter((line) => /^ *\d+  /.test(line)).map((line) => line.trim().replace(/\s+/g, ' '));
-    assert.ok(lines.length > 5, said);
-    assert.deepEqual((await steps(opened)).sort(), lines.sort(), line);
-    assert.ok(said.startsWith(await opened.locator('#plan-head').innerText()), line);
-    return said;
-  };
-  await isWhatTheCommandSays();
+  await plansWhatItSays(opened);
   await opened.locator('[data-mode=preset]').click();
   for (const preset of ['dev', 'prod', 'edge']) {
     await opened.locator('#view-first').selectOption({ label: preset });
-    await isWhatTheCommandSays();
+    await plansWhatItSays(opened);
+    assert.ok((await steps(opened)).length > 5, preset);
   }
   await opened.locator('[data-mode=compare]').click();
   for (const [from, to] of [['dev', 'prod'], ['prod', 'edge'], ['prod', 'defaults']]) {
     await opened.locator('#view-first').selectOption({ label: from });
     await opened.locator('#view-second').selectOption({ label: to });
-    const said = await isWhatTheCommandSays();
+    const said = await plansWhatItSays(opened);
     await opened.evaluate(() => document.querySelectorAll('#plan-changes details').forEach((part) => (part.open = true)));
     const changed = await opened.locator('#plan-changes li').allInnerTexts();
     const lines = said.split('\n').filter((line) => /^\S+\.\S+  /.test(line));
@@ -596,10 +600,23 @@ async function plans() {
   }
   await opened.locator('[data-mode=mine]').click();
   await press(opened, 'stack', 'box');
-  assert.match(await opened.locator('#plan-note').innerText(), /not in the page: the command prints it/);
   assert.match(await opened.locator('#plan-command').innerText(), /^cuvee plan .* -i stack=box/);
-  assert.equal(await opened.locator('#plan-lanes .step').count(), 0);
+  await plansWhatItSays(opened);
+  assert.ok((await steps(opened)).length > 5);
   await finish();
+  // Where there is none, the page says why, and the command fails.
+  const other = await open({}, plansPage);
+  await press(other.opened, 'kind', 'quick');
+  for (const [input, why] of [['second', /wait for each other/], ['mounted', /while the orchestrator brings a node/]]) {
+    await press(other.opened, input, 'true');
+    assert.match(await other.opened.locator('#plan-note').innerText(), why);
+    const line = await other.opened.locator('#plan-command').innerText();
+    assert.equal(spawnSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee]).status, 1, line);
+    assert.deepEqual(await steps(other.opened), []);
+    await press(other.opened, input, 'open');
+    await plansWhatItSays(other.opened);
+  }
+  await other.finish();
 }
 
 async function fitsEveryScreen() {

@@ -1,6 +1,8 @@
 //! A plan for people: a line a step, in the order of the rounds.
 
-use super::words::{SENSITIVE, counted, element, host, implementation, operation, state_after};
+use super::words::{
+    SENSITIVE, counted, element, host, implementation, operation, settled, state_after,
+};
 use crate::orchestrate::plan::{
     ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
 };
@@ -155,26 +157,37 @@ pub(crate) fn told(plan: &Plan) -> ToldPlan<'_> {
     let shown = |id: &PlanStepIndex| plan.step(*id).is_shown && !plan.step(*id).is_handler;
     let mut steps: Vec<_> = plan.step_ids().filter(shown).collect();
     steps.sort_by_key(|&id| (plan.step(id).wave.max(1), id));
-    let step = |id: PlanStepIndex| {
-        let row = row(plan, id);
-        let implementation = match row.middle {
-            Middle::Run { implementation, .. } => implementation,
-            Middle::Said(said) => said,
-        };
-        ToldStep {
-            wave: plan.step(id).wave.max(1),
-            element: row.element,
-            operation: row.operation,
-            implementation,
-            host: host(plan, plan.step(id).host).unwrap_or_default(),
-            state: row.state,
-        }
-    };
     ToldPlan {
         head: head(plan),
         changes: told_changes(plan, false),
-        steps: steps.into_iter().map(step).collect(),
+        steps: steps.into_iter().map(|id| told_step(plan, id)).collect(),
     }
+}
+
+fn told_step(plan: &Plan, id: PlanStepIndex) -> ToldStep<'_> {
+    let row = row(plan, id);
+    let implementation = match row.middle {
+        Middle::Run { implementation, .. } => implementation,
+        Middle::Said(said) => said,
+    };
+    ToldStep {
+        wave: plan.step(id).wave.max(1),
+        element: row.element,
+        operation: row.operation,
+        implementation,
+        host: host(plan, plan.step(id).host).unwrap_or_default(),
+        state: row.state,
+    }
+}
+
+/// All steps of a plan that is put together elsewhere, each with the state that it leads to itself,
+/// if it does.
+pub(crate) fn told_apart(plan: &Plan) -> Vec<ToldStep<'_>> {
+    let step = |id| {
+        let state = settled(plan, plan.step(id).work).unwrap_or_default();
+        ToldStep { state, ..told_step(plan, id) }
+    };
+    plan.step_ids().map(step).collect()
 }
 
 /// Each element that changes, how, and why.

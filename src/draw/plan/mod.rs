@@ -15,7 +15,7 @@ mod yaml;
 
 pub use bpmn::bpmn;
 pub use dot::dot;
-pub(crate) use human::{ToldPlan, ToldStep, told};
+pub(crate) use human::{ToldPlan, ToldStep, told, told_apart};
 pub use human::{human, workflows};
 pub use json::PlanDocument;
 pub use make::make;

@@ -61,8 +61,12 @@ pub(super) fn state_after(plan: &Plan, id: PlanStepIndex) -> Option<&str> {
             rest.first().filter(|_| plan.after(next) == [id])?
         }
     };
-    let is_reached = following.element == step.element && !is_begun(following.work);
-    is_reached.then(|| reached(plan, following.work))?
+    (following.element == step.element).then(|| settled(plan, following.work))?
+}
+
+/// The state that is reached with this, and stays.
+pub(super) fn settled(plan: &Plan, work: StepWork) -> Option<&str> {
+    reached(plan, work).filter(|_| !is_begun(work))
 }
 
 /// The state that is reached with this.

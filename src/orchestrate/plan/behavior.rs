@@ -468,6 +468,21 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         })
     }
 
+    /// The types of a node, the nearest first.
+    pub(super) fn node_types(&self, node: NodeIndex) -> Vec<&'a str> {
+        self.type_names(self.node_type(node))
+    }
+
+    /// The types of a relation, the nearest first.
+    pub(super) fn relation_types(&self, relation: RelationIndex) -> Vec<&'a str> {
+        self.type_names(self.relationship_type(relation))
+    }
+
+    fn type_names(&self, of_type: Option<&TypeBehavior<'a>>) -> Vec<&'a str> {
+        let chain = of_type.into_iter().flat_map(|of_type| self.types.chain(of_type.id));
+        chain.map(|id| self.types.definition(id).name).collect()
+    }
+
     fn type_of(&self, family: Family, name: Option<&Spanned<String>>) -> Option<TypeId> {
         type_named(self.types, family, name?)
     }

@@ -95,7 +95,7 @@ fn alone<'s, 't, 'a, E: Copy>(
 }
 
 /// A side on which every node goes the whole way.
-fn whole<'s, 't, 'a, E: Copy>(
+pub(super) fn whole<'s, 't, 'a, E: Copy>(
     behaviors: &'s Behaviors<'t, 'a>,
     order: &OrderOptions,
     builder: &mut PlanBuilder,

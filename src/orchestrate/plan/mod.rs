@@ -12,6 +12,7 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
+mod apart;
 mod behavior;
 mod build;
 mod compare;
@@ -36,6 +37,7 @@ mod trigger;
 mod update;
 mod weave;
 
+pub(crate) use apart::{Deployment, deployment};
 pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
@@ -46,6 +48,7 @@ pub use model::{
 pub(crate) use observed::Observed;
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};
+pub(crate) use weave::{CallPlace, Unhosted};
 
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::value::Value;

@@ -69,6 +69,12 @@ impl ScenePieces {
         if pieces.order.len() < pieces.all.len() { Err(cycles(scene)) } else { Ok(pieces) }
     }
 
+    /// The same pieces in the order of the topology, none of which comes after another one.
+    pub(super) fn apart(scene: &Scene<'_, '_, '_, '_>) -> Self {
+        let all = all(scene);
+        Self { order: (0..all.len()).collect(), before: vec![Vec::new(); all.len()], all }
+    }
+
     /// Lets relations go after others of their name have come: better so, but not where it would
     /// close a cycle.
     fn exchange(&mut self, exchange: &Exchange) {
@@ -186,12 +192,8 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
     fn going(&mut self) {
         let Some(side) = &self.scene.down else { return };
         let topology = side.behaviors.topology;
-        for relation in topology.relation_ids() {
-            let (source, target) = ends(topology, relation);
-            let Some(target) = target else { continue };
-            if !side.is_ignored[relation.index()] && side.behaviors.is_ordering(relation) {
-                self.after(Piece::Down(target), Piece::Down(source), false);
-            }
+        for (_, source, target) in ordering(side.behaviors, &side.is_ignored) {
+            self.after(Piece::Down(target), Piece::Down(source), false);
         }
         for &relation in &side.wires {
             let (source, target) = ends(topology, relation);
@@ -206,15 +208,11 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
     fn coming(&mut self) {
         let Some(side) = &self.scene.up else { return };
         let topology = side.behaviors.topology;
-        for relation in topology.relation_ids() {
-            let (source, target) = ends(topology, relation);
-            let Some(target) = target else { continue };
-            if !side.is_ignored[relation.index()] && side.behaviors.is_ordering(relation) {
-                let is_late = self.scene.is_relaxed
-                    && side.behaviors.is_connection(relation)
-                    && side.behaviors.delegation(source).is_none();
-                self.after(Piece::Up(source), Piece::Up(target), is_late);
-            }
+        for (relation, source, target) in ordering(side.behaviors, &side.is_ignored) {
+            let is_late = self.scene.is_relaxed
+                && side.behaviors.is_connection(relation)
+                && side.behaviors.delegation(source).is_none();
+            self.after(Piece::Up(source), Piece::Up(target), is_late);
         }
         for &relation in &side.wires {
             let (source, target) = ends(topology, relation);
@@ -254,6 +252,19 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
     }
 }
 
+/// The relations by which a target comes before its source, each with both.
+pub(super) fn ordering(
+    behaviors: &Behaviors<'_, '_>,
+    is_ignored: &[bool],
+) -> impl Iterator<Item = (RelationIndex, NodeIndex, NodeIndex)> {
+    let topology = behaviors.topology;
+    topology.relation_ids().filter_map(move |relation| {
+        let (source, target) = ends(topology, relation);
+        let is_ordering = !is_ignored[relation.index()] && behaviors.is_ordering(relation);
+        Some((relation, source, target.filter(|_| is_ordering)?))
+    })
+}
+
 fn ends(topology: &Topology, relation: RelationIndex) -> (NodeIndex, Option<NodeIndex>) {
     let relation = topology.relation(relation);
     (relation.source, relation.target)
@@ -272,13 +283,8 @@ fn cycles(scene: &Scene<'_, '_, '_, '_>) -> Diagnostics {
 fn cycles_of(behaviors: &Behaviors<'_, '_>, is_ignored: &[bool]) -> Diagnostics {
     let topology = behaviors.topology;
     let mut edges = vec![Vec::new(); topology.nodes.len()];
-    for relation in topology.relation_ids() {
-        if let (source, Some(target)) = ends(topology, relation)
-            && !is_ignored[relation.index()]
-            && behaviors.is_ordering(relation)
-        {
-            edges[source.index()].push((target.index(), relation));
-        }
+    for (relation, source, target) in ordering(behaviors, is_ignored) {
+        edges[source.index()].push((target.index(), relation));
     }
     let mut found = Diagnostics::default();
     for cycle in shortest_cycles(&edges) {

@@ -14,7 +14,7 @@ use super::model::{
 use super::observed::Observed;
 use super::order::{Piece, ScenePieces};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::topology::{NodeIndex, RelationIndex};
+use crate::topology::{NodeIndex, RelationIndex, TopologyRelation};
 use crate::tosca::LifecycleOperation as Operation;
 use crate::tosca::NodeState as State;
 use std::rc::Rc;
@@ -82,23 +82,17 @@ pub(super) fn weave(
 ) -> Result<Vec<PlanStepIndex>, Diagnostics> {
     let pieces = ScenePieces::of(scene)?;
     let first = builder.next();
-    let mut weaver = Weaver {
-        scene,
-        pieces: &pieces,
-        builder,
-        behind,
-        ends: vec![(0, 0); pieces.all.len()],
-        ends_of_all: Vec::new(),
-        current: CurrentPiece::default(),
-        diagnostics: Diagnostics::default(),
-    };
-    for &piece in &pieces.order {
-        weaver.piece(piece);
-    }
-    match weaver.diagnostics.has_errors() {
-        true => Err(weaver.diagnostics),
+    let diagnostics = Weaver::weave(scene, &pieces, builder, behind);
+    match diagnostics.has_errors() {
+        true => Err(diagnostics),
         false => Ok(builder.plan.last_since(first)),
     }
+}
+
+/// Makes the steps of each piece of a scene as if there were no others; what cannot be done is left
+/// for whoever asks to find.
+pub(super) fn weave_apart(scene: &Scene<'_, '_, '_, '_>, builder: &mut PlanBuilder) {
+    Weaver::weave(scene, &ScenePieces::apart(scene), builder, &[]);
 }
 
 /// The piece whose steps are made.
@@ -139,7 +133,28 @@ pub(super) const REMOVE: Both = [Operation::RemoveTarget, Operation::RemoveSourc
 /// What happens to relations that order nothing.
 const WHOLE: [Operation; 6] = [BEFORE[0], BEFORE[1], BEHIND[0], BEHIND[1], ADD[0], ADD[1]];
 
-impl Weaver<'_, '_, '_, '_, '_> {
+impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
+    /// Makes the steps of all pieces in their order; what cannot be done is given back.
+    fn weave(
+        scene: &'w Scene<'s, 't, 'a, 'b>,
+        pieces: &'w ScenePieces,
+        builder: &'w mut PlanBuilder,
+        behind: &'w [PlanStepIndex],
+    ) -> Diagnostics {
+        let mut weaver = Self {
+            scene,
+            pieces,
+            builder,
+            behind,
+            ends: vec![(0, 0); pieces.all.len()],
+            ends_of_all: Vec::new(),
+            current: CurrentPiece::default(),
+            diagnostics: Diagnostics::default(),
+        };
+        pieces.order.iter().for_each(|&piece| weaver.piece(piece));
+        weaver.diagnostics
+    }
+
     fn piece(&mut self, index: usize) {
         let piece = self.pieces.all[index];
         let waits = self.waits(index, false);
@@ -212,10 +227,8 @@ impl Weaver<'_, '_, '_, '_, '_> {
         extent: Up,
         delegation: Delegation,
     ) -> PlanStepIndex {
-        for operations in [BEFORE, BEHIND] {
-            for (_, _, call) in side.ends(node, operations) {
-                self.diagnostics.push(delegated_lifecycle(side, node, &call, delegation));
-            }
+        for (_, call) in side.between(node) {
+            self.diagnostics.push(delegated_lifecycle(side, node, &call, delegation));
         }
         let is_update = matches!(extent, Up::Update | Up::Configure | Up::Start);
         self.then(if is_update { StepWork::Update } else { StepWork::Deploy });
@@ -536,15 +549,23 @@ impl<E> SceneSide<'_, '_, '_, E> {
         calls
     }
 
+    /// What a relation runs where it comes.
+    pub(super) fn coming(&self, relation: RelationIndex) -> Vec<Rc<PlanCall>> {
+        self.calls(relation, WHOLE.into_iter()).map(|(_, call)| call).collect()
+    }
+
+    /// The operations of relations that happen to a node between its states, each with its relation.
+    pub(super) fn between(
+        &self,
+        node: NodeIndex,
+    ) -> impl Iterator<Item = (RelationIndex, Rc<PlanCall>)> {
+        let calls = [BEFORE, BEHIND].into_iter().flat_map(move |both| self.ends(node, both));
+        calls.map(|(relation, _, call)| (relation, call))
+    }
+
     /// Statement H1, for operations of nodes.
     pub(super) fn node_host(&self, node: NodeIndex, said: Option<&str>) -> StepHost {
-        let end = self.behaviors.host(node);
-        match (said, end) {
-            (Some("ORCHESTRATOR"), _) => StepHost::Orchestrator,
-            (Some("SELF"), None) => StepHost::Element(self.nodes[node.index()].0),
-            (_, Some(host)) => StepHost::Element(self.nodes[host.index()].0),
-            (_, None) => StepHost::Orchestrator,
-        }
+        self.host_at(CallPlace::of_node(node, said))
     }
 
     /// Statement H1, for operations of relations.
@@ -555,19 +576,65 @@ impl<E> SceneSide<'_, '_, '_, E> {
         said: Option<&str>,
     ) -> StepHost {
         let relation = self.behaviors.topology.relation(relation);
+        self.host_at(CallPlace::of_relation(relation, operation, said))
+    }
+
+    fn host_at(&self, place: CallPlace) -> StepHost {
+        let CallPlace::HostOf(node, unhosted) = place else { return StepHost::Orchestrator };
+        let is_itself = || match unhosted {
+            Unhosted::Orchestrator => false,
+            Unhosted::Machine => self.behaviors.is_compute(node),
+            Unhosted::Itself => true,
+        };
+        match self.behaviors.host(node).or_else(|| is_itself().then_some(node)) {
+            Some(host) => StepHost::Element(self.nodes[host.index()].0),
+            None => StepHost::Orchestrator,
+        }
+    }
+}
+
+/// Where a call runs, whatever hosts what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallPlace {
+    Orchestrator,
+    /// On the host of a node; where nothing hosts that, on this.
+    HostOf(NodeIndex, Unhosted),
+}
+
+/// Where what belongs on the host of a node runs that nothing hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unhosted {
+    Orchestrator,
+    /// On the node where that is a machine, else on the orchestrator.
+    Machine,
+    /// On the node.
+    Itself,
+}
+
+impl CallPlace {
+    /// Statement H1, for operations of nodes.
+    pub(super) fn of_node(node: NodeIndex, said: Option<&str>) -> Self {
+        match said {
+            Some("ORCHESTRATOR") => Self::Orchestrator,
+            Some("SELF") => Self::HostOf(node, Unhosted::Itself),
+            _ => Self::HostOf(node, Unhosted::Orchestrator),
+        }
+    }
+
+    /// Statement H1, for operations of relations.
+    pub(super) fn of_relation(
+        relation: &TopologyRelation,
+        operation: Operation,
+        said: Option<&str>,
+    ) -> Self {
         let end = match said {
-            Some("ORCHESTRATOR") => return StepHost::Orchestrator,
+            Some("ORCHESTRATOR") => None,
             Some("SOURCE") => Some(relation.source),
             Some("TARGET") => relation.target,
             _ if operation.is_at_target() => relation.target,
             _ => Some(relation.source),
         };
-        let Some(end) = end else { return StepHost::Orchestrator };
-        match self.behaviors.host(end) {
-            Some(host) => StepHost::Element(self.nodes[host.index()].0),
-            None if self.behaviors.is_compute(end) => StepHost::Element(self.nodes[end.index()].0),
-            None => StepHost::Orchestrator,
-        }
+        end.map_or(Self::Orchestrator, |end| Self::HostOf(end, Unhosted::Machine))
     }
 }
 

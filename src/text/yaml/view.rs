@@ -65,13 +65,19 @@ impl<'o, 'a> OutNode<'o, 'a> {
         let source = self.item.like().map(Node::items);
         let mut rest = source.into_iter().flatten().enumerate();
         let mut items = Vec::new();
+        let mut last: Option<(Node<'a>, usize)> = None;
         self.item.each_item(|owner, item, Along { lifted, .. }| {
             let place = lifted.or(owner).map_or(self.span, Node::span);
             let is_owner = |(_, item): &(usize, Node<'a>)| {
                 owner.is_some_and(|owner| owner.stands_where(*item))
             };
+            // What stands for the same item as the one before stands where that does.
+            let same = last.filter(|(before, _)| owner.is_some_and(|it| it.stands_where(*before)));
             // What is new has no position of its own: it comes behind what is there.
-            let position = rest.find(is_owner).map_or(items.len(), |(position, _)| position);
+            let position = same.map(|(_, position)| position).unwrap_or_else(|| {
+                rest.find(is_owner).map_or(items.len(), |(position, _)| position)
+            });
+            last = owner.map(|owner| (owner, position));
             items.push((position, Self::new(item, place)));
         });
         items

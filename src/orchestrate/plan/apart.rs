@@ -1,0 +1,128 @@
+//! What deployments consist of where it is open which nodes and relations are there: what each node
+//! does when it comes, with all relations that it may have, and what lets one come before another.
+//!
+//! The rules are those of [`weave`](super::weave) and [`order`](super::order); whoever knows what is
+//! there leaves out the rest and puts the parts in order.
+
+use super::OrderOptions;
+use super::behavior::Behaviors;
+use super::build::PlanBuilder;
+use super::declarative::{Declarative, whole};
+use super::model::{ChangeClass, Plan, PlanCall, PlanStep, StepWork};
+use super::order::ordering;
+use super::weave::{CallPlace, Scene, SceneSide, Up, weave_apart};
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::Types;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// What deployments consist of.
+pub(crate) struct Deployment<'a> {
+    /// What each node does, as if there were no others.
+    pub plan: Plan,
+    /// The steps of that.
+    pub steps: Vec<ApartStep>,
+    /// The nodes of the topology.
+    pub nodes: Vec<ApartNode<'a>>,
+    /// Its relations.
+    pub relations: Vec<ApartRelation<'a>>,
+}
+
+/// A step, whatever else is there.
+pub(crate) struct ApartStep {
+    /// The relation whose operation it is, if it is one.
+    pub relation: Option<RelationIndex>,
+    /// Where a call runs.
+    pub place: Option<CallPlace>,
+}
+
+/// A node, whatever else is there.
+pub(crate) struct ApartNode<'a> {
+    /// Its steps; nothing where it is there already.
+    pub steps: Option<Range<usize>>,
+    /// Whether operations of relations can run on it.
+    pub is_compute: bool,
+    /// The relations that it cannot have, because the orchestrator brings it as a whole.
+    pub impossible: Vec<RelationIndex>,
+    /// Its types, the nearest first.
+    pub types: Vec<&'a str>,
+}
+
+/// A relation, whatever else is there.
+pub(crate) struct ApartRelation<'a> {
+    /// Whether its target comes before its source.
+    pub is_ordering: bool,
+    /// What it runs at its ends.
+    pub calls: Vec<Rc<PlanCall>>,
+    /// Its types, the nearest first.
+    pub types: Vec<&'a str>,
+}
+
+/// What deployments of parts of a topology consist of, in which each relation has an identifier of
+/// its own.
+pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployment<'a> {
+    let behaviors = Behaviors::of(topology, types, FxHashSet::default());
+    // Of waits for others on one host nothing is known yet.
+    let mut builder = PlanBuilder::new(Declarative::Deploy.as_str(), true, true);
+    let order = OrderOptions::default();
+    let side = whole(&behaviors, &order, &mut builder, Up::Whole, ChangeClass::Add);
+    let mut nodes: Vec<_> = topology.node_ids().map(|id| node(&side, id)).collect();
+    let relation = |id| ApartRelation {
+        is_ordering: false,
+        calls: side.coming(id),
+        types: behaviors.relation_types(id),
+    };
+    let mut relations: Vec<_> = topology.relation_ids().map(relation).collect();
+    for (relation, ..) in ordering(&behaviors, &side.is_ignored) {
+        relations[relation.index()].is_ordering = true;
+    }
+    let comes: Vec<_> = side.extents.iter().map(Option::is_some).collect();
+    let scene = Scene { down: None, up: Some(side), is_relaxed: false, removals_first: false };
+    weave_apart(&scene, &mut builder);
+    let plan = builder.plan;
+    let named = topology.relation_ids().map(|id| (topology.relation_identifier(id), id));
+    let named: FxHashMap<_, _> = named.collect();
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    // Each node that comes has a part, in the order of the topology.
+    let coming = topology.node_ids().filter(|id| comes[id.index()]);
+    for (id, part) in coming.zip(&plan.parts) {
+        let range = part.first.index()..part.first.index() + part.steps as usize;
+        steps.extend(plan.steps[range.clone()].iter().map(|step| {
+            let element = step.element.map(|element| plan.element(element));
+            let relation = element.and_then(|element| named.get(&element.identifier)).copied();
+            ApartStep { relation, place: place(topology, &plan, (id, relation), step) }
+        }));
+        nodes[id.index()].steps = Some(range);
+    }
+    Deployment { plan, steps, nodes, relations }
+}
+
+/// A node without its steps.
+fn node<'a>(side: &SceneSide<'_, '_, 'a, Up>, id: NodeIndex) -> ApartNode<'a> {
+    let behaviors = side.behaviors;
+    let is_whole = side.extents[id.index()].is_some() && behaviors.delegation(id).is_some();
+    let between = is_whole.then(|| side.between(id).map(|(relation, _)| relation));
+    ApartNode {
+        steps: None,
+        is_compute: behaviors.is_compute(id),
+        impossible: between.into_iter().flatten().collect(),
+        types: behaviors.node_types(id),
+    }
+}
+
+/// Where a step of a node, or of a relation of it, runs.
+fn place(
+    topology: &Topology,
+    plan: &Plan,
+    (node, relation): (NodeIndex, Option<RelationIndex>),
+    step: &PlanStep,
+) -> Option<CallPlace> {
+    let said = plan.calls[step.call?.index()].host.as_deref();
+    match (relation, step.work) {
+        (Some(relation), StepWork::Operation(operation)) => {
+            Some(CallPlace::of_relation(topology.relation(relation), operation, said))
+        }
+        _ => Some(CallPlace::of_node(node, said)),
+    }
+}

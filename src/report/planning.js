@@ -1,0 +1,158 @@
+/* The plan of what is present, put together of what all plans consist of. What each node does, in which order, and what lets one come before
+   another is in the data; here the parts that are present are put in order. */
+
+/** Whose host a call runs on, where that is none of a node of the template. */
+const [ON_ORCHESTRATOR, ON_OWN_HOST] = [-1, -2];
+
+/** What a plan says where a step runs nothing of its own. */
+const [ORCHESTRATED, IDLE] = ['by the orchestrator', 'nothing to run'];
+
+/** Why the page does not have a plan. */
+const UNPLANNED = {
+  cycle: 'nodes of this variant wait for each other',
+  impossible: 'operations of relations have to run while the orchestrator brings a node',
+  types: 'it has nodes whose types are not imported',
+};
+
+/** For each condition whether it holds, where these elements are present and inputs have these values, both by position. */
+function conditions({ values, ands }, elements, isPresent, value) {
+  const truth = [true];
+  for (let element = 0; element < elements; element++) truth.push(isPresent(element));
+  for (const [input, text] of values) truth.push(value(input) === text);
+  const holds = (number) => truth[Math.abs(number)] === number > 0;
+  for (const all of ands) truth.push(all.every(holds));
+  return holds;
+}
+
+/** A topology as far as plans ask: of each node what it is, and by which relations it leads to others. */
+class PresentParts {
+  constructor({ nodes, relations }, holds) {
+    this.ways = nodes.map(({ when, ways }) => (holds(when) ? ways.find((way) => holds(way.when)) : undefined));
+    this.isLost = nodes.some(({ when }, node) => holds(when) && !this.ways[node]) || this.ways.some((way) => way?.needs && !way.needs.every(holds));
+    /** The positions of relations that are present. */
+    this.relations = new Set();
+    this.targets = this.ways.map(() => []);
+    this.hosted = this.ways.map(() => undefined);
+    this.ways.forEach((way, node) => {
+      for (const at of way?.relations ?? []) {
+        const { when, needs, target, orders, hosts } = relations[at];
+        if (!holds(when)) continue;
+        this.relations.add(at);
+        this.isLost ||= needs !== undefined && !needs.every(holds);
+        if (!this.ways[target]) continue;
+        if (orders && this.comes(node) && this.comes(target)) this.targets[node].push(target);
+        if (hosts) this.hosted[node] ??= target;
+      }
+    });
+  }
+
+  /** Whether something has to be done so that a node is there. */
+  comes(node) {
+    return this.ways[node] !== undefined && this.ways[node].does !== null;
+  }
+
+  /** The end of the chain of hosts of a node; nothing where nothing hosts it, or the chain has no end. */
+  host(node) {
+    const met = new Set();
+    let end = node;
+    for (; this.hosted[end] !== undefined; end = this.hosted[end]) {
+      if (met.has(end)) return undefined;
+      met.add(end);
+    }
+    return end === node ? undefined : end;
+  }
+
+  /** Where a call of a node runs: on a node, or nothing where that is the orchestrator. */
+  place(node, [of, unhosted]) {
+    if (of === ON_ORCHESTRATOR) return undefined;
+    const end = of === ON_OWN_HOST ? node : of;
+    if (!this.ways[end]) return undefined;
+    const isItself = unhosted === 2 || (unhosted === 1 && this.ways[end].machine);
+    return this.host(end) ?? (isItself ? end : undefined);
+  }
+
+  /** The nodes that come, each behind its targets, otherwise in the order of the template; without those that wait for each other. */
+  order() {
+    const coming = [...this.ways.keys()].filter((node) => this.comes(node));
+    const open = this.targets.map((targets) => targets.length);
+    const behind = this.ways.map(() => []);
+    for (const node of coming) for (const target of this.targets[node]) behind[target].push(node);
+    // A heap would be faster only where thousands can come at once.
+    const ready = coming.filter((node) => open[node] === 0).reverse();
+    const insert = (node) => {
+      let [low, high] = [0, ready.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (ready[middle] > node) low = middle + 1;
+        else high = middle;
+      }
+      ready.splice(low, 0, node);
+    };
+    const order = [];
+    while (ready.length > 0) {
+      const node = ready.pop();
+      order.push(node);
+      for (const next of behind[node]) if (--open[next] === 0) insert(next);
+    }
+    return { order, isWhole: order.length === coming.length };
+  }
+}
+
+/** What deploys what is present, as it is told: the round, the element, the operation, what it runs, where, and the state afterwards; or why that is not known. */
+function deployment(parts, words, holds) {
+  const present = new PresentParts(parts, holds);
+  if (present.isLost) return { why: UNPLANNED.types };
+  const { order, isWhole } = present.order();
+  if (!isWhole) return { why: UNPLANNED.cycle };
+  if (present.ways.some((way) => way?.impossible?.some((at) => present.relations.has(at)))) return { why: UNPLANNED.impossible };
+  const steps = [];
+  const started = [];
+  const lastCalls = new Map();
+  const name = (node) => words[parts.nodes[node].name];
+  for (const node of order) {
+    const element = words[parts.nodes[node].element];
+    const stages = parts.works[present.ways[node].does];
+    const end = stages.findLastIndex((stage) => !Array.isArray(stage));
+    const first = steps.length;
+    let round = Math.max(0, ...present.targets[node].map((target) => started[target]));
+    let last = [];
+    // Of a relation without a target only its source is told.
+    const nameOfRelation = ({ target, name: both }) => (present.ways[target] ? words[both] : `${name(node)} -> ?`);
+    stages.forEach((stage, at) => {
+      if (!Array.isArray(stage)) {
+        if (last.length === 1 && last[0].isOwn) last[0].step[5] = words[stage];
+        last = [];
+        if (at === end) started[node] = round;
+        return;
+      }
+      const calls = stage.filter(([relation]) => relation === null || present.relations.has(relation));
+      if (calls.length === 0) return;
+      last = calls.map(([relation, operation, implementation, place]) => {
+        const host = place === null ? undefined : present.place(node, place);
+        const where = place === null ? '' : host === undefined ? 'the orchestrator' : name(host);
+        // On one host one call comes after the other.
+        const wave = Math.max(round, lastCalls.get(host) ?? 0) + 1;
+        if (host !== undefined) lastCalls.set(host, wave);
+        const step = [wave, relation === null ? element : nameOfRelation(parts.relations[relation]), words[operation], words[implementation], where, ''];
+        steps.push(step);
+        return { step, isOwn: relation === null };
+      });
+      round = Math.max(...last.map(({ step }) => step[0]));
+    });
+    if (steps.length === first) {
+      started[node] += 1;
+      steps.push([started[node], element, '', IDLE, '', words[stages[end]]]);
+    }
+  }
+  return { plan: { head: headOf(steps, order.length), changes: [], steps: steps.sort(([one], [other]) => one - other) } };
+}
+
+/** What a plan comes to. */
+function headOf(steps, nodes) {
+  if (nodes === 0) return 'deploy: nothing to do';
+  const counted = (number, one) => `${number} ${one}${number === 1 ? '' : 's'}`;
+  const delegations = steps.filter(([, , , runs]) => runs === ORCHESTRATED).length;
+  const operations = steps.filter(([, , does, runs]) => does !== '' && runs !== ORCHESTRATED).length;
+  const done = [(operations > 0 || delegations === 0) && counted(operations, 'operation'), delegations > 0 && counted(delegations, 'delegation')].filter(Boolean);
+  return `deploy: ${done.join(' and ')} in ${counted(Math.max(0, ...steps.map(([wave]) => wave)), 'wave')}`;
+}

@@ -1,0 +1,319 @@
+//! The topology of all variants at once: each node and each relation stands in it once for each way
+//! in which it may be written, as far as that says what is to be done.
+
+use crate::sat::formula::{Arena, Formula};
+use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::variability::emit::OpenDocument;
+use crate::variability::graph::Graph;
+use crate::variability::resolve;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// In so many ways one part may be written.
+const WAYS: usize = 32;
+
+/// What says nothing of what is to be done.
+const SILENT: [&str; 2] = ["properties", "attributes"];
+
+/// When something is written, and what then.
+type Way<'a> = (Formula, Out<'a>);
+
+/// The same of what may be left out.
+type MaybeWay<'a> = (Formula, Option<Out<'a>>);
+
+/// The same of a collection, of which each part is called something.
+type CollectionWay<'a, K> = (Formula, Vec<(K, Out<'a>)>);
+
+/// The topology of all variants.
+pub(super) struct OpenTopology {
+    /// Nodes of one name stand side by side; each relation has a position of its own.
+    pub(super) topology: Topology,
+    /// The nodes of the template: when each is there, and where its ways stand.
+    pub(super) nodes: Vec<(Formula, Vec<NodeIndex>)>,
+    /// When each way is the one, where its node is there.
+    pub(super) node_whens: Vec<Formula>,
+    /// When each relation is there, where its source is there in this way.
+    pub(super) relation_whens: Vec<Formula>,
+}
+
+impl OpenTopology {
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(open: &mut OpenDocument<'_>, graph: &Graph<'_>) -> Result<Self, String> {
+        let root = OutNode::root(&open.document);
+        let workflows = root.get("topology_template").and_then(|body| body.get("workflows"));
+        if workflows.is_some_and(|all| all.get("deploy").is_some()) {
+            return Err("the template has a workflow `deploy` of its own".into());
+        }
+        let OpenDocument { document, arena, conditions, .. } = open;
+        let mut ways = Ways { arena, conditions, relationships: FxHashMap::default() };
+        let body = entries(document).find(|(name, _)| *name == "topology_template");
+        let of = |keyname| {
+            let found = body.and_then(|(_, body)| entries(body).find(|(name, _)| *name == keyname));
+            found.into_iter().flat_map(|(_, all)| entries(all))
+        };
+        for (name, body) in of("relationship_templates") {
+            let found = ways.of(body, true).map_err(|why| format!("relationship.{name} {why}"))?;
+            ways.relationships.insert(name, found);
+        }
+        let mut written = WrittenNodes::default();
+        let mut names = FxHashSet::default();
+        for (name, body) in of("node_templates") {
+            if !names.insert(name) {
+                return Err(format!("several nodes have the name {name}"));
+            }
+            written.add(name, body, &mut ways).map_err(|why| format!("node.{name} {why}"))?;
+        }
+        written.read(graph).ok_or_else(|| "its nodes are not told apart".into())
+    }
+}
+
+/// Why something is not written in all ways.
+const TOO_MANY: &str = "may be written in too many ways";
+const UNKNOWN: &str = "is not known before it is resolved";
+
+/// The entries of a map that is there if any of them is.
+fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'a>)> {
+    let entries = match bare(out) {
+        Out::Map { entries, .. } => &entries[..],
+        _ => &[],
+    };
+    entries.iter().map(|(key, value)| (text(key), value))
+}
+
+/// What is there if any part of it is.
+fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
+    match out {
+        Out::Cases(cases) if cases.len() == 1 => bare(&cases[0].1),
+        Out::Lifted(_, out) => bare(out),
+        out => out,
+    }
+}
+
+fn text<'o>(key: &'o OutKey<'_>) -> &'o str {
+    match key {
+        OutKey::Source(key) => key.text().unwrap_or_default(),
+        OutKey::New(name) => name,
+    }
+}
+
+/// Finds the ways in which parts of the document of all variants may be written.
+struct Ways<'o, 'a> {
+    arena: &'o mut Arena,
+    conditions: &'o [Formula],
+    /// Those of relationship templates.
+    relationships: FxHashMap<&'o str, Vec<Way<'a>>>,
+}
+
+impl<'a> Ways<'_, 'a> {
+    /// All ways to write a part where it is there; without what says nothing. Nothing where there
+    /// are too many, or one is not known.
+    fn of(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<Way<'a>>, &'static str> {
+        let all = match out {
+            Out::Source(_) | Out::String(_) | Out::Value(_) => vec![(Formula::TRUE, out.clone())],
+            Out::Lifted(_, out) => self.of(out, is_short)?,
+            Out::Later(_) => return Err(UNKNOWN),
+            Out::Cases(cases) => {
+                let mut all = Vec::new();
+                for (when, out) in cases {
+                    let when = self.conditions[*when as usize];
+                    for (own, out) in self.of(out, is_short)? {
+                        all.push((self.arena.and([when, own]), out));
+                    }
+                }
+                all
+            }
+            Out::Map { entries, like } => {
+                let told = entries.iter().map(|(key, value)| (text(key), key, value));
+                let told = told.filter(|(name, ..)| !is_short || !SILENT.contains(name));
+                let parts = told.map(|(name, key, value)| {
+                    let is_short = is_short && name != "capabilities";
+                    Ok::<_, &str>((key.clone(), self.maybe(value, is_short)?))
+                });
+                let parts = parts.collect::<Result<Vec<_>, &'static str>>()?;
+                let all = self.together(parts)?;
+                all.into_iter().map(|(when, entries)| (when, map(entries, *like))).collect()
+            }
+            Out::Seq { items, like } => {
+                let parts = items
+                    .iter()
+                    .map(|(of, item)| Ok::<_, &str>((*of, self.maybe(item, is_short)?)));
+                let parts = parts.collect::<Result<Vec<_>, &'static str>>()?;
+                let all = self.together(parts)?;
+                let list = |items| Out::Seq { items, like: *like };
+                all.into_iter().map(|(when, items)| (when, list(items))).collect()
+            }
+        };
+        if all.len() <= WAYS { Ok(self.united(all)) } else { Err(TOO_MANY) }
+    }
+
+    /// All ways to write a part, and not to write it.
+    fn maybe(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<MaybeWay<'a>>, &'static str> {
+        if let Out::Lifted(_, out) = out {
+            return self.maybe(out, is_short);
+        }
+        let all = self.of(out, is_short)?.into_iter().map(|(when, out)| (when, Some(out)));
+        let none = match out {
+            Out::Cases(cases) => {
+                let whens = cases.iter().map(|(when, _)| !self.conditions[*when as usize]);
+                self.arena.and(whens)
+            }
+            _ => Formula::FALSE,
+        };
+        Ok(all.chain((none != Formula::FALSE).then_some((none, None))).collect())
+    }
+
+    /// All ways to write all parts of a collection, each with what it is called.
+    fn together<K: Clone>(
+        &mut self,
+        parts: Vec<(K, Vec<MaybeWay<'a>>)>,
+    ) -> Result<Vec<CollectionWay<'a, K>>, &'static str> {
+        let mut all = vec![(Formula::TRUE, Vec::with_capacity(parts.len()))];
+        for (key, ways) in parts {
+            if let [(Formula::TRUE, only)] = &ways[..] {
+                let only = only.iter().map(|out| (key.clone(), out.clone()));
+                all.iter_mut().for_each(|(_, row)| row.extend(only.clone()));
+                continue;
+            }
+            let mut longer = Vec::with_capacity(all.len() * ways.len());
+            for (when, row) in &all {
+                for (own, out) in &ways {
+                    let both = self.arena.and([*when, *own]);
+                    let out = out.iter().map(|out| (key.clone(), out.clone()));
+                    longer.push((both, row.iter().cloned().chain(out).collect()));
+                }
+            }
+            longer.retain(|(when, _)| *when != Formula::FALSE);
+            all = longer;
+            if all.len() > WAYS {
+                return Err(TOO_MANY);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Those that are written alike are one.
+    fn united(&mut self, all: Vec<Way<'a>>) -> Vec<Way<'a>> {
+        if all.len() < 2 {
+            return all;
+        }
+        let mut united = Vec::<(_, Vec<Formula>, Out<'a>)>::new();
+        for (when, out) in all {
+            let value = OutNode::root(&out).to_value();
+            match united.iter_mut().find(|(known, ..)| *known == value) {
+                Some((_, whens, _)) => whens.push(when),
+                None => united.push((value, vec![when], out)),
+            }
+        }
+        united.into_iter().map(|(_, whens, out)| (self.arena.or(whens), out)).collect()
+    }
+
+    /// A requirement assignment in all ways; a relationship template that it names stands in it.
+    fn relation(&mut self, out: &Out<'a>) -> Result<Vec<Way<'a>>, &'static str> {
+        let mut all = Vec::new();
+        for (when, out) in self.of(out, true)? {
+            let relationship = OutNode::root(&out).entries().into_iter().next();
+            let relationship = relationship.and_then(|entry| entry.value.get("relationship"));
+            let named = relationship.and_then(|used| self.relationships.get(&*used.text()?));
+            let Some(templates) = named else {
+                all.push((when, out));
+                continue;
+            };
+            // Where a relation is that uses it, the template is.
+            let is_only = templates.len() == 1;
+            for (own, template) in templates.clone() {
+                let own = if is_only { Formula::TRUE } else { own };
+                all.push((self.arena.and([when, own]), with_relationship(&out, template)));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn map<'a>(entries: Vec<(OutKey<'a>, Out<'a>)>, like: Option<Node<'a>>) -> Out<'a> {
+    Out::Map { entries, like }
+}
+
+/// A requirement assignment with this for its relationship.
+fn with_relationship<'a>(out: &Out<'a>, relationship: Out<'a>) -> Out<'a> {
+    let Out::Map { entries: named, like } = out else { return out.clone() };
+    let Some((name, body)) = named.first() else { return out.clone() };
+    let others = match body {
+        Out::Map { entries, .. } => entries.clone(),
+        Out::Source(node) => {
+            node.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
+        }
+        _ => Vec::new(),
+    };
+    let others = others.into_iter().filter(|(key, _)| text(key) != "relationship");
+    let own = (OutKey::New("relationship".into()), relationship);
+    map(vec![(name.clone(), map(others.chain([own]).collect(), None))], *like)
+}
+
+/// Nodes in all ways, as they are written.
+#[derive(Default)]
+struct WrittenNodes<'a> {
+    entries: Vec<(OutKey<'a>, Out<'a>)>,
+    nodes: Vec<(Formula, Vec<NodeIndex>)>,
+    node_whens: Vec<Formula>,
+    relation_whens: Vec<Formula>,
+}
+
+impl<'a> WrittenNodes<'a> {
+    fn add(
+        &mut self,
+        name: &str,
+        out: &Out<'a>,
+        ways: &mut Ways<'_, 'a>,
+    ) -> Result<(), &'static str> {
+        let when = match out {
+            Out::Cases(cases) if cases.len() == 1 => ways.conditions[cases[0].0 as usize],
+            _ => Formula::TRUE,
+        };
+        let Out::Map { entries: parts, like } = bare(out) else { return Err(UNKNOWN) };
+        let mut relations = Vec::new();
+        let requirements = entries(bare(out)).find(|(name, _)| *name == "requirements");
+        if let Some((_, requirements)) = requirements {
+            let Out::Seq { items, .. } = bare(requirements) else { return Err(UNKNOWN) };
+            for (of, item) in items {
+                relations.extend(ways.relation(item)?.into_iter().map(|way| (*of, way)));
+            }
+        }
+        let parts = parts.iter().filter(|(key, _)| text(key) != "requirements").cloned();
+        let mut own = Vec::new();
+        for (when, way) in ways.of(&map(parts.collect(), *like), true)? {
+            own.push(NodeIndex::new(self.entries.len()));
+            self.node_whens.push(when);
+            let Out::Map { mut entries, like } = way else { return Err(UNKNOWN) };
+            self.relation_whens.extend(relations.iter().map(|(_, (when, _))| *when));
+            let items = relations.iter().map(|(of, (_, out))| (*of, out.clone())).collect();
+            let requirements = Out::Seq { items, like: like.and_then(|it| it.get("requirements")) };
+            entries.push((OutKey::New("requirements".into()), requirements));
+            self.entries.push((OutKey::New(name.to_owned().into()), map(entries, like)));
+        }
+        self.nodes.push((when, own));
+        Ok(())
+    }
+
+    /// Nothing where it is not read as it is written.
+    fn read(self, graph: &Graph<'_>) -> Option<OpenTopology> {
+        let Self { entries, nodes, node_whens, relation_whens } = self;
+        let below = |name: &'static str, out| map(vec![(OutKey::New(name.into()), out)], None);
+        let document = below("topology_template", below("node_templates", map(entries, None)));
+        let mut topology =
+            Topology::read(&document, &|relation| resolve::is_hosting(graph, relation));
+        for (_, own) in &nodes {
+            // A target is found by its name, and so in one of its ways.
+            let mut incoming: Vec<RelationIndex> =
+                own.iter().flat_map(|id| &topology.node(*id).incoming).copied().collect();
+            incoming.sort_unstable();
+            own.iter().for_each(|id| topology.nodes[id.index()].incoming = incoming.clone());
+        }
+        for (position, relation) in topology.relations.iter_mut().enumerate() {
+            relation.position = position as u32;
+        }
+        let is_read = topology.nodes.len() == node_whens.len()
+            && topology.relations.len() == relation_whens.len();
+        is_read.then_some(OpenTopology { topology, nodes, node_whens, relation_whens })
+    }
+}
