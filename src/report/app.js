@@ -678,6 +678,9 @@ function exceptions(added) {
   ].filter(Boolean);
 }
 
+/** What the file of inputs is called. */
+const INPUTS_FILE = 'inputs.yaml';
+
 /** A file of the inputs that the command names, for `--inputs`. */
 function inputsFile() {
   const key = (name) => (/^[A-Za-z_][\w-]*$/.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(name) ? name : JSON.stringify(name));
@@ -1191,10 +1194,19 @@ const planCommand = (...more) => [...data.command.map((word, at) => (at === 1 ? 
 function planned() {
   const { mode, first, second } = state.view;
   const { deploy, adapt } = data.plans;
-  const flag = (name, preset) => (presets[preset]?.id == null ? [] : [name, presets[preset].id]);
-  if (mode === 'compare' && (first < 0 || second < 0)) return { note: 'What has to be done is shown between two presets.' };
-  if (mode === 'compare' && first === second) return { note: 'Nothing has to be done: both are the same.' };
-  if (mode === 'compare') return { plan: spoken(adapt[first]?.[second]), of: `from ${nameOf(first)} to ${nameOf(second)}`, command: planCommand(...flag('--from', first), ...flag('--to', second)) };
+  const flag = (name, preset) => (preset < 0 ? [name, INPUTS_FILE] : presets[preset]?.id == null ? [] : [name, presets[preset].id]);
+  if (mode === 'compare') {
+    const [from, to] = [first, second].map((which) => (which < 0 ? samePreset() : which));
+    if (first === second || (from >= 0 && from === to)) return { note: 'Nothing has to be done: both are the same.' };
+    const isOwn = first < 0 || second < 0;
+    return {
+      plan: spoken(adapt[from]?.[to]),
+      why: isOwn && 'it follows from every value that differs, and is there for presets only',
+      how: isOwn && `save the inputs as ${INPUTS_FILE}, and the command prints it`,
+      of: `from ${nameOf(first)} to ${nameOf(second)}`,
+      command: planCommand(...flag('--from', first), ...flag('--to', second)),
+    };
+  }
   if (mode === 'preset') return { plan: spoken(deploy[first]), of: nameOf(first), command: planCommand(...flag('--preset', first)) };
   const own = ownPlan();
   const plan = own.plan ?? spoken(deploy[samePreset()]);
@@ -1213,7 +1225,7 @@ function ownPlan() {
 }
 
 function renderPlan() {
-  const { plan, why, of, note, command } = planned();
+  const { plan, why, how, of, note, command } = planned();
   byId('plan-title').textContent = of ? `Plan of ${of}`.replace('of from', 'from') : 'Plan';
   byId('plan-head').textContent = plan?.head ?? '';
   fill(byId('plan-changes'), plan ? changeParts(plan) : []);
@@ -1221,7 +1233,7 @@ function renderPlan() {
   byId('plan-lanes').hidden = !(plan?.steps.length > 0);
   const more = (plan?.steps.length ?? 0) - STEPS;
   const unread = more > 0 ? `${count(more, 'more step')}: the command prints them all.` : 'What can be done at the same time stands in one column, what runs in one place in one row.';
-  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : `This plan is not in the page${why ? `, because ${why}` : ''}: the command prints it.`);
+  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : `This plan is not in the page${why ? `, because ${why}` : ''}: ${how || 'the command prints it'}.`);
   byId('plan-command').textContent = command ?? '';
   byId('plan-command').hidden = command == null;
 }
@@ -1565,7 +1577,7 @@ renderConfigurator();
 renderDrawing();
 followLinks();
 byId('save-yaml').addEventListener('click', () => saveYaml(samePreset(), commandYaml().text));
-byId('save').addEventListener('click', () => download('inputs.yaml', inputsFile()));
+byId('save').addEventListener('click', () => download(INPUTS_FILE, inputsFile()));
 byId('copy').addEventListener('click', copyCommand);
 byId('details').addEventListener('click', (event) => event.target === byId('details') && byId('details').close());
 addEventListener('keydown', (event) => event.key === 'Escape' && hideTip());

@@ -11,12 +11,14 @@ mod plans;
 mod template;
 mod texts;
 mod ways;
+mod words;
 mod writing;
 
 use self::parts::PlanParts;
-use self::plans::{PlanWords, Plans, PresetVariant};
+use self::plans::{Plans, PresetVariant};
 use self::template::{ElementReport, TemplateReport};
 use self::texts::Texts;
+use self::words::PlanWords;
 use self::writing::Writing;
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::explain::{self, Currents};

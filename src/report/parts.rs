@@ -3,8 +3,8 @@
 //! the plan of what is present together of it.
 
 use super::facts::{Facts, Imports};
-use super::plans::PlanWords;
 use super::ways::OpenTopology;
+use super::words::PlanWords;
 use crate::draw::plan::{ToldStep, told_apart};
 use crate::orchestrate::plan::{self, CallPlace, Deployment, PlanStepIndex, Unhosted};
 use crate::sat::formula::Formula;

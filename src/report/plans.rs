@@ -1,6 +1,7 @@
 //! The plans that the page shows: what deploys each preset, and what makes one of another.
 
 use super::parts::PlanParts;
+use super::words::PlanWords;
 use crate::draw::plan::{ToldPlan, ToldStep, told};
 use crate::explore::types;
 use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
@@ -14,7 +15,6 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::InputMode;
 use crate::variability::resolve;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// So many presets are planned from each to each.
@@ -62,15 +62,6 @@ pub(super) struct Plans {
     apart: Option<String>,
     #[serde(skip)]
     steps: usize,
-}
-
-/// Words, and where each is.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub(super) struct PlanWords {
-    words: Vec<String>,
-    #[serde(skip)]
-    known: FxHashMap<String, usize>,
 }
 
 /// A plan: positions of words, but for the rounds.
@@ -145,18 +136,6 @@ impl PagePlan {
         };
         let steps = told.steps.iter().map(step).collect();
         Self { head: told.head, changes, steps }
-    }
-}
-
-impl PlanWords {
-    pub(super) fn position(&mut self, word: &str) -> usize {
-        if let Some(&at) = self.known.get(word) {
-            return at;
-        }
-        let at = self.words.len();
-        self.known.insert(word.to_owned(), at);
-        self.words.push(word.to_owned());
-        at
     }
 }
 

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage, plansPage] = process.argv.slice(2);
@@ -604,6 +605,7 @@ async function plans() {
   await plansWhatItSays(opened);
   assert.ok((await steps(opened)).length > 5);
   await finish();
+  await comparesWithWhatIsChosen();
   // Where there is none, the page says why, and the command fails.
   const other = await open({}, plansPage);
   await press(other.opened, 'kind', 'quick');
@@ -617,6 +619,31 @@ async function plans() {
     await plansWhatItSays(other.opened);
   }
   await other.finish();
+}
+
+/** What leads to what is chosen is in the page where that is a preset; else the command says it of the inputs that are saved. */
+async function comparesWithWhatIsChosen() {
+  const { opened, finish } = await open();
+  await press(opened, 'stack', 'box');
+  await opened.locator('[data-mode=compare]').click();
+  await opened.locator('#view-first').selectOption({ label: 'prod' });
+  await opened.locator('#view-second').selectOption({ label: 'your configuration' });
+  const planned = async () => {
+    const [download] = await Promise.all([opened.waitForEvent('download'), opened.locator('#save').click()]);
+    await download.saveAs(join(dirname(page), download.suggestedFilename()));
+    const line = await opened.locator('#plan-command').innerText();
+    return execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8', cwd: dirname(page) });
+  };
+  assert.match(await opened.locator('#plan-note').innerText(), /for presets only: save the inputs as inputs\.yaml, and the command prints it/);
+  assert.match(await planned(), /^update: .*\n(.*\n)*node\.shop +recreated.*requirement\.host\.node cluster -> box/);
+  assert.deepEqual(await steps(opened), []);
+  await opened.locator('#load').selectOption({ label: 'edge' });
+  const said = await planned();
+  assert.ok(said.startsWith(`${await opened.locator('#plan-head').innerText()}\n`), said);
+  assert.ok((await steps(opened)).length > 5);
+  await opened.locator('#view-first').selectOption({ label: 'edge' });
+  assert.match(await opened.locator('#plan-note').innerText(), /both are the same/);
+  await finish();
 }
 
 async function fitsEveryScreen() {

@@ -1,0 +1,25 @@
+//! The words of plans, each of which the page has once.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Words, and where each is.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(super) struct PlanWords {
+    words: Vec<String>,
+    #[serde(skip)]
+    known: FxHashMap<String, usize>,
+}
+
+impl PlanWords {
+    pub(super) fn position(&mut self, word: &str) -> usize {
+        if let Some(&at) = self.known.get(word) {
+            return at;
+        }
+        let at = self.words.len();
+        self.known.insert(word.to_owned(), at);
+        self.words.push(word.to_owned());
+        at
+    }
+}
