@@ -12,6 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// In so many ways one part may be written.
 const WAYS: usize = 32;
 
+/// Nodes and relations are so many in all ways together.
+const PARTS: usize = 20_000;
+
 /// What says nothing of what is to be done.
 const SILENT: [&str; 2] = ["properties", "attributes"];
 
@@ -238,16 +241,19 @@ fn map<'a>(entries: Vec<(OutKey<'a>, Out<'a>)>, like: Option<Node<'a>>) -> Out<'
 fn with_relationship<'a>(out: &Out<'a>, relationship: Out<'a>) -> Out<'a> {
     let Out::Map { entries: named, like } = out else { return out.clone() };
     let Some((name, body)) = named.first() else { return out.clone() };
-    let others = match body {
-        Out::Map { entries, .. } => entries.clone(),
-        Out::Source(node) => {
-            node.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
-        }
-        _ => Vec::new(),
-    };
-    let others = others.into_iter().filter(|(key, _)| text(key) != "relationship");
+    let others = parts(body).into_iter().filter(|(key, _)| text(key) != "relationship");
     let own = (OutKey::New("relationship".into()), relationship);
     map(vec![(name.clone(), map(others.chain([own]).collect(), None))], *like)
+}
+
+/// The entries of a map, of what is no map none.
+fn parts<'a>(out: &Out<'a>) -> Vec<(OutKey<'a>, Out<'a>)> {
+    let part = |(key, value)| (OutKey::Source(key), Out::Source(value));
+    match out {
+        Out::Map { entries, .. } => entries.clone(),
+        Out::Source(node) => node.entries().map(part).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Nodes in all ways, as they are written.
@@ -270,7 +276,11 @@ impl<'a> WrittenNodes<'a> {
             Out::Cases(cases) if cases.len() == 1 => ways.conditions[cases[0].0 as usize],
             _ => Formula::TRUE,
         };
-        let Out::Map { entries: parts, like } = bare(out) else { return Err(UNKNOWN) };
+        let like = match bare(out) {
+            Out::Map { like, .. } => *like,
+            Out::Source(node) => Some(*node),
+            _ => None,
+        };
         let mut relations = Vec::new();
         let requirements = entries(bare(out)).find(|(name, _)| *name == "requirements");
         if let Some((_, requirements)) = requirements {
@@ -279,9 +289,10 @@ impl<'a> WrittenNodes<'a> {
                 relations.extend(ways.relation(item)?.into_iter().map(|way| (*of, way)));
             }
         }
-        let parts = parts.iter().filter(|(key, _)| text(key) != "requirements").cloned();
+        let mut told = parts(bare(out));
+        told.retain(|(key, _)| text(key) != "requirements");
         let mut own = Vec::new();
-        for (when, way) in ways.of(&map(parts.collect(), *like), true)? {
+        for (when, way) in ways.of(&map(told, like), true)? {
             own.push(NodeIndex::new(self.entries.len()));
             self.node_whens.push(when);
             let Out::Map { mut entries, like } = way else { return Err(UNKNOWN) };
@@ -290,6 +301,9 @@ impl<'a> WrittenNodes<'a> {
             let requirements = Out::Seq { items, like: like.and_then(|it| it.get("requirements")) };
             entries.push((OutKey::New("requirements".into()), requirements));
             self.entries.push((OutKey::New(name.to_owned().into()), map(entries, like)));
+            if self.entries.len() + self.relation_whens.len() > PARTS {
+                return Err(TOO_MANY);
+            }
         }
         self.nodes.push((when, own));
         Ok(())
