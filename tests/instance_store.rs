@@ -8,6 +8,13 @@ use cuvee::instance::{
 };
 use std::time::Duration;
 
+#[path = "instance_store/crashes.rs"]
+mod crashes;
+#[path = "instance_store/kept.rs"]
+mod kept;
+#[path = "instance_store/laws.rs"]
+mod laws;
+
 /// An event that says something.
 fn note(text: &str) -> Event {
     Event::Note { entity: None, text: text.into(), level: None }
@@ -44,7 +51,7 @@ fn add(store: &dyn Store, text: &str) -> Result<u64, Diagnostic> {
 
 /// What the log says, and how much of its end is none of it.
 fn read(store: &dyn Store) -> Result<(Vec<String>, Option<u64>), Diagnostic> {
-    let mut log = EventLog::open(store, "shop")?;
+    let mut log = EventLog::open_at_start(store, "shop")?;
     let mut said = Vec::new();
     while let Some(record) = log.next_record()? {
         assert_eq!(record.revision, said.len() as u64 + 1);

@@ -35,3 +35,8 @@ fn expressions() -> std::io::Result<()> {
 fn archives() -> std::io::Result<()> {
     run(targets::csar, "csar")
 }
+
+#[test]
+fn logs() -> std::io::Result<()> {
+    run(targets::log, "log")
+}

@@ -3,10 +3,13 @@
 
 use cuvee::csar::{Archive, Limits as ArchiveLimits};
 use cuvee::diagnostic::{Diagnostic, Diagnostics};
+use cuvee::instance::{Draft, EventLog, LockHolder, MemoryStore, RecordOrigin, Store, verify};
 use cuvee::source::{FileId, FileSystem, MemoryFiles, SourceMap};
 use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
 use cuvee::{Failure, Resolver};
+use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::time::Duration;
 
 /// The YAML layer: what is read and written is read as the same again.
 pub(crate) fn yaml(data: &[u8]) {
@@ -102,6 +105,64 @@ pub(crate) fn csar(data: &[u8]) {
         }
     }
     whole(Resolver::new("fuzz.csar:").files(archive));
+}
+
+/// The log of an instance: as it stands, and with a chain through its lines.
+pub(crate) fn log(data: &[u8]) {
+    let mut chain = String::new();
+    let mut chained = Vec::new();
+    for line in data.split(|byte| *byte == b'\n') {
+        let body = line.strip_suffix(b"}").unwrap_or(line);
+        let digest = Sha256::digest([chain.as_bytes(), body].concat());
+        chain = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        chained.extend_from_slice(body);
+        chained.extend_from_slice(format!(",\"chain\":\"{chain}\"}}\n").as_bytes());
+    }
+    log_of(data);
+    log_of(&chained);
+    // Somebody was interrupted.
+    log_of(&chained[..chained.len() - chained.len() / 7]);
+}
+
+/// Reads a log, verifies it, and writes to it: what was a record stays one.
+fn log_of(data: &[u8]) {
+    let store = MemoryStore::new(1);
+    let kept = store.create("shop").and_then(|()| store.append("shop", "log-1.ndjson", data));
+    assert!(kept.is_ok());
+    let revisions = |store: &MemoryStore| -> Result<u64, Diagnostic> {
+        let mut log = EventLog::open(store, "shop")?;
+        while let Some(record) = log.next_record()? {
+            let _ = record.events().map_err(|wrong| placed(&[wrong], &SourceMap::default()));
+            assert!(record.place().starts_with("shop/log-1.ndjson:"));
+        }
+        Ok(log.revision())
+    };
+    let before = revisions(&store);
+    let verification = verify(&store, "shop", &mut |_| Ok(()));
+    assert!(
+        verification.is_ok_and(|found| before.as_ref().is_ok_and(|last| *last == found.revision)
+            || !found.diagnostics.is_empty())
+    );
+    let holder = LockHolder { actor: "fuzz".to_owned(), process: 1 };
+    let draft = Draft {
+        time: jiff::Timestamp::UNIX_EPOCH,
+        actor: "fuzz",
+        origin: RecordOrigin::Edit,
+        orchestration: Some("1"),
+        key: Some("1"),
+        events: &[],
+    };
+    let written = EventLog::open(&store, "shop").and_then(|mut log| {
+        log.writer(&holder, Duration::ZERO)?.commit(&[draft]).map(|committed| committed[0])
+    });
+    match (before, written) {
+        (Ok(before), Ok(written)) => {
+            assert!(written.repeated || written.revision > before);
+            assert!(revisions(&store).is_ok_and(|after| after >= written.revision));
+        }
+        (Err(wrong), Err(_)) => placed(&[wrong], &SourceMap::default()),
+        (before, written) => unreachable!("{before:?}, and then {written:?}"),
+    }
 }
 
 /// Validates, resolves, and resolves what comes out of that.

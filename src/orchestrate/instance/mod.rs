@@ -39,8 +39,9 @@ pub use secrets::KeptSecrets;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{
-    Chain, Committed, Draft, EventLog, LockAttempt, LockHolder, Locking, LogPosition, LogRecord,
-    LogWriter, MemoryStore, Store, StoreLock, StoredFile, check_name, instance_names,
+    Chain, Committed, Draft, EventLog, Fault, FaultKind, FaultyStore, LockAttempt, LockHolder,
+    Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, Store, StoreLock,
+    StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
 pub use target::{TargetSources, choice_of};
 pub use view::{

@@ -39,6 +39,15 @@ impl OsStore {
             None => Ok(directory.join(plain(file)?)),
         }
     }
+
+    /// The path of a file of an instance that is there, in a folder that is.
+    fn made(&self, instance: &str, file: &str) -> io::Result<PathBuf> {
+        let path = self.path(instance, file)?;
+        if file.contains('/') && self.directory(instance)?.is_dir() {
+            make_directory(parent(&path))?;
+        }
+        Ok(path)
+    }
 }
 
 /// A name that leads nowhere else, and is not that of something half-done.
@@ -121,7 +130,7 @@ impl Store for OsStore {
     }
 
     fn append(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path(instance, file)?;
+        let path = self.made(instance, file)?;
         let mut file = private().append(true).create(true).open(&path)?;
         // First its name, then its content: whatever has any is known to be there.
         if file.metadata()?.len() == 0 {
@@ -132,9 +141,8 @@ impl Store for OsStore {
     }
 
     fn replace(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path(instance, file)?;
+        let path = self.made(instance, file)?;
         let directory = parent(&path);
-        make_directory(directory)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Whoever replaces holds the lock, so that nobody else writes here.
         let beside = directory.join(format!(".{name}.new"));
@@ -153,7 +161,9 @@ impl Store for OsStore {
 
     fn truncate(&self, instance: &str, file: &str, length: u64) -> io::Result<()> {
         let file = private().write(true).open(self.path(instance, file)?)?;
-        file.set_len(length)?;
+        if file.metadata()?.len() > length {
+            file.set_len(length)?;
+        }
         file.sync_all()
     }
 

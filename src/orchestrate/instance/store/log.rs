@@ -4,11 +4,12 @@ use super::keys::OrchestrationKeys;
 use super::lines::LogLines;
 use super::record::{self, Chain, ChainedLine, LogRecord, RecordPlace};
 use super::segment::{self, LogSegment, SEGMENT_BYTES};
+use super::snapshot::{self, Snapshot, SnapshotBuilder};
 use super::torn::{self, TornEnd, TornVerdict};
-use super::{LockHolder, LogWriter, Store, check_name, trouble};
+use super::{LockHolder, LogWriter, Store, StoredFile, check_name, trouble};
 use crate::text::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -35,6 +36,36 @@ impl LogPosition {
     /// The revision of the record before; 0 at the beginning.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Whether there is this place in a log: whether it has that chain right before it.
+    pub(super) fn is_in(
+        &self,
+        store: &dyn Store,
+        instance: &str,
+        segments: &[LogSegment],
+    ) -> io::Result<bool> {
+        let Some(chain) = &self.chain else { return Ok(*self == Self::START) };
+        // Records count one by one.
+        if self.structure > self.revision || self.revision == u64::MAX {
+            return Ok(false);
+        }
+        let ending = chain.ending();
+        let before = match self.offset {
+            0 => segments.iter().rfind(|segment| segment.first < self.segment).copied(),
+            offset => {
+                let mut here = segments.iter().filter(|segment| segment.first == self.segment);
+                here.next()
+                    .filter(|segment| segment.length >= offset)
+                    .map(|segment| LogSegment { length: offset, ..*segment })
+            }
+        };
+        let Some(LogSegment { first, length }) = before else { return Ok(false) };
+        let Some(from) = length.checked_sub(ending.len() as u64) else { return Ok(false) };
+        let mut there = Vec::new();
+        let source = store.read(instance, &segment::name(first), from)?;
+        source.take(ending.len() as u64).read_to_end(&mut there)?;
+        Ok(there == ending)
     }
 }
 
@@ -89,6 +120,10 @@ pub struct EventLog<'s> {
     is_at_end: bool,
     pub(super) torn: Option<TornEnd>,
     pub(super) tail: LogTail,
+    /// The one it was opened at, or that was made since.
+    pub(super) snapshot: Option<Snapshot<'s>>,
+    /// To which the last record belongs that belongs to one.
+    pub(super) orchestration: Option<String>,
     /// Once somebody has asked for them.
     pub(super) keys: Option<OrchestrationKeys>,
     pub(super) segment_bytes: u64,
@@ -120,19 +155,82 @@ impl<'s> EventLog<'s> {
         }
         let is_new = writer.log().segments.is_empty();
         let made = first(&mut writer);
-        if is_new && writer.log().revision() == 0 {
-            // What was begun is worth nothing; where it stays, the next attempt takes it over.
+        if is_new && made.is_err() {
+            // Where it stays, the next attempt takes it over.
             let _ = store.remove_instance(name);
         }
         drop(writer);
         made.map(|made| (log, made))
     }
 
-    /// The log from its beginning.
+    /// The log behind its newest snapshot that is whole; from its beginning, where there is none.
     ///
     /// # Errors
     /// `instance-name`, `unknown-instance`, `file`, `store-corrupt`, `store-version`.
     pub fn open(store: &'s dyn Store, name: &str) -> Result<Self, Diagnostic> {
+        Self::open_until(store, name, u64::MAX)
+    }
+
+    /// The log behind its newest snapshot that is of this revision or an earlier one; from its
+    /// beginning, where there is none.
+    ///
+    /// # Errors
+    /// As [`EventLog::open`].
+    pub fn open_until(store: &'s dyn Store, name: &str, revision: u64) -> Result<Self, Diagnostic> {
+        check_name(name)?;
+        let mut log = Self::at(store, name, LogPosition::START);
+        let files = log.look()?;
+        let Some(snapshot) = log.newest_snapshot(&files, revision) else {
+            return Self::open_at_start(store, name);
+        };
+        log.position = snapshot.header.position.clone();
+        log.orchestration.clone_from(&snapshot.header.orchestration);
+        log.snapshot = Some(snapshot);
+        Ok(log)
+    }
+
+    /// The log behind this revision, or behind its last record where that is an earlier one. Chains
+    /// are looked at from a place not far before it on.
+    ///
+    /// # Errors
+    /// As [`EventLog::open`].
+    pub fn open_after(store: &'s dyn Store, name: &str, revision: u64) -> Result<Self, Diagnostic> {
+        check_name(name)?;
+        let mut log = Self::at(store, name, LogPosition::START);
+        let files = log.look()?;
+        if let Some(snapshot) = log.newest_snapshot(&files, revision) {
+            log.position = snapshot.header.position;
+        }
+        if let Some(later) = log.segment_before(revision)? {
+            log.position = later;
+        }
+        if log.position == LogPosition::START {
+            log = Self::open_at_start(store, name)?;
+        }
+        while log.revision() < revision && log.next_record()?.is_some() {}
+        Ok(log)
+    }
+
+    /// The log behind a place that another one had come to.
+    ///
+    /// # Errors
+    /// As [`EventLog::open`]; `store-corrupt` where the log has no such place.
+    pub fn open_at(
+        store: &'s dyn Store,
+        name: &str,
+        position: &LogPosition,
+    ) -> Result<Self, Diagnostic> {
+        check_name(name)?;
+        let mut log = Self::at(store, name, position.clone());
+        log.refresh()?;
+        Ok(log)
+    }
+
+    /// The log from its beginning.
+    ///
+    /// # Errors
+    /// As [`EventLog::open`].
+    pub fn open_at_start(store: &'s dyn Store, name: &str) -> Result<Self, Diagnostic> {
         check_name(name)?;
         match Self::begun(store, name)? {
             Some(log) => Ok(log),
@@ -161,6 +259,8 @@ impl<'s> EventLog<'s> {
             is_at_end: false,
             torn: None,
             tail: LogTail::default(),
+            snapshot: None,
+            orchestration: None,
             keys: None,
             segment_bytes: SEGMENT_BYTES,
         }
@@ -192,6 +292,11 @@ impl<'s> EventLog<'s> {
         &self.position
     }
 
+    /// The snapshot that it was opened at, or that was made since.
+    pub fn snapshot(&self) -> Option<&Snapshot<'s>> {
+        self.snapshot.as_ref()
+    }
+
     /// How many bytes are behind the last record that are none: somebody is writing them, or was
     /// interrupted. Known once there is no further record.
     pub fn torn(&self) -> Option<u64> {
@@ -219,6 +324,11 @@ impl<'s> EventLog<'s> {
         self.position.chain = Some(chain);
         self.tail.records += 1;
         self.tail.bytes += bytes;
+        if let Some(orchestration) = record.orchestration.as_deref()
+            && self.orchestration.as_deref() != Some(orchestration)
+        {
+            self.orchestration = Some(orchestration.to_owned());
+        }
         if let Some(keys) = &mut self.keys {
             let committed = (record.revision, record.structure);
             keys.note(record.orchestration.as_deref(), record.key.as_deref(), committed);
@@ -229,10 +339,17 @@ impl<'s> EventLog<'s> {
     /// Looks whether something has come since.
     ///
     /// # Errors
-    /// `unknown-instance` where it was removed, `file`.
+    /// `unknown-instance` where it was removed, `store-corrupt` where it is another log now, `file`.
     pub fn refresh(&mut self) -> Result<bool, Diagnostic> {
         self.look()?;
         self.look_again();
+        let is_there = self.position.is_in(self.store, &self.instance, &self.segments);
+        if !is_there.map_err(|why| self.unreadable(&why))? {
+            return Err(trouble::replaced(
+                &self.place(self.position.segment),
+                self.position.revision,
+            ));
+        }
         let behind = |segment: &&LogSegment| {
             segment.first > self.position.segment
                 || segment.first == self.position.segment && segment.length > self.position.offset
@@ -358,9 +475,11 @@ impl<'s> EventLog<'s> {
             self.check_format()?;
         }
         self.lines = None;
-        self.look()?;
-        let verdict = torn::judge(self.store, &self.instance, &self.segments, &self.position)
-            .map_err(|why| self.unreadable(&why))?;
+        let mut verdict = self.verdict()?;
+        if matches!(verdict, TornVerdict::Changed) {
+            // Somebody may just have put aside what was torn, and gone on.
+            verdict = self.verdict()?;
+        }
         match verdict {
             TornVerdict::Right => Ok(()),
             TornVerdict::Torn(torn) => {
@@ -372,6 +491,12 @@ impl<'s> EventLog<'s> {
                 "is not what was written: its chain is wrong, and right records are behind it",
             )),
         }
+    }
+
+    fn verdict(&mut self) -> Result<TornVerdict, Diagnostic> {
+        self.look()?;
+        torn::judge(self.store, &self.instance, &self.segments, &self.position)
+            .map_err(|why| self.unreadable(&why))
     }
 
     /// A later version may have other chains.
@@ -386,16 +511,62 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// Which segments there are.
-    fn look(&mut self) -> Result<(), Diagnostic> {
-        match self.store.files(&self.instance) {
-            Ok(files) => self.segments = segment::all(&files),
-            Err(why) if why.kind() == ErrorKind::NotFound => {
-                return Err(trouble::unknown(self.store, &self.instance));
-            }
-            Err(why) => return Err(self.unreadable(&why)),
+    /// Which files there are, and which of them are segments.
+    fn look(&mut self) -> Result<Vec<StoredFile>, Diagnostic> {
+        let files = self.store.files(&self.instance).map_err(|why| match why.kind() {
+            ErrorKind::NotFound => trouble::unknown(self.store, &self.instance),
+            _ => self.unreadable(&why),
+        })?;
+        self.segments = segment::all(&files);
+        Ok(files)
+    }
+
+    /// The newest snapshot that is not later than a revision. One that cannot be read is none: the
+    /// log says the same.
+    fn newest_snapshot(&self, files: &[StoredFile], until: u64) -> Option<Snapshot<'s>> {
+        let revisions = snapshot::revisions(files);
+        let early = revisions.into_iter().filter(|&revision| revision <= until);
+        let mut opened = early.filter_map(|revision| {
+            Snapshot::open(self.store, &self.instance, files, revision).ok().flatten()
+        });
+        opened.next()
+    }
+
+    /// The beginning of the segment that has the record behind a revision, where that is further
+    /// than the log has come to, and the segment before says what its chain goes on from.
+    fn segment_before(&self, revision: u64) -> Result<Option<LogPosition>, Diagnostic> {
+        let behind =
+            self.segments.partition_point(|segment| segment.first.saturating_sub(1) <= revision);
+        let [.., before, segment] = &self.segments[..behind] else { return Ok(None) };
+        if segment.first <= self.position.revision + 1 {
+            return Ok(None);
         }
-        Ok(())
+        let last = self.last_record(before).map_err(|why| self.unreadable(&why))?;
+        let position = last.map(|(revision, structure, chain)| LogPosition {
+            segment: segment.first,
+            offset: 0,
+            revision,
+            structure,
+            chain: Some(chain),
+        });
+        Ok(position.filter(|position| position.revision + 1 == segment.first))
+    }
+
+    /// What the last line of a segment says of itself.
+    fn last_record(&self, segment: &LogSegment) -> io::Result<Option<(u64, u64, Chain)>> {
+        let mut wanted: u64 = 16 << 10;
+        loop {
+            let from = segment.length.saturating_sub(wanted);
+            let mut bytes = Vec::new();
+            let name = segment::name(segment.first);
+            self.store.read(&self.instance, &name, from)?.read_to_end(&mut bytes)?;
+            let Some(line) = bytes.strip_suffix(b"\n") else { return Ok(None) };
+            match memchr::memrchr(b'\n', line) {
+                Some(at) => return Ok(record::numbers(&line[at + 1..])),
+                None if from == 0 => return Ok(record::numbers(line)),
+                None => wanted *= 8,
+            }
+        }
     }
 
     /// What became of a key of an orchestration: revision and structure, if it was said.
@@ -408,11 +579,36 @@ impl<'s> EventLog<'s> {
             Some(keys) if keys.is_of(orchestration) => keys,
             _ => OrchestrationKeys::read(self, orchestration)?,
         };
-        Ok(self.keys.insert(keys).get(key))
+        self.keys.insert(keys).get(key, self.snapshot.as_ref())
+    }
+
+    /// What the orchestration has said so far, for a snapshot.
+    pub(super) fn add_keys(&mut self, to: &mut SnapshotBuilder) -> Result<(), Diagnostic> {
+        let Some(orchestration) = self.orchestration.clone() else { return Ok(()) };
+        let mut keys = match self.keys.take() {
+            Some(keys) if keys.is_of(&orchestration) => keys,
+            _ => OrchestrationKeys::read(self, &orchestration)?,
+        };
+        keys.add_to(to, self.snapshot.as_ref())?;
+        self.keys = Some(keys);
+        Ok(())
+    }
+
+    /// There is a snapshot of the present revision from now on.
+    pub(super) fn take_snapshot(&mut self) -> Result<(), Diagnostic> {
+        let files = self.look()?;
+        self.snapshot = self.newest_snapshot(&files, self.position.revision);
+        self.tail = LogTail::default();
+        Ok(())
     }
 
     /// Has come to a place by writing.
-    pub(super) fn moved_to(&mut self, position: LogPosition, written: LogTail) {
+    pub(super) fn moved_to(
+        &mut self,
+        position: LogPosition,
+        orchestration: Option<String>,
+        written: LogTail,
+    ) {
         let LogPosition { segment: first, offset: length, .. } = position;
         match self.segments.last_mut().filter(|last| last.first == first) {
             Some(last) => last.length = length,
@@ -421,6 +617,7 @@ impl<'s> EventLog<'s> {
         self.tail.records += written.records;
         self.tail.bytes += written.bytes;
         self.position = position;
+        self.orchestration = orchestration;
         self.lines = None;
     }
 
@@ -435,7 +632,7 @@ impl<'s> EventLog<'s> {
         self.store.place(&self.instance, &segment::name(segment))
     }
 
-    fn next_place(&self) -> String {
+    pub(super) fn next_place(&self) -> String {
         let LogPosition { segment, revision, .. } = self.position;
         let place = RecordPlace {
             store: self.store,
@@ -446,7 +643,7 @@ impl<'s> EventLog<'s> {
         place.name()
     }
 
-    fn unreadable(&self, why: &std::io::Error) -> Diagnostic {
+    pub(super) fn unreadable(&self, why: &std::io::Error) -> Diagnostic {
         trouble::file(&trouble::READ, &self.place(self.position.segment), why)
     }
 }

@@ -31,13 +31,16 @@ struct Shared {
     /// What random bytes come from, and how many were given.
     seed: u64,
     given: u64,
+    /// How many locks were taken, which tells them apart.
+    locks: u64,
 }
 
 #[derive(Debug, Default)]
 struct Directory {
     /// Whoever reads a file has it as it was.
     files: BTreeMap<String, Arc<Vec<u8>>>,
-    holder: Option<LockHolder>,
+    /// Who has the lock, and which.
+    holder: Option<(u64, LockHolder)>,
 }
 
 /// A lock in memory.
@@ -45,14 +48,16 @@ struct Directory {
 struct MemoryLock {
     shared: Arc<Mutex<Shared>>,
     instance: String,
+    number: u64,
 }
 
 impl StoreLock for MemoryLock {}
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
+        // The instance may have been removed meanwhile, and made anew.
         if let Some(directory) = shared(&self.shared).instances.get_mut(&self.instance) {
-            directory.holder = None;
+            directory.holder.take_if(|(number, _)| *number == self.number);
         }
     }
 }
@@ -156,14 +161,17 @@ impl Store for MemoryStore {
     }
 
     fn try_lock(&self, instance: &str, holder: &LockHolder) -> io::Result<LockAttempt<'_>> {
-        self.with(instance, |directory| {
-            if directory.holder.is_some() {
-                return Ok(LockAttempt::Busy(directory.holder.clone()));
-            }
-            directory.holder = Some(holder.clone());
-            let (shared, instance) = (Arc::clone(&self.shared), instance.to_owned());
-            Ok(LockAttempt::Held(Box::new(MemoryLock { shared, instance })))
-        })
+        let mut inner = shared(&self.shared);
+        let Shared { instances, locks, .. } = &mut *inner;
+        let directory = instances.get_mut(instance).ok_or_else(|| missing("directory"))?;
+        if let Some((_, holder)) = &directory.holder {
+            return Ok(LockAttempt::Busy(Some(holder.clone())));
+        }
+        *locks += 1;
+        let number = *locks;
+        directory.holder = Some((number, holder.clone()));
+        let (shared, instance) = (Arc::clone(&self.shared), instance.to_owned());
+        Ok(LockAttempt::Held(Box::new(MemoryLock { shared, instance, number })))
     }
 
     fn locking(&self, _instance: &str) -> io::Result<Locking> {

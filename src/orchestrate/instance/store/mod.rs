@@ -12,6 +12,8 @@
 //!   machine loses its power in that instant, or the disk refuses, the record is gone again, and a
 //!   reader who goes on from it is told that the log is not the one it was.
 
+mod blob;
+mod faulty;
 #[cfg(not(target_family = "wasm"))]
 mod files;
 mod keys;
@@ -20,15 +22,20 @@ mod log;
 mod memory;
 mod record;
 mod segment;
+mod snapshot;
 mod torn;
 mod trouble;
+mod verify;
 mod writer;
 
+pub use faulty::{Fault, FaultKind, FaultyStore};
 #[cfg(not(target_family = "wasm"))]
 pub use files::OsStore;
 pub use log::{EventLog, LogPosition};
 pub use memory::MemoryStore;
 pub use record::{Chain, Draft, LogRecord};
+pub use snapshot::Snapshot;
+pub use verify::{Salvaged, Verification, salvage, verify};
 pub use writer::{Committed, LogWriter};
 
 use crate::text::diagnostic::{Code, Diagnostic};

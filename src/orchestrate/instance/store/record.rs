@@ -204,6 +204,11 @@ impl<'a> LogRecord<'a> {
         self.line
     }
 
+    /// The segment that it is in, by its first revision.
+    pub(super) fn segment(&self) -> u64 {
+        self.place.segment
+    }
+
     /// Segment and line for messages.
     pub fn place(&self) -> String {
         self.place.name()
@@ -283,6 +288,13 @@ pub(super) fn later_format(line: &[u8]) -> Option<u64> {
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
     let format = std::str::from_utf8(&digits[..end]).ok()?.parse().ok()?;
     (format > FORMAT).then_some(format)
+}
+
+/// Revision, structure and chain, as a line says.
+pub(super) fn numbers(line: &[u8]) -> Option<(u64, u64, Chain)> {
+    let chain = ChainedLine::of(line).chain?;
+    let read: ReadRecord<'_> = serde_json::from_slice(line).ok()?;
+    Some((read.revision, read.structure, chain))
 }
 
 /// A record as it is written.

@@ -34,6 +34,33 @@ pub(super) fn corrupt(place: &str, what: impl Display) -> Diagnostic {
     )
 }
 
+/// What follows from a log, and is not what was written.
+pub(super) fn damaged(place: &str) -> Diagnostic {
+    Diagnostic::error(Code::StoreCorrupt, format!("`{place}` is not what was written"))
+        .help("remove it: it follows from the log, and is made again")
+}
+
+/// The same, where nobody is kept from anything by it.
+pub(super) fn ignored(place: &str) -> Diagnostic {
+    let message = format!("`{place}` is not what was written, or not of this log, and is ignored");
+    Diagnostic::warning(Code::StoreCorrupt, message)
+        .help("remove it: it follows from the log, and is made again")
+}
+
+/// A log from which somebody wants to go on, and which is another one now.
+pub(super) fn replaced(place: &str, revision: u64) -> Diagnostic {
+    let message =
+        format!("`{place}` is not the log any more of which revision {revision} was read");
+    Diagnostic::error(Code::StoreCorrupt, message)
+        .help("read it from the beginning; nothing was written")
+}
+
+pub(super) fn torn(place: &str, bytes: u64) -> Diagnostic {
+    let message = format!("{bytes} bytes from `{place}` on were never acknowledged");
+    Diagnostic::warning(Code::LogRecovered, message)
+        .help("whoever writes next puts them aside; somebody may be writing them just now")
+}
+
 pub(super) fn version(place: &str, format: u64) -> Diagnostic {
     let message = format!("`{place}` has format {format}, and this version knows format 1");
     Diagnostic::error(Code::StoreVersion, message)

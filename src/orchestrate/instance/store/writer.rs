@@ -3,10 +3,14 @@
 use super::log::{EventLog, LogPosition, LogTail};
 use super::record::{self, Draft, LogRecord};
 use super::segment;
+use super::snapshot::{self, SnapshotBuilder};
 use super::torn::TornEnd;
-use super::{StoreLock, trouble};
+use super::{StoreLock, StoredFile, blob, trouble};
 use crate::orchestrate::instance::event::Event;
 use crate::text::diagnostic::Diagnostic;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, Read};
 
 /// Holds the lock of an instance until it is dropped.
@@ -15,13 +19,17 @@ use std::io::{self, Read};
 /// in between.
 pub struct LogWriter<'l, 's> {
     log: &'l mut EventLog<'s>,
-    _lock: Box<dyn StoreLock + 's>,
+    lock: Box<dyn StoreLock + 's>,
     /// Whether all that was read is durable for sure.
     is_durable: bool,
     /// Whether a write has failed, so that nobody knows what is there.
     is_unsure: bool,
     recovered: Option<Diagnostic>,
 }
+
+/// After so much a snapshot is due.
+const SNAPSHOT_RECORDS: u64 = 10_000;
+const SNAPSHOT_BYTES: u64 = 8 << 20;
 
 /// What became of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +48,8 @@ struct RecordBatch {
     bytes: Vec<u8>,
     /// Behind the last one, but for segment and offset.
     position: LogPosition,
+    /// To which the last one belongs that belongs to one.
+    orchestration: Option<String>,
     records: u64,
 }
 
@@ -50,13 +60,18 @@ impl RecordBatch {
         self.position.revision += 1;
         self.position.structure += u64::from(draft.is_structural());
         self.records += 1;
+        if let Some(orchestration) = draft.orchestration
+            && self.orchestration.as_deref() != Some(orchestration)
+        {
+            self.orchestration = Some(orchestration.to_owned());
+        }
         Ok(())
     }
 }
 
 impl<'l, 's> LogWriter<'l, 's> {
     pub(super) fn new(log: &'l mut EventLog<'s>, lock: Box<dyn StoreLock + 's>) -> Self {
-        Self { log, _lock: lock, is_durable: false, is_unsure: false, recovered: None }
+        Self { log, lock, is_durable: false, is_unsure: false, recovered: None }
     }
 
     /// The log that is written.
@@ -135,6 +150,110 @@ impl<'l, 's> LogWriter<'l, 's> {
         Ok(committed)
     }
 
+    /// Whether so much has come since the last snapshot that another one is worth its while.
+    pub fn snapshot_due(&self) -> bool {
+        let LogTail { records, bytes } = self.log.tail;
+        records >= SNAPSHOT_RECORDS || bytes >= SNAPSHOT_BYTES
+    }
+
+    /// Keeps what the log comes to, so that it need not be read from its beginning: values by keys
+    /// that ascend, byte by byte, and begin with a letter. Of earlier ones the last stays, for who
+    /// reads it just now.
+    ///
+    /// # Errors
+    /// `file` where it cannot be written, `invalid-value` where keys do not ascend or a value cannot
+    /// be written as JSON. The log is what it was.
+    pub fn write_snapshot<K: AsRef<str>, V: Serialize>(
+        &mut self,
+        entries: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<(), Diagnostic> {
+        self.read_on()?;
+        self.make_durable()?;
+        let instance = self.log.instance.clone();
+        let unwritable = |why: &dyn Display| trouble::unwritable(&instance, why);
+        let mut builder = SnapshotBuilder::default();
+        self.log.add_keys(&mut builder)?;
+        for (key, value) in entries {
+            let key = key.as_ref();
+            if !key.starts_with(|first: char| first.is_ascii_alphabetic()) {
+                return Err(unwritable(&format_args!(
+                    "the key `{key}` does not begin with a letter"
+                )));
+            }
+            builder.add(key, value).map_err(|why| unwritable(&why))?;
+        }
+        let (position, orchestration) = (self.log.position.clone(), self.log.orchestration.clone());
+        let revision = position.revision;
+        let files = builder.finish(position, orchestration).map_err(|why| unwritable(&why))?;
+        for (name, bytes) in snapshot::names(revision).iter().zip(files) {
+            let place = || self.log.store.place(&instance, name);
+            let replaced = self.log.store.replace(&instance, name, &bytes);
+            replaced.map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))?;
+        }
+        self.log.take_snapshot()?;
+        // They are in nobody's way.
+        let _ = self.remove_snapshots(2);
+        Ok(())
+    }
+
+    /// Removes what is there for nothing: blobs that no record names, and all snapshots but the
+    /// last. Gives the names of the files.
+    ///
+    /// # Errors
+    /// `file`, and those of reading the log, all of which has to be read.
+    pub fn sweep(&mut self) -> Result<Vec<String>, Diagnostic> {
+        let (store, instance) = (self.log.store, self.log.instance.clone());
+        let failed =
+            |why: io::Error| trouble::file(&trouble::WRITE, &store.place(&instance, ""), &why);
+        let mut removed = self.remove_snapshots(1).map_err(failed)?;
+        let files = store.files(&instance).map_err(failed)?;
+        let digests = files.iter().filter_map(|file| blob::digest_of(&file.name));
+        let mut unnamed: BTreeSet<&str> = digests.collect();
+        let mut log = EventLog::open_at_start(store, &instance)?;
+        while !unnamed.is_empty()
+            && let Some(record) = log.next_record()?
+        {
+            blob::named_in(record.line(), |digest| {
+                unnamed.remove(digest);
+            });
+        }
+        for digest in unnamed {
+            store.remove(&instance, &blob::file(digest)).map_err(failed)?;
+            removed.push(blob::file(digest));
+        }
+        Ok(removed)
+    }
+
+    /// Removes the instance with all that belongs to it.
+    ///
+    /// # Errors
+    /// `file`; then all of it is there, or what is left has no name.
+    pub fn delete(self) -> Result<(), Diagnostic> {
+        let (store, instance) = (self.log.store, &*self.log.instance);
+        // Where a file that is open cannot be removed, nobody else must be quick.
+        let _lock = cfg!(unix).then_some(self.lock);
+        let place = || store.place(instance, "");
+        store
+            .remove_instance(instance)
+            .map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))
+    }
+
+    /// Removes all snapshots but so many.
+    fn remove_snapshots(&self, kept: usize) -> io::Result<Vec<String>> {
+        let (store, instance) = (self.log.store, &*self.log.instance);
+        let files = store.files(instance)?;
+        let kept: Vec<_> = snapshot::revisions(&files).into_iter().take(kept).collect();
+        let mut removed = Vec::new();
+        // An index goes before what it names.
+        for StoredFile { name, .. } in &files {
+            if snapshot::revision_of(name).is_some_and(|revision| !kept.contains(&revision)) {
+                store.remove(instance, name)?;
+                removed.push(name.clone());
+            }
+        }
+        Ok(removed)
+    }
+
     /// The warning that what was torn was put aside, once.
     pub fn recovered(&mut self) -> Option<Diagnostic> {
         self.recovered.take()
@@ -151,7 +270,12 @@ impl<'l, 's> LogWriter<'l, 's> {
     }
 
     fn batch(&self) -> RecordBatch {
-        RecordBatch { bytes: Vec::new(), position: self.log.position.clone(), records: 0 }
+        RecordBatch {
+            bytes: Vec::new(),
+            position: self.log.position.clone(),
+            orchestration: self.log.orchestration.clone(),
+            records: 0,
+        }
     }
 
     /// Puts aside what was never acknowledged, and records that.
@@ -199,7 +323,7 @@ impl<'l, 's> LogWriter<'l, 's> {
 
     /// Writes records by one write, and makes them durable.
     fn append(&mut self, batch: RecordBatch) -> Result<(), Diagnostic> {
-        let RecordBatch { bytes, mut position, records } = batch;
+        let RecordBatch { bytes, mut position, orchestration, records } = batch;
         if records == 0 {
             return self.make_durable();
         }
@@ -221,7 +345,8 @@ impl<'l, 's> LogWriter<'l, 's> {
             return Err(trouble::file(&trouble::WRITE, &store.place(instance, &file), &why));
         }
         position.offset += bytes.len() as u64;
-        self.log.moved_to(position, LogTail { records, bytes: bytes.len() as u64 });
+        let written = LogTail { records, bytes: bytes.len() as u64 };
+        self.log.moved_to(position, orchestration, written);
         self.is_durable = true;
         Ok(())
     }

@@ -1,0 +1,142 @@
+//! What records name by its content, and the key of an instance.
+
+use super::{EventLog, LogWriter, trouble};
+use crate::text::diagnostic::Diagnostic;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::io::{self, ErrorKind, Read};
+
+const FOLDER: &str = "blobs/";
+pub(super) const KEY: &str = "key";
+
+/// The digest of a blob, 64 hexadecimal digits, which is what it is called.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The digest that a file of blobs is called by.
+pub(super) fn digest_of(file: &str) -> Option<&str> {
+    file.strip_prefix(FOLDER).filter(|name| is_digest(name))
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The digests that a text names: so many digits on end, and neither more nor fewer.
+pub(super) fn named_in(text: &str, then: impl FnMut(&str)) {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| is_digest(word)).for_each(then);
+}
+
+pub(super) fn file(digest: &str) -> String {
+    format!("{FOLDER}{digest}")
+}
+
+impl EventLog<'_> {
+    /// What a record names by its digest.
+    ///
+    /// # Errors
+    /// `store-corrupt` where there is no such blob or it is not what its name says, `file`.
+    pub fn blob(&self, digest: &str) -> Result<Vec<u8>, Diagnostic> {
+        let file = file(digest);
+        let place = || self.store.place(&self.instance, &file);
+        if !is_digest(digest) {
+            return Err(trouble::corrupt(&place(), "is not called by a digest"));
+        }
+        match self.contents(&file) {
+            Ok(Some(bytes)) if self::digest(&bytes) == digest => Ok(bytes),
+            Ok(Some(_)) => Err(trouble::corrupt(&place(), "is not what its name says")),
+            Ok(None) => Err(trouble::corrupt(&place(), "is missing, and a record names it")),
+            Err(why) => Err(trouble::file(&trouble::READ, &place(), &why)),
+        }
+    }
+
+    /// The key of the instance, if it has one: bytes that nobody else knows.
+    ///
+    /// # Errors
+    /// `store-corrupt` where it is none, `file`.
+    pub fn key(&self) -> Result<Option<[u8; 32]>, Diagnostic> {
+        let place = || self.store.place(&self.instance, KEY);
+        let text = self.contents(KEY);
+        let text = text.map_err(|why| trouble::file(&trouble::READ, &place(), &why))?;
+        let Some(text) = text else { return Ok(None) };
+        let key = from_hexadecimal(text.trim_ascii());
+        key.map(Some).ok_or_else(|| trouble::corrupt(&place(), "is no key"))
+    }
+
+    /// The file of the key, if it is one.
+    pub(super) fn key_text(&self) -> Result<Option<String>, Diagnostic> {
+        Ok(self.key()?.map(|key| hexadecimal(&key) + "\n"))
+    }
+
+    /// All that a file holds, if it is there.
+    fn contents(&self, file: &str) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        let read = self.store.read(&self.instance, file, 0);
+        match read.and_then(|mut source| source.read_to_end(&mut bytes)) {
+            Ok(_) => Ok(Some(bytes)),
+            Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
+}
+
+fn from_hexadecimal(text: &[u8]) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 2 * bytes.len() {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| !pair.starts_with('+'))?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+impl LogWriter<'_, '_> {
+    /// Keeps what a record is going to name, durably, and gives its digest.
+    ///
+    /// # Errors
+    /// `file` where it cannot be written.
+    pub fn put_blob(&mut self, bytes: &[u8]) -> Result<String, Diagnostic> {
+        let digest = digest(bytes);
+        let file = file(&digest);
+        let log = self.log();
+        let (store, instance) = (log.store, log.instance());
+        let kept = match log.contents(&file) {
+            // Somebody may have been interrupted before it was durable.
+            Ok(Some(there)) if there == bytes => store.sync(instance, &file),
+            _ => store.replace(instance, &file, bytes),
+        };
+        let place = || store.place(instance, &file);
+        kept.map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))?;
+        Ok(digest)
+    }
+
+    /// The key of the instance, which is made where there is none.
+    ///
+    /// # Errors
+    /// `file` where it cannot be written, `store-corrupt` where it is none.
+    pub fn put_key(&mut self) -> Result<[u8; 32], Diagnostic> {
+        let log = self.log();
+        if let Some(key) = log.key()? {
+            return Ok(key);
+        }
+        let make = || -> io::Result<[u8; 32]> {
+            let key = log.store.random()?;
+            let text = hexadecimal(&key) + "\n";
+            log.store.replace(log.instance(), KEY, text.as_bytes())?;
+            Ok(key)
+        };
+        let place = || log.store.place(log.instance(), KEY);
+        make().map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))
+    }
+}

@@ -1,0 +1,370 @@
+//! What is kept beside the log: snapshots, blobs, keys; and what is asked of all of it.
+
+use super::{add, anna, begin, bytes, draft, note, read, texts};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::instance::{Draft, EventLog, LogWriter, MemoryStore, OsStore, Store, salvage, verify};
+use std::time::Duration;
+
+/// Numbers as texts.
+fn numbered(store: &dyn Store, last: u64) -> EventLog<'_> {
+    let texts: Vec<_> = (1..=last).map(|number| number.to_string()).collect();
+    begin(store, &texts.iter().map(|text| &**text).collect::<Vec<_>>())
+}
+
+/// Keeps a number of entries.
+fn snapshot(writer: &mut LogWriter<'_, '_>, entries: u64) -> Result<(), Diagnostic> {
+    let value = |number| serde_json::json!({"number": number, "text": "x".repeat(100)});
+    writer.write_snapshot((0..entries).map(|number| (format!("nodes/{number:06}"), value(number))))
+}
+
+fn with_snapshot(store: &dyn Store, entries: u64) {
+    let mut log = numbered(store, 3);
+    snapshot(&mut log.writer(&anna(), Duration::ZERO).unwrap(), entries).unwrap();
+    add(store, "4").unwrap();
+}
+
+#[test]
+fn a_snapshot_spares_reading_the_log() {
+    let store = MemoryStore::new(1);
+    with_snapshot(&store, 1_000);
+    let mut log = EventLog::open(&store, "shop").unwrap();
+    let of = log.snapshot().unwrap();
+    assert_eq!((of.revision(), of.structure()), (3, 0));
+    let mut count = 0;
+    of.entries("nodes/0001", &mut |key, value| {
+        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        assert_eq!(key, format!("nodes/{:06}", value["number"].as_u64().unwrap()));
+        count += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(count, 100);
+    for (key, is_there) in [
+        ("nodes/000000", true),
+        ("nodes/000999", true),
+        ("nodes/001000", false),
+        ("", false),
+        ("z", false),
+    ] {
+        assert_eq!(of.entry(key).unwrap().is_some(), is_there, "{key}");
+    }
+    assert_eq!(log.next_record().unwrap().unwrap().revision, 4);
+    // It follows from the log.
+    for file in ["snapshot-3.idx", "snapshot-3.ndjson"] {
+        let was = bytes(&store, file);
+        store.remove("shop", file).unwrap();
+        assert!(EventLog::open(&store, "shop").unwrap().snapshot().is_none(), "{file}");
+        store.replace("shop", file, &was).unwrap();
+    }
+}
+
+/// An index that is not what was written is none, and an entry that is not is an error.
+#[test]
+fn a_damaged_snapshot_is_none() {
+    let store = MemoryStore::new(1);
+    with_snapshot(&store, 3);
+    let index = bytes(&store, "snapshot-3.idx");
+    for at in 0..index.len() {
+        let mut wrong = index.clone();
+        wrong[at] ^= 1;
+        store.replace("shop", "snapshot-3.idx", &wrong).unwrap();
+        assert!(EventLog::open(&store, "shop").unwrap().snapshot().is_none(), "{at}");
+    }
+    store.replace("shop", "snapshot-3.idx", &index).unwrap();
+    let entries = bytes(&store, "snapshot-3.ndjson");
+    for at in 0..entries.len() {
+        let mut wrong = entries.clone();
+        wrong[at] ^= 1;
+        store.replace("shop", "snapshot-3.ndjson", &wrong).unwrap();
+        let log = EventLog::open(&store, "shop").unwrap();
+        let error = log.snapshot().unwrap().entry("nodes/000001").unwrap_err();
+        assert_eq!(error.code, Code::StoreCorrupt);
+        assert_eq!(error.message, "`shop/snapshot-3.ndjson` is not what was written");
+        assert!(error.help.unwrap().starts_with("remove it"));
+    }
+    let told = verify(&store, "shop", &mut |_| Ok(())).unwrap().diagnostics;
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].code, told[0].severity), (Code::StoreCorrupt, Severity::Warning));
+}
+
+/// A snapshot of what is not in the log any more, because that was never durable, is none.
+#[test]
+fn a_snapshot_names_its_chain() {
+    let store = MemoryStore::new(1);
+    with_snapshot(&store, 3);
+    let log = bytes(&store, "log-1.ndjson");
+    let third = log.split_inclusive(|byte| *byte == b'\n').take(2).map(<[u8]>::len).sum::<usize>();
+    store.truncate("shop", "log-1.ndjson", third as u64).unwrap();
+    assert_eq!(texts(&store), ["1", "2"]);
+    let other = MemoryStore::new(1);
+    with_snapshot(&other, 3);
+    add(&store, "3, but another one").unwrap();
+    assert_eq!(EventLog::open(&store, "shop").unwrap().snapshot().map(|of| of.revision()), None);
+    assert!(EventLog::open(&other, "shop").unwrap().snapshot().is_some());
+}
+
+#[test]
+fn keys_of_snapshots_ascend() {
+    let store = MemoryStore::new(1);
+    let mut log = numbered(&store, 1);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    for keys in [["b", "a"], ["a", "a"], ["!a", "b"], ["", "a"]] {
+        let error = writer.write_snapshot(keys.map(|key| (key, 1))).unwrap_err();
+        assert_eq!(error.code, Code::InvalidValue, "{keys:?}");
+    }
+    assert_eq!(store.files("shop").unwrap().len(), 1);
+    writer.write_snapshot([("a", 1), ("b", 2)]).unwrap();
+}
+
+#[test]
+fn a_snapshot_is_due_after_many_records() {
+    let store = MemoryStore::new(1);
+    let mut log = numbered(&store, 1);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    let events = [note("x")];
+    writer.commit(&vec![draft(&events); 9_998]).unwrap();
+    assert!(!writer.snapshot_due());
+    writer.commit(&[draft(&events)]).unwrap();
+    assert!(writer.snapshot_due());
+    writer.write_snapshot([("a", 1)]).unwrap();
+    assert!(!writer.snapshot_due());
+    // Long records make it due sooner.
+    writer.commit(&[draft(&[note(&"x".repeat(8 << 20))])]).unwrap();
+    assert!(writer.snapshot_due());
+}
+
+/// From wherever it is read, a log says the same.
+#[test]
+fn a_log_is_read_from_anywhere() {
+    let store = MemoryStore::new(1);
+    let mut log = begin(&store, &["1"]).with_segments(500);
+    let mut positions = vec![log.position().clone()];
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    for number in 2..=20 {
+        writer.commit(&[draft(&[note(&number.to_string())])]).unwrap();
+        positions.push(writer.log().position().clone());
+        if number % 6 == 0 {
+            snapshot(&mut writer, 2).unwrap();
+        }
+    }
+    let rest = |mut log: EventLog<'_>, from: u64| {
+        let mut next = from + 1;
+        while let Some(record) = log.next_record().unwrap() {
+            assert_eq!(record.revision, next);
+            next += 1;
+        }
+        assert_eq!(next, 21.max(from + 1));
+    };
+    for (revision, position) in (1..).zip(&positions) {
+        assert_eq!(position.revision(), revision);
+        rest(EventLog::open_at(&store, "shop", position).unwrap(), revision);
+        // As text, and back.
+        let text = serde_json::to_string(position).unwrap();
+        assert_eq!(&serde_json::from_str::<cuvee::instance::LogPosition>(&text).unwrap(), position);
+    }
+    for revision in 0..=20 {
+        rest(EventLog::open_after(&store, "shop", revision).unwrap(), revision);
+        let until = EventLog::open_until(&store, "shop", revision).unwrap();
+        let expected = if revision >= 18 {
+            18
+        } else if revision >= 12 {
+            12
+        } else {
+            0
+        };
+        assert_eq!(until.revision(), expected, "the last two snapshots are there");
+        rest(until, expected);
+    }
+    rest(EventLog::open_after(&store, "shop", 25).unwrap(), 20);
+    let error = EventLog::open_at(&numbered_elsewhere(), "shop", &positions[3]).err().unwrap();
+    assert_eq!(error.code, Code::StoreCorrupt);
+    assert!(error.message.ends_with("is not the log any more of which revision 4 was read"));
+}
+
+fn numbered_elsewhere() -> MemoryStore {
+    let store = MemoryStore::new(1);
+    begin(&store, &["1", "2", "other", "4", "5"]);
+    store
+}
+
+/// A log that is removed and made anew is another one, which nobody writes by mistake.
+#[test]
+fn a_log_is_not_mistaken_for_another() {
+    let store = MemoryStore::new(1);
+    let mut log = numbered(&store, 3);
+    log.writer(&anna(), Duration::ZERO).unwrap().delete().unwrap();
+    assert!(store.instances().unwrap().is_empty());
+    assert_eq!(log.refresh().unwrap_err().code, Code::UnknownInstance);
+    begin(&store, &["a", "b", "c", "d", "e"]);
+    let before = bytes(&store, "log-1.ndjson");
+    assert_eq!(log.writer(&anna(), Duration::ZERO).err().unwrap().code, Code::StoreCorrupt);
+    assert_eq!(bytes(&store, "log-1.ndjson"), before);
+}
+
+#[test]
+fn keys_outlive_snapshots() {
+    let store = MemoryStore::new(1);
+    let mut log = numbered(&store, 1);
+    let events = [note("done")];
+    let keys: Vec<_> = (0..100).map(|key| key.to_string()).collect();
+    let keyed = |key| Draft { orchestration: Some("7"), key: Some(key), ..draft(&events) };
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    for keys in keys.chunks(10) {
+        writer.commit(&keys.iter().map(|key| keyed(key)).collect::<Vec<_>>()).unwrap();
+        snapshot(&mut writer, 2).unwrap();
+    }
+    drop(writer);
+    // Few are looked up one by one, many at once; a new one is new.
+    for many in [1, 100] {
+        let mut log = EventLog::open(&store, "shop").unwrap();
+        assert_eq!(log.snapshot().unwrap().revision(), 101);
+        let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+        let drafts: Vec<_> = keys.iter().take(many).map(|key| keyed(key)).collect();
+        for (committed, revision) in writer.commit(&drafts).unwrap().iter().zip(2..) {
+            assert_eq!((committed.revision, committed.repeated), (revision, true));
+        }
+    }
+    let mut log = EventLog::open(&store, "shop").unwrap();
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    let committed = writer.commit(&[keyed("new"), keyed("new")]).unwrap();
+    assert_eq!((committed[0].revision, committed[0].repeated), (102, false));
+    assert_eq!((committed[1].revision, committed[1].repeated), (102, true));
+    // They are nobody else's entries.
+    let mut count = 0;
+    writer
+        .log()
+        .snapshot()
+        .unwrap()
+        .entries("", &mut |key, _| {
+            count += 1;
+            assert!(key.starts_with("nodes/"));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(count, 2);
+}
+
+#[test]
+fn blobs_are_what_their_names_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let stores: [&dyn Store; 2] = [&MemoryStore::new(1), &OsStore::new(directory.path())];
+    for store in stores {
+        let mut log = numbered(store, 1);
+        let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+        let digest = writer.put_blob(b"template").unwrap();
+        assert_eq!(digest, "5cde0f1298f41f7d1c8b907a36992a7a513225a2615bd6e307bf1a9149b06b40");
+        assert_eq!(writer.put_blob(b"template").unwrap(), digest);
+        assert_eq!(writer.log().blob(&digest).unwrap(), b"template");
+        let file = format!("blobs/{digest}");
+        store.replace("shop", &file, b"another one").unwrap();
+        let error = writer.log().blob(&digest).unwrap_err();
+        assert_eq!(error.code, Code::StoreCorrupt);
+        assert!(error.message.ends_with("is not what its name says"));
+        // What is damaged is mended by who has it.
+        writer.put_blob(b"template").unwrap();
+        assert_eq!(writer.log().blob(&digest).unwrap(), b"template");
+        store.remove("shop", &file).unwrap();
+        assert!(writer.log().blob(&digest).unwrap_err().message.contains("is missing"));
+        assert_eq!(writer.log().blob("../key").unwrap_err().code, Code::StoreCorrupt);
+    }
+}
+
+#[test]
+fn a_key_is_made_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = OsStore::new(directory.path());
+    let mut log = numbered(&store, 1);
+    assert_eq!(log.key().unwrap(), None);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    let key = writer.put_key().unwrap();
+    assert_eq!(writer.put_key().unwrap(), key);
+    assert_ne!(store.random().unwrap(), key);
+    drop(writer);
+    assert_eq!(EventLog::open(&store, "shop").unwrap().key().unwrap(), Some(key));
+    store.replace("shop", "key", b"abc").unwrap();
+    assert_eq!(log.key().unwrap_err().code, Code::StoreCorrupt);
+}
+
+#[test]
+fn what_no_record_names_is_swept() {
+    let store = MemoryStore::new(1);
+    let mut log = numbered(&store, 1);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    let named = writer.put_blob(b"named").unwrap();
+    let unnamed = writer.put_blob(b"never named").unwrap();
+    writer.commit(&[draft(&[note(&format!("sha256:{named}"))])]).unwrap();
+    for entries in 1..3 {
+        writer.commit(&[draft(&[note("x")])]).unwrap();
+        snapshot(&mut writer, entries).unwrap();
+    }
+    let swept = writer.sweep().unwrap();
+    let expected = ["snapshot-3.idx", "snapshot-3.ndjson", &format!("blobs/{unnamed}")];
+    assert_eq!(swept, expected);
+    assert_eq!(writer.log().blob(&named).unwrap(), b"named");
+    let verification = verify(&store, "shop", &mut |_| Ok(())).unwrap();
+    assert_eq!((verification.revision, verification.blobs, verification.snapshots), (4, 1, 1));
+    assert_eq!((verification.segments, verification.diagnostics), (1, Vec::new()));
+}
+
+#[test]
+fn what_is_whole_is_saved() {
+    let store = MemoryStore::new(1);
+    let mut log = begin(&store, &["1"]).with_segments(300);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    let (right, wrong) = (writer.put_blob(b"right").unwrap(), writer.put_blob(b"wrong").unwrap());
+    let key = writer.put_key().unwrap();
+    for number in 2..=9 {
+        writer.commit(&[draft(&[note(&number.to_string())])]).unwrap();
+    }
+    drop(writer);
+    store.replace("shop", &format!("blobs/{wrong}"), b"otherwise").unwrap();
+    let mut third = bytes(&store, "log-5.ndjson");
+    third[200] ^= 1;
+    store.replace("shop", "log-5.ndjson", &third).unwrap();
+    let verification = verify(&store, "shop", &mut |_| Ok(())).unwrap();
+    let codes: Vec<_> = verification.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!((verification.revision, codes), (5, vec![Code::StoreCorrupt; 2]));
+
+    let to = MemoryStore::new(2);
+    let saved = salvage((&store, "shop"), (&to, "shop"), &anna(), Duration::ZERO).unwrap();
+    assert_eq!((saved.revision, saved.blobs, saved.left.len()), (5, 1, 2));
+    assert_eq!(texts(&to), ["1", "2", "3", "4", "5"]);
+    for segment in ["log-1.ndjson", "log-3.ndjson"] {
+        assert_eq!(bytes(&to, segment), bytes(&store, segment));
+    }
+    let log = EventLog::open(&to, "shop").unwrap();
+    assert_eq!((log.blob(&right).unwrap(), log.key().unwrap()), (b"right".to_vec(), Some(key)));
+    assert_eq!(verify(&to, "shop", &mut |_| Ok(())).unwrap().diagnostics, []);
+    // Nothing is written over.
+    let again = salvage((&store, "shop"), (&to, "shop"), &anna(), Duration::ZERO);
+    assert_eq!(again.unwrap_err().code, Code::InstanceExists);
+    add(&to, "6").unwrap();
+    assert_eq!(read(&to).unwrap().0.len(), 6);
+}
+
+#[test]
+fn an_instance_is_deleted_as_a_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = OsStore::new(directory.path());
+    // What was left of an earlier attempt is in nobody's way.
+    std::fs::create_dir_all(directory.path().join("instances/.shop.deleted/blobs")).unwrap();
+    let mut log = numbered(&store, 1);
+    log.writer(&anna(), Duration::ZERO).unwrap().put_blob(b"template").unwrap();
+    log.writer(&anna(), Duration::ZERO).unwrap().delete().unwrap();
+    assert_eq!(std::fs::read_dir(directory.path().join("instances")).unwrap().count(), 0);
+    assert_eq!(log.writer(&anna(), Duration::ZERO).err().unwrap().code, Code::UnknownInstance);
+    begin(&store, &["anew"]);
+    assert_eq!(texts(&store), ["anew"]);
+}
+
+/// What cannot be written is said, and is no record.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_told() {
+    let store = OsStore::new("/proc/cuvee-store");
+    let error =
+        EventLog::create(&store, "shop", &anna(), Duration::ZERO, |_| Ok(())).err().unwrap();
+    assert_eq!(error.code, Code::File);
+    assert!(error.message.starts_with("cannot write `/proc/cuvee-store/instances/shop`: "));
+    assert!(error.help.is_some());
+}
