@@ -63,6 +63,24 @@ fn sessions_are_as_shown() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// A generated workflow is told the inputs of its topology, where functions have their values.
+#[test]
+fn json_has_the_values_of_deployment_inputs() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan/secrets");
+    let inputs = |flags: &str| {
+        let printed = run(&format!("$ cuvee plan {flags} --format json"), &directory);
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()["inputs"].take()
+    };
+    let evaluated = "--evaluate --deployment-input phrase=canary";
+    let hidden = serde_json::json!({"phrase": "(sensitive)", "stage": "test"});
+    assert_eq!(inputs("template.yaml"), serde_json::Value::Null);
+    assert_eq!(inputs(&format!("template.yaml {evaluated}")), hidden);
+    assert_eq!(inputs(&format!("template.yaml --from weak --to strong {evaluated}")), hidden);
+    let revealed = serde_json::json!({"phrase": "canary", "stage": "live"});
+    let stage = "--deployment-input stage=live --reveal";
+    assert_eq!(inputs(&format!("template.yaml undeploy {evaluated} {stage}")), revealed);
+}
+
 /// A template whose nodes depend on some of those before them and stand on one of two machines.
 fn template(nodes: &[(bool, u8, u8)]) -> String {
     let mut text = String::from(

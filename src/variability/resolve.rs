@@ -23,7 +23,7 @@ use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
-use crate::topology::{RelationHead, Topology};
+use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use rustc_hash::FxHashMap;
@@ -168,7 +168,13 @@ fn planned(
     variant: &EmittedVariant<'_, '_>,
     read: &dyn Fn(&Out<'_>) -> Topology,
 ) -> PlannedTopology {
-    PlannedTopology { topology: read(variant.document), written: variant.as_written.map(read) }
+    let mut topology = read(variant.document);
+    for input in &mut topology.inputs {
+        if let Some(value) = variant.inputs.get(&*input.name) {
+            input.value = Some(Spanned { value: value.clone(), span: input.span });
+        }
+    }
+    PlannedTopology { topology, written: variant.as_written.map(read) }
 }
 
 /// A variant, with the values of its functions and with those as they are written.
@@ -279,10 +285,15 @@ pub(crate) fn advised(
 /// A variant as it is written.
 struct EmittedVariant<'e, 'a> {
     document: &'e Out<'a>,
+    /// The values that the choice gives inputs of its topology.
+    inputs: &'e DeploymentValues<'a>,
     /// With its functions as they are written, where they have their values in the document.
     as_written: Option<&'e Out<'a>>,
     presence: &'e Presence,
 }
+
+/// Values of inputs of a topology, by their names.
+type DeploymentValues<'a> = FxHashMap<&'a str, Value>;
 
 /// In which forms a variant is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -329,12 +340,13 @@ fn judged<T>(
         progress.phase("writing");
         let mut emit =
             |deployment| emitted(prepared, choice, deployment, &mut evaluator, &presence);
-        let document = emit(deployment.as_deref())?;
+        let (document, inputs) = emit(deployment.as_deref())?;
         let as_written = (forms == Forms::Both && deployment.is_some()).then(|| emit(None));
         let as_written = as_written.transpose()?;
         let made = make(&EmittedVariant {
             document: &document,
-            as_written: as_written.as_ref(),
+            inputs: &inputs,
+            as_written: as_written.as_ref().map(|(document, _)| document),
             presence: &presence,
         });
         how.leave(document);
@@ -399,16 +411,19 @@ fn emitted<'p, 'a>(
     deployment: Option<&[DeploymentInputs<'_>]>,
     evaluator: &mut Evaluator<'p, 'a>,
     presence: &'p Presence,
-) -> Result<Out<'a>, Diagnostics> {
+) -> Result<(Out<'a>, DeploymentValues<'a>), Diagnostics> {
     evaluator.decide(presence);
     let graph = &prepared.graph;
     let technologies = choice.names_technologies.then(|| technology_names(graph, presence));
     let Some(deployment) = deployment else {
-        return emit::emit(evaluator, presence, None, technologies);
+        let document = emit::emit(evaluator, presence, None, technologies)?;
+        return Ok((document, FxHashMap::default()));
     };
     let documents = prepared.whole_documents()?;
     let types = Types::of(choice.profiles().chain(documents.iter().copied()));
     let inputs = deployment::assign(graph, presence, deployment, &types)?;
+    let named = inputs.iter().map(|(&id, value)| (graph.element(id).name, value.clone()));
+    let named = named.collect();
     let mut expressions = FxHashMap::default();
     for property in graph.properties.iter().filter(|property| presence.is(property.id)) {
         if let PropertyValue::Expression(expression) = property.property.value {
@@ -419,7 +434,7 @@ fn emitted<'p, 'a>(
         }
     }
     let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
-    emit::emit(evaluator, presence, Some(functions), technologies)
+    Ok((emit::emit(evaluator, presence, Some(functions), technologies)?, named))
 }
 
 /// The technologies of present nodes.

@@ -2,7 +2,7 @@
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
 use super::elements::is_selected;
-use super::model::{KnownAttribute, PlanCall};
+use super::model::{KnownAttribute, PlanCall, WorkflowInput};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
@@ -147,6 +147,20 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// What is secret.
     pub(super) fn secrets(&self) -> &Sensitivity<'t, 'a> {
         self.as_written.as_ref().map_or(&self.secrets, |written| &written.secrets)
+    }
+
+    /// What a workflow that follows from the topology is told: the values of its inputs, where
+    /// functions have theirs.
+    pub(super) fn told(&self) -> Vec<WorkflowInput> {
+        let inputs = self.topology.inputs.iter().filter(|_| self.as_written.is_some());
+        let told = inputs.filter_map(|input| {
+            Some(WorkflowInput {
+                name: input.name.clone(),
+                value: input.value.as_ref().or(input.default.as_ref())?.value.clone(),
+                is_sensitive: self.is_sensitive_input(input),
+            })
+        });
+        told.collect()
     }
 
     /// Whether an input of a workflow is secret.

@@ -243,6 +243,7 @@ pub(crate) fn adapt(
     }
     let new = Behaviors::of(to.topology, to.types, new).beside(to.written);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
+    builder.plan.inputs = new.told();
     let contents = Contents::new(from.loaded, to.loaded);
     let observed = Observed::all(from.topology, from.observation);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
@@ -287,6 +288,7 @@ pub(crate) fn plan(
         }
         (None, Some(which)) => {
             let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
+            builder.plan.inputs = behaviors.told();
             declarative(which, &behaviors, &query.order, &mut builder, &[])?;
             if let Some((name, _)) = query.inputs.first() {
                 return Err(no_input(which, name).into());

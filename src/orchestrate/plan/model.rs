@@ -27,7 +27,8 @@ pub struct Plan {
     pub workflow: String,
     /// Whether it was made from the topology, not written by anybody.
     pub is_generated: bool,
-    /// What the workflow is told, in the order in which it declares that.
+    /// What the workflow is told, in the order in which it declares that; one that follows from the
+    /// topology takes the inputs of that, where they have values.
     pub inputs: Vec<WorkflowInput>,
     /// What steps act on, and where they run.
     pub elements: Vec<PlanElement>,
