@@ -87,7 +87,8 @@ fn groups(svg: &str) -> Vec<(String, String)> {
 
 /// What XML can say of a text.
 fn sayable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+    let is_sayable = |c: char| !c.is_control() || "\n\r\t".contains(c);
+    text.chars().map(|c| if is_sayable(c) { c } else { '\u{fffd}' }).collect()
 }
 
 /// The statements of a text in DOT: what is between semicolons and braces, except in quotes.

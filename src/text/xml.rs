@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-/// Text as it may stand in content and in attributes; what XML cannot hold at all is replaced.
+/// Text as it may stand in content and in attributes; what XML cannot hold, and what controls
+/// terminals, is replaced.
 ///
 /// ```
 /// use cuvee::xml::XmlText;
@@ -19,7 +20,9 @@ impl fmt::Display for XmlText<'_> {
             '&' => f.write_str("&amp;"),
             '"' => f.write_str("&quot;"),
             '\n' | '\r' | '\t' => write!(f, "&#{};", u32::from(c)),
-            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}'),
+            // Some of them XML can hold, and terminals should not be told.
+            _ if c.is_control() => f.write_char('\u{fffd}'),
             _ => f.write_char(c),
         })
     }
