@@ -1221,7 +1221,9 @@ function ownPlan() {
   if (unnamed) return { why: `no value of ${data.inputs[unnamed[0]].name} is known that fits` };
   const model = choices.search(choices.literals(complete));
   if (!model) return {};
-  return deployment(data.plans.parts, data.plans.words, conditions(data.writing, data.elements.length, (element) => holds(model, data.elements[element].literal), givenValue()));
+  const known = conditions(data.writing, data.elements.length, (element) => holds(model, data.elements[element].literal), givenValue());
+  const open = uncomputed(data.writing, known);
+  return open ? { why: `${fullName(open.element)} ${open.why}` } : deployment(data.plans.parts, data.plans.words, known);
 }
 
 function renderPlan() {

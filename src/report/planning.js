@@ -24,6 +24,29 @@ function conditions({ values, ands }, elements, isPresent, value) {
   return holds;
 }
 
+/**
+ * The first value that is there and computed only when it is resolved, which may fail: its element, and why it is not known. Where one is, it is
+ * not known whether there is a plan.
+ */
+function uncomputed({ pieces, later, whys }, holds) {
+  if (later.every(([input]) => input != null)) return null;
+  const find = (piece) => {
+    if (typeof piece === 'string') return null;
+    const inner = Array.isArray(piece) ? (holds(piece[0]) ? piece.slice(1) : []) : (piece.collection ?? piece.behind);
+    if (inner) return findAmong(inner);
+    const [input, element, why] = later[piece.later];
+    return input == null ? { element, why: whys[why] } : null;
+  };
+  const findAmong = (all) => {
+    for (const piece of all) {
+      const found = find(piece);
+      if (found) return found;
+    }
+    return null;
+  };
+  return findAmong(pieces);
+}
+
 /** A topology as far as plans ask: of each node what it is, and by which relations it leads to others. */
 class PresentParts {
   constructor({ nodes, relations }, holds) {

@@ -88,6 +88,12 @@ async function holdsWhatItSays(opened, line) {
 async function plansWhatItSays(opened) {
   const line = await opened.locator('#plan-command').innerText();
   assert.match(line, /^cuvee plan /);
+  // What is not known to be computed may fail.
+  if (/visitors=4242/.test(line)) {
+    assert.match(await opened.locator('#plan-note').innerText(), /not in the page, because property replicas of shop is computed from visitors, /);
+    assert.deepEqual(await steps(opened), [], line);
+    return '';
+  }
   const said = execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
   const lines = said.split('\n').filter((line) => /^ *\d+  /.test(line)).map((line) => line.trim().replace(/\s+/g, ' '));
   assert.deepEqual((await steps(opened)).sort(), lines.sort(), line);

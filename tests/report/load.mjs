@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 
 const read = (name) => readFileSync(new URL(`../../src/report/${name}`, import.meta.url), 'utf8');
 
-export const { Solver, Choices, conditions, deployment } = new Function(
-  `"use strict";${read('solver.js')}\n${read('choices.js')}\n${read('planning.js')}\nreturn { Solver, Choices, conditions, deployment };`,
+export const { Solver, Choices, conditions, deployment, uncomputed } = new Function(
+  `"use strict";${read('solver.js')}\n${read('choices.js')}\n${read('planning.js')}\nreturn { Solver, Choices, conditions, deployment, uncomputed };`,
 )();
 
 /** Random numbers that are the same in every run. */
