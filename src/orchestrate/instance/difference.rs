@@ -30,7 +30,8 @@ pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
         let veil = Veil { shown: ShownValues::of(model, false), tells: is_one };
         veil.document(model)
     });
-    let changes = diff(&from, &to).changes.into_iter().map(|Change { element, path, edit }| {
+    let found = diff(&from, &to).changes.into_iter().filter(|change| is_known(&change.edit));
+    let changes = found.map(|Change { element, path, edit }| {
         let edit = match edit {
             Edit::Added { to } => Edit::Added { to: unveiled(&to) },
             Edit::Removed { from } => Edit::Removed { from: unveiled(&from) },
@@ -190,6 +191,14 @@ fn relation(relation: &RelationInstance) -> Value {
 /// Whether nothing is kept of a secret.
 fn is_unknown(value: &Value) -> bool {
     matches!(value, Value::Map(entries) if entries.iter().all(|(_, kept)| kept.as_str() == Some("")))
+}
+
+/// Whether something is known to differ: of a secret that is not kept nobody can say.
+fn is_known(edit: &Edit) -> bool {
+    let Edit::Changed { from, to } = edit else { return true };
+    let is_told = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(TOLD_APART));
+    let is_unknown = |value: &Value| value.as_str() == Some(SENSITIVE);
+    !(is_told(from) && is_unknown(to) || is_unknown(from) && is_told(to))
 }
 
 fn unveiled(value: &Value) -> Value {

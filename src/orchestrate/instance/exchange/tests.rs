@@ -372,3 +372,36 @@ fn bindings_begin_with_what_hosts() {
         text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect();
     assert_eq!(nodes, ["  size: 3", "  vm:", "  app:", "  db:", "  zone:"]);
 }
+
+/// Nodes of which each stands on the next one, or of which all stand on one.
+fn large(count: usize, is_star: bool) -> InstanceModel {
+    let id = |at: usize| Arc::from(format!("n{at}"));
+    let mut model = InstanceModel::default();
+    for at in 0..count {
+        let host = RelationInstance {
+            target: Some(id(if is_star { 0 } else { at + 1 })),
+            hosting: true,
+            ..RelationInstance::default()
+        };
+        let is_end = if is_star { at == 0 } else { at + 1 == count };
+        let relations = if is_end { Vec::new() } else { vec![host] };
+        let requirements = ByName::from([("host".into(), relations)]);
+        model.nodes.insert(
+            id(at),
+            NodeInstance { requirements, generation: 1, ..NodeInstance::default() },
+        );
+    }
+    model
+}
+
+#[test]
+fn deep_and_wide_models_are_written_and_read() {
+    for is_star in [false, true] {
+        let model = large(10_000, is_star);
+        let text = export_yaml(&model, ModelExport::default());
+        assert_eq!(read(&text).unwrap(), model);
+        let bindings = export_bindings(&model, ModelExport::default());
+        let first = bindings.lines().find(|line| line.starts_with("  n"));
+        assert_eq!(first, Some(if is_star { "  n0:" } else { "  n9999:" }));
+    }
+}

@@ -155,8 +155,7 @@ impl<'m> ModelTree<'m> {
     }
 
     fn node(&self, id: &'m str, node: &'m NodeInstance) -> Out<'m> {
-        let is_stable = node.has_attributes();
-        let shows_attributes = is_stable || self.how.unstable;
+        let shows_attributes = node.has_attributes() || self.how.unstable;
         let mut map = OutMap::default();
         self.origin(
             &mut map,
@@ -180,6 +179,13 @@ impl<'m> ModelTree<'m> {
             self::map(requirements.map(|(name, it)| (name, self.requirement(it)))),
         );
         map.some("links", self::map(node.links.iter().map(|(name, uri)| (name, text(uri)))));
+        let facts = self.node_facts(node, shows_attributes);
+        self.own_metadata(&mut map, facts, Some(&node.metadata));
+        map.out()
+    }
+
+    /// What only we know of a node.
+    fn node_facts(&self, node: &'m NodeInstance, shows_attributes: bool) -> OutMap<'m> {
         let mut facts = OutMap::default();
         if node.template.is_some() {
             facts.put("type", text(&node.type_name));
@@ -202,12 +208,11 @@ impl<'m> ModelTree<'m> {
         }
         if shows_attributes {
             facts.some("reported", ages(&node.attributes));
-            if !is_stable {
+            if !node.has_attributes() {
                 facts.put("unstable", Out::Value(Value::from(true)));
             }
         }
-        self.own_metadata(&mut map, facts, Some(&node.metadata));
-        map.out()
+        facts
     }
 
     fn own_metadata(

@@ -340,7 +340,7 @@ impl<'m> QueryWalk<'m, '_> {
 
     /// That something was left out is said (I-37).
     fn tell_hidden(&mut self, span: Span) {
-        let count = self.places.hidden.get();
+        let count = self.places.hiding.borrow().len();
         if count > 0 {
             let nodes =
                 if count == 1 { "1 node is".to_owned() } else { format!("{count} nodes are") };
@@ -411,7 +411,7 @@ const POLICY: &[&str] = &["id", "type", "template", "targets", "properties"];
 const CAPABILITY: &[&str] = &["name", "type", "properties", "attributes"];
 
 /// The names of what is in places.
-fn part_names(places: &[ModelPlace<'_>], walk: &PlaceWalk<'_, '_>) -> BTreeSet<String> {
+fn part_names<'m>(places: &[ModelPlace<'m>], walk: &PlaceWalk<'m, '_>) -> BTreeSet<String> {
     let fixed = fixed_names(places);
     if !fixed.is_empty() {
         return fixed.into_iter().map(str::to_owned).collect();

@@ -13,9 +13,9 @@ use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::value::fulfils_clause;
 
 /// Whether a place fulfils a filter.
-pub(super) fn fulfils(
-    walk: &PlaceWalk<'_, '_>,
-    place: &ModelPlace<'_>,
+pub(super) fn fulfils<'m>(
+    walk: &PlaceWalk<'m, '_>,
+    place: &ModelPlace<'m>,
     filter: &QueryFilter,
 ) -> bool {
     let mut found = vec![place.clone()];

@@ -8,7 +8,8 @@ use crate::orchestrate::instance::model::{
 };
 use crate::orchestrate::instance::shown::ShownValues;
 use crate::text::value::Value;
-use std::cell::Cell;
+use rustc_hash::FxHashSet;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A thing that others are parts of.
@@ -81,8 +82,10 @@ pub(super) struct PlaceWalk<'m, 'r> {
     pub model: &'m InstanceModel,
     pub reading: &'r ModelReading<'r>,
     pub shown: ShownValues,
-    /// Of how many nodes attributes were asked for that are not visible.
+    /// How often attributes were asked for that are not visible.
     pub hidden: Cell<usize>,
+    /// The nodes whose attributes those are.
+    pub hiding: RefCell<FxHashSet<&'m str>>,
 }
 
 const NODE_VALUES: [&str; 9] =
@@ -98,7 +101,7 @@ const RELATION_ENDS: [&str; 2] = ["source", "target"];
 impl<'m, 'r> PlaceWalk<'m, 'r> {
     pub(super) fn new(model: &'m InstanceModel, reading: &'r ModelReading<'r>) -> Self {
         let shown = ShownValues::of(model, reading.reveal);
-        Self { model, reading, shown, hidden: Cell::new(0) }
+        Self { model, reading, shown, hidden: Cell::new(0), hiding: RefCell::default() }
     }
 
     /// All entities of a collection, or the one of a name.
@@ -286,12 +289,16 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
             (ReportOwner::Node, node) => node.map(|(_, node)| &node.properties),
         };
         let reflected = |name: &str| properties?.get_key_value(name);
-        if node.is_some_and(|(_, node)| !node.has_attributes()) && !self.reading.unstable {
+        let hiding = node.filter(|(_, node)| !node.has_attributes() && !self.reading.unstable);
+        if let Some((id, _)) = hiding {
             let has_some = match name {
                 Some(name) => reports.contains_key(name) || reflected(name).is_some(),
                 None => !reports.is_empty(),
             };
-            self.hidden.set(self.hidden.get() + usize::from(has_some));
+            if has_some {
+                self.hidden.set(self.hidden.get() + 1);
+                self.hiding.borrow_mut().insert(id);
+            }
             return;
         }
         let before = out.len();
@@ -429,13 +436,18 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
 impl<'m> ModelPlace<'m> {
     /// Something in it.
     fn with(&self, name: &'m str, what: PlaceContent<'m>) -> Self {
+        Self { entity: self.entity, path: self.below(name), name, what }
+    }
+
+    /// The path of what has this name in it.
+    fn below(&self, name: &str) -> String {
         let mut path = String::with_capacity(self.path.len() + name.len() + 1);
         path.push_str(&self.path);
         if !path.is_empty() {
             path.push('/');
         }
         path.push_str(&segment(name));
-        Self { entity: self.entity, path, name, what }
+        path
     }
 
     /// Whether it stands for the things in it.
@@ -528,8 +540,7 @@ fn parts_of<'m>(
             Some(report) => PlaceContent::Report(value.clone(), report),
             None => PlaceContent::Value(value.clone()),
         };
-        let ModelPlace { path, .. } = place.with("", PlaceContent::Entity);
-        let path = format!("{}{}", path.trim_end_matches("''"), segment(own));
+        let path = place.below(own);
         out.push(ModelPlace { path, name: place.name, entity: place.entity, what });
     };
     match value {

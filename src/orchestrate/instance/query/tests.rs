@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::orchestrate::instance::exchange::import_model;
-use crate::orchestrate::instance::model::{InstanceModel, SecretsMode};
+use crate::orchestrate::instance::model::{
+    ByName, InstanceModel, NodeInstance, RelationInstance, SecretsMode,
+};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
+use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{Document, Limits, parse, write_flow};
 use proptest::prelude::*;
@@ -180,9 +182,7 @@ fn properties_are_attributes_until_something_is_reported() {
 
 #[test]
 fn attributes_have_an_age() {
-    let rows =
-        InstanceQuery::parse("nodes/box@0/attributes/ip", crate::text::source::FileId::DETACHED)
-            .unwrap();
+    let rows = InstanceQuery::parse("nodes/box@0/attributes/ip", FileId::DETACHED).unwrap();
     let rows = rows.run(&shop(), &reading(false)).unwrap().rows;
     assert_eq!(
         (rows[0].revision, rows[0].time.as_deref()),
@@ -269,7 +269,7 @@ nodes:
 ";
     let model = import_model(parsed(text, &sources, "a.yaml").root()).unwrap();
     for path in ["nodes/a->>next", "nodes/a<<-next"] {
-        let query = InstanceQuery::parse(path, crate::text::source::FileId::DETACHED).unwrap();
+        let query = InstanceQuery::parse(path, FileId::DETACHED).unwrap();
         let rows = query.run(&model, &ModelReading::default()).unwrap().rows;
         let mut found: Vec<_> = rows.iter().map(told).collect();
         found.sort();
@@ -515,10 +515,31 @@ proptest! {
     #[test]
     fn rows_are_found_by_what_they_say(pick in any::<prop::sample::Index>()) {
         let model = shop();
-        let query = |path: &str| InstanceQuery::parse(path, crate::text::source::FileId::DETACHED).unwrap().run(&model, &reading(true)).unwrap().rows;
+        let query = |path: &str| InstanceQuery::parse(path, FileId::DETACHED).unwrap().run(&model, &reading(true)).unwrap().rows;
         let all = ["properties", "attributes", "capabilities", "links", "metadata"].map(|part| query(&format!("nodes/*/{part}"))).concat();
         let row = pick.get(&all);
         let id = row.entity.strip_prefix("node.").unwrap();
         prop_assert_eq!(query(&format!("nodes/'{id}'/{}", row.path)), std::slice::from_ref(row));
     }
+}
+
+#[test]
+fn long_chains_are_walked() {
+    let mut model = InstanceModel::default();
+    for at in 0..10_000 {
+        let target = Some(format!("n{}", at + 1).into());
+        let next = RelationInstance { target, ..RelationInstance::default() };
+        let requirements = ByName::from([("next".into(), vec![next])]);
+        let node = NodeInstance { requirements, ..NodeInstance::default() };
+        model.nodes.insert(format!("n{at}").into(), node);
+    }
+    let found = |path: &str| {
+        let query = InstanceQuery::parse(path, FileId::DETACHED).unwrap();
+        query.run(&model, &ModelReading::default()).unwrap().rows.len()
+    };
+    assert_eq!((found("nodes/n0->>next"), found("nodes/n9999<<-next")), (9_999, 9_999));
+    assert_eq!(
+        (found("nodes->next"), found("nodes->>*"), found("relations")),
+        (9_999, 9_999, 10_000)
+    );
 }

@@ -1,0 +1,32 @@
+//! `cuvee instance export`, as far as the model says it
+
+use crate::cli::read::ReadFiles;
+use crate::cli::{Outcome, output, rejected};
+use cuvee::instance::{InstanceModel, ModelExport, export_bindings, export_json, export_yaml};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How a model is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ModelFormat {
+    Yaml,
+    Json,
+    Bindings,
+}
+
+/// Writes the model of an instance.
+pub(super) fn run(
+    model: &InstanceModel,
+    format: ModelFormat,
+    how: ModelExport,
+    output: Option<&Path>,
+    read: &ReadFiles,
+) -> Outcome {
+    let text = match format {
+        ModelFormat::Yaml => export_yaml(model, how),
+        ModelFormat::Json => export_json(model, how),
+        ModelFormat::Bindings => export_bindings(model, how),
+    };
+    output::deliver(output, text, read).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}
