@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use cuvee::Resolver;
 use cuvee::draw::instance::{entity, model as shown_model};
 use cuvee::instance::{
-    InstanceModel, InstanceState, ModelExport, ModelReading, SecretsMode, diff_models,
+    InstanceModel, InstanceState, KeptSecrets, ModelExport, ModelReading, SecretsMode, diff_models,
     export_bindings, export_json, export_yaml, import_model, view_entity, view_model,
 };
 use cuvee::source::FileId;
@@ -91,6 +92,26 @@ fn others_read_the_graph() {
         assert_data_eq!(&graph, file!["instance/wordpress/graph.txt"].raw());
         assert_eq!(outside(python, "blog.yaml", &export_yaml(&blog, how)), graph);
     }
+}
+
+/// What the template comes to before anything of it is there.
+#[test]
+fn others_read_what_is_derived() {
+    let template = "tests/instance/wordpress/template.yaml";
+    let resolver = Resolver::new(template).deployment_input("admin_password", "canary");
+    let mut secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
+    let mut model = resolver.instance_target(&mut secrets).unwrap().result.model;
+    model.uri = "cuvee:north/press/blog".into();
+    model.target.template = "template.yaml".into();
+    let how = ModelExport::default();
+    let yaml = export_yaml(&model, how);
+    assert!(!yaml.contains("canary"), "{yaml}");
+    assert_data_eq!(&yaml, file!["instance/wordpress/derived.yaml"].raw());
+    assert_eq!(export_yaml(&read(&yaml), how), yaml);
+    let Some(python) = python() else { return };
+    let graph = outside(python, "blog.yaml", &yaml);
+    assert_data_eq!(&graph, file!["instance/wordpress/derived.txt"].raw());
+    assert_eq!(outside(python, "blog.json", &export_json(&model, how)), graph);
 }
 
 #[test]
@@ -191,8 +212,9 @@ fn that_secrets_differ_is_seen_within_an_instance_only() {
     assert_eq!(told(&from, &exported), [""; 0]);
     let mut kept = from.clone();
     kept.secrets = SecretsMode::Keep;
-    kept.inputs.insert("admin_password".into(), "canary-1".into());
+    kept.inputs.insert("admin_password".into(), secret("canary-1"));
     let mut other = kept.clone();
-    other.inputs.insert("admin_password".into(), "canary-2".into());
+    other.inputs.insert("admin_password".into(), secret("canary-2"));
+    other.lineage = "another".into();
     assert_eq!(told(&kept, &other), [changed]);
 }

@@ -1,10 +1,13 @@
 //! How two models differ: two instances, two revisions of one, or an export.
 
-use super::model::{ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue};
-use super::shown::{SENSITIVE, ShownValues, is_marked};
+use super::model::{
+    ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue, SecretsMode,
+};
+use super::shown::SENSITIVE;
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
 use crate::topology::diff::{Change, Diff, Edit, diff};
+use crate::topology::sensitive::kept_secret;
 use std::sync::Arc;
 
 /// What differs, by element and path as between templates: `node.shop`, `property.port`. That a
@@ -26,8 +29,9 @@ use std::sync::Arc;
 pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
     // Digests are made with a key that each instance has for itself.
     let is_one = from.lineage == to.lineage && !from.lineage.is_empty();
+    let tells = from.secrets == to.secrets && (is_one || from.secrets == SecretsMode::Keep);
     let [from, to] = [from, to].map(|model| {
-        let veil = Veil { shown: ShownValues::of(model, false), tells: is_one };
+        let veil = Veil { tells };
         veil.document(model)
     });
     let found = diff(&from, &to).changes.into_iter().filter(|change| is_known(&change.edit));
@@ -45,8 +49,8 @@ pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
 }
 
 /// A model as a template says it, with secrets that can be told apart and not read.
+#[derive(Clone, Copy)]
 struct Veil {
-    shown: ShownValues,
     /// Whether secrets can be told apart.
     tells: bool,
 }
@@ -96,7 +100,7 @@ impl Veil {
         });
         let parameters = |all: &ByName<Value>| {
             let one = |(name, value): (&Arc<str>, &Value)| {
-                (Arc::clone(name), Value::Map([("value".into(), self.value(name, value))].into()))
+                (Arc::clone(name), Value::Map([("value".into(), self.value(value))].into()))
             };
             Value::Map(all.iter().map(one).collect())
         };
@@ -146,35 +150,28 @@ impl Veil {
     }
 
     fn values(&self, values: &ByName<Value>) -> Value {
-        let of = values.iter().map(|(name, value)| (Arc::clone(name), self.value(name, value)));
+        let of = values.iter().map(|(name, value)| (Arc::clone(name), self.value(value)));
         Value::Map(of.collect())
     }
 
     fn reports(&self, values: &ByName<ReportedValue>) -> Value {
         let of = values.iter();
-        Value::Map(
-            of.map(|(name, said)| (Arc::clone(name), self.value(name, &said.value))).collect(),
-        )
+        Value::Map(of.map(|(name, said)| (Arc::clone(name), self.value(&said.value))).collect())
     }
 
-    fn value(&self, name: &str, value: &Value) -> Value {
-        let is_secret = is_marked(value) || self.shown.hides(name);
-        match value {
+    fn value(self, value: &Value) -> Value {
+        match (value, kept_secret(value)) {
             // What was dropped, or was read from an export, may be anything.
-            secret if is_secret && (!self.tells || is_unknown(secret)) => SENSITIVE.into(),
-            secret if is_secret && !matches!(secret, Value::Null) => {
-                format!("{TOLD_APART}{}", write_flow(secret)).into()
+            (_, Some(kept)) if !self.tells || *kept == Value::Null => SENSITIVE.into(),
+            (_, Some(kept)) => format!("{TOLD_APART}{}", write_flow(kept)).into(),
+            (Value::List(items), _) => {
+                items.iter().map(|item| self.value(item)).collect::<Vec<_>>().into()
             }
-            Value::List(items) => {
-                items.iter().map(|item| self.value(name, item)).collect::<Vec<_>>().into()
+            (Value::Map(entries), _) => {
+                let of = entries.iter().map(|(key, value)| (Arc::clone(key), self.value(value)));
+                Value::Map(of.collect())
             }
-            Value::Map(entries) => Value::Map(
-                entries
-                    .iter()
-                    .map(|(key, value)| (Arc::clone(key), self.value(key, value)))
-                    .collect(),
-            ),
-            plain => plain.clone(),
+            (plain, _) => plain.clone(),
         }
     }
 }
@@ -186,11 +183,6 @@ fn relation(relation: &RelationInstance) -> Value {
         ("relationship", text(relation.relationship.as_ref())),
         ("state", relation.state.as_str().into()),
     ])
-}
-
-/// Whether nothing is kept of a secret.
-fn is_unknown(value: &Value) -> bool {
-    matches!(value, Value::Map(entries) if entries.iter().all(|(_, kept)| kept.as_str() == Some("")))
 }
 
 /// Whether something is known to differ: of a secret that is not kept nobody can say.

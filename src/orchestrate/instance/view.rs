@@ -397,7 +397,7 @@ impl EntityViewer<'_, '_> {
     fn reported(&self, values: &ByName<ReportedValue>) -> Vec<ValueView> {
         let view = |(name, said): (&Arc<str>, &ReportedValue)| ValueView {
             name: Arc::clone(name),
-            value: self.shown.value(name, &said.value),
+            value: self.shown.value(&said.value),
             revision: Some(said.revision),
             time: Some(Arc::clone(&said.time)),
             edited: false,
@@ -409,7 +409,7 @@ impl EntityViewer<'_, '_> {
 fn values_of(shown: &ShownValues, values: &ByName<Value>, edited: &[Arc<str>]) -> Vec<ValueView> {
     let view = |(name, value): (&Arc<str>, &Value)| ValueView {
         name: Arc::clone(name),
-        value: shown.value(name, value),
+        value: shown.value(value),
         revision: None,
         time: None,
         edited: edited.contains(name),

@@ -49,7 +49,7 @@ fn any_value() -> impl Strategy<Value = Value> {
         (-1e300..1e300f64).prop_map(Value::from),
         any_name().prop_map(Value::String),
         "[ -~\n\t\u{e000}\u{0}]{0,12}".prop_map(Value::from),
-        Just(Value::Map([("$sensitive".into(), "".into())].into())),
+        Just(Value::Map([("$sensitive".into(), Value::Null)].into())),
     ];
     scalar.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
@@ -301,31 +301,29 @@ nodes:
     assert_eq!(read(&again).unwrap(), model);
 }
 
-fn secret_model(secrets: SecretsMode) -> InstanceModel {
-    let mut model =
-        InstanceModel { secrets, sensitive: vec!["pin".into()], ..InstanceModel::default() };
-    let login =
-        Value::Map([("user".into(), "ann".into()), ("password".into(), "canary-1".into())].into());
-    for (name, value) in [("login", login), ("PIN", "canary-2".into()), ("port", 80.into())] {
-        model.inputs.insert(name.into(), value);
-    }
-    model
+fn secret(kept: &str) -> Value {
+    Value::Map([("$sensitive".into(), kept.into())].into())
 }
 
 #[test]
 fn secrets_are_written_for_those_who_keep_and_ask_only() {
-    let kept = secret_model(SecretsMode::Keep);
-    let shown = export_yaml(&kept, ModelExport::default());
-    assert!(!shown.contains("canary"), "{shown}");
-    assert!(shown.contains("password: (sensitive)"), "{shown}");
-    let revealed = export_yaml(&kept, ModelExport { reveal: true, unstable: false });
-    assert!(revealed.contains("canary-1") && revealed.contains("canary-2"), "{revealed}");
-    let mut digest = secret_model(SecretsMode::Digest);
-    digest
-        .inputs
-        .insert("PIN".into(), Value::Map([("$sensitive".into(), "hmac-sha256:00".into())].into()));
-    let shown = export_json(&digest, ModelExport { reveal: true, unstable: false });
-    assert!(shown.contains("\"PIN\": \"(sensitive)\"") && !shown.contains("hmac"), "{shown}");
+    let login =
+        Value::Map([("user".into(), "ann".into()), ("key".into(), secret("canary"))].into());
+    let with = |secrets, reveal| {
+        let inputs = ByName::from([("login".into(), login.clone())]);
+        let model = InstanceModel { secrets, inputs, ..InstanceModel::default() };
+        let text = export_yaml(&model, ModelExport { reveal, unstable: false });
+        assert_eq!(read(&text).unwrap() == model, text.contains("canary"), "{text}");
+        text
+    };
+    for (secrets, reveal) in
+        [(SecretsMode::Keep, false), (SecretsMode::Digest, true), (SecretsMode::Drop, true)]
+    {
+        let shown = with(secrets, reveal);
+        assert!(shown.contains("key: (sensitive)") && !shown.contains("canary"), "{shown}");
+    }
+    let revealed = with(SecretsMode::Keep, true);
+    assert!(revealed.contains("$sensitive: canary"), "{revealed}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The whole tree.
 pub(super) fn tree(model: &InstanceModel, how: ModelExport) -> Out<'_> {
-    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal) };
+    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal).marked() };
     let mut root = OutMap::default();
     root.put("metadata", tree.metadata());
     root.put("nodes", map(model.nodes.iter().map(|(id, node)| (id, tree.node(id, node)))));
@@ -28,7 +28,7 @@ pub(super) fn tree(model: &InstanceModel, how: ModelExport) -> Out<'_> {
 
 /// The dump of the derivation in section 5.7.
 pub(super) fn bindings(model: &InstanceModel, how: ModelExport) -> Out<'_> {
-    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal) };
+    let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal).marked() };
     let mut root = OutMap::default();
     root.put(VERSION_KEY, text(VERSION));
     root.put("template", text(&model.target.template));
@@ -126,7 +126,7 @@ impl<'m> ModelTree<'m> {
     fn metadata(&self) -> Out<'m> {
         let mut map = OutMap::default();
         map.put(VERSION_KEY, text(VERSION));
-        map.put(FACTS, Out::Value(self.shown.value("", &plain(&ModelFacts::of(self.model)))));
+        map.put(FACTS, Out::Value(self.shown.value(&plain(&ModelFacts::of(self.model)))));
         self.free_metadata(&mut map, &self.model.metadata);
         map.out()
     }
@@ -138,20 +138,20 @@ impl<'m> ModelTree<'m> {
         };
         let free: Vec<_> = metadata.iter().filter(|(name, _)| is_free(name)).collect();
         for (name, value) in free {
-            map.put(name, self.value(name, value));
+            map.put(name, self.value(value));
         }
     }
 
-    fn value(&self, name: &str, value: &Value) -> Out<'m> {
-        Out::Value(self.shown.value(name, value))
+    fn value(&self, value: &Value) -> Out<'m> {
+        Out::Value(self.shown.value(value))
     }
 
     fn values(&self, values: &'m ByName<Value>) -> Out<'m> {
-        map(values.iter().map(|(name, value)| (name, self.value(name, value))))
+        map(values.iter().map(|(name, value)| (name, self.value(value))))
     }
 
     fn reported(&self, values: &'m ByName<ReportedValue>) -> Out<'m> {
-        map(values.iter().map(|(name, said)| (name, self.value(name, &said.value))))
+        map(values.iter().map(|(name, said)| (name, self.value(&said.value))))
     }
 
     fn node(&self, id: &'m str, node: &'m NodeInstance) -> Out<'m> {
@@ -239,7 +239,7 @@ impl<'m> ModelTree<'m> {
         // A node has one state, whoever says otherwise.
         let reported: Vec<_> = reported.filter(|(name, _)| !is_made(name)).collect();
         for (name, said) in reported {
-            map.put(name, self.value(name, &said.value));
+            map.put(name, self.value(&said.value));
         }
         map.out()
     }

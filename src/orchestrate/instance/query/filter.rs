@@ -125,7 +125,7 @@ fn has_properties(
     filters: &[PropertyFilter<'_>],
 ) -> bool {
     filters.iter().all(|filter| {
-        let value = own.get(filter.name()).map(|value| walk.shown.value(filter.name(), value));
+        let value = own.get(filter.name()).map(|value| walk.shown.value(value));
         value
             .is_some_and(|value| filter.clauses.iter().all(|clause| fulfils_clause(&value, clause)))
     })

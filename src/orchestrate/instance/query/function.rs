@@ -201,7 +201,7 @@ impl<'m> ModelFunctions<'m, '_> {
                 .section("4.4.1")
                 .help_opt(help));
         };
-        part(self.walk.shown.value(name, value), path)
+        part(self.walk.shown.value(value), path)
     }
 
     fn nodes_of_type(&self, wanted: &str) -> Value {
@@ -314,9 +314,30 @@ impl<'m> ModelFunctions<'m, '_> {
         else {
             return Ok(None);
         };
-        let capability = relation.capability.as_deref().unwrap_or(name);
-        let found = self.of_capability(wants, &target, capability, path)?;
-        found.map_or_else(|| self.own(wants, &target, path), |found| Ok(Some(found)))
+        for capability in self.capabilities(relation, name) {
+            let found = self.of_capability(wants, &target, capability, path)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.own(wants, &target, path)
+    }
+
+    /// The capabilities of the target that a relation takes: the one of that name, or else those of
+    /// that type.
+    fn capabilities<'c>(&self, relation: &'c RelationInstance, name: &'c str) -> Vec<&'c str>
+    where
+        'm: 'c,
+    {
+        let model = self.walk.model;
+        let target = relation.target.as_ref().and_then(|target| model.nodes.get(target));
+        let wanted = relation.capability.as_deref().unwrap_or(name);
+        let Some(target) = target.filter(|node| !node.capabilities.contains_key(wanted)) else {
+            return vec![wanted];
+        };
+        let derives = self.walk.reading.derives;
+        let of_type = target.capabilities.iter().filter(|(_, own)| derives(&own.type_name, wanted));
+        of_type.map(|(name, _)| &**name).collect()
     }
 
     /// A property or attribute of its own.

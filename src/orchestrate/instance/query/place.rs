@@ -162,7 +162,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
     }
 
     fn entry(&self, entity: ModelEntity<'m>, name: &'m str, value: &Value) -> ModelPlace<'m> {
-        let what = PlaceContent::Value(self.shown.value(name, value));
+        let what = PlaceContent::Value(self.shown.value(value));
         ModelPlace { entity, path: String::new(), name, what }
     }
 
@@ -190,7 +190,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 ModelEntity::Input(_) | ModelEntity::Output(_) | ModelEntity::Metadata(_) => {}
             },
             PlaceContent::Values(values) => each(values, name, |own, value| {
-                out.push(place.with(own, PlaceContent::Value(self.shown.value(own, value))));
+                out.push(place.with(own, PlaceContent::Value(self.shown.value(value))));
             }),
             PlaceContent::Reports(reports, owner) => {
                 self.attributes(place, reports, *owner, name, out)
@@ -304,11 +304,11 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         let before = out.len();
         each(reports, name, |own, report| {
             out.push(
-                place.with(own, PlaceContent::Report(self.shown.value(own, &report.value), report)),
+                place.with(own, PlaceContent::Report(self.shown.value(&report.value), report)),
             );
         });
         if let Some((own, value)) = name.filter(|_| out.len() == before).and_then(reflected) {
-            out.push(place.with(own, PlaceContent::Value(self.shown.value(own, value))));
+            out.push(place.with(own, PlaceContent::Value(self.shown.value(value))));
         }
     }
 

@@ -42,7 +42,7 @@ nodes:
     attributes: {state: started, url: 'https://shop.example'}
     requirements:
       host: {targets: [{$ref: '#/nodes/box@0'}, {$ref: '#/nodes/box@1'}]}
-      endpoint: {relations: [{position: 2, target: {$ref: '#/nodes/db'}, capability: endpoint, relationship: ConnectsTo, state: started}]}
+      endpoint: {relations: [{position: 2, target: {$ref: '#/nodes/db'}, capability: Endpoint, relationship: ConnectsTo, state: started}]}
       mail: {targets: [{$ref: 'mail.yaml#/nodes/relay'}]}
     metadata: {cuvee: {type: Shop}, owner: bob}
   odd/[x], y:
@@ -500,7 +500,12 @@ fn functions_that_have_no_value_say_why() {
 fn secrets_are_revealed_where_they_are_kept() {
     let mut model = shop();
     model.secrets = SecretsMode::Keep;
-    model.nodes.get_mut("db").unwrap().properties.insert("password".into(), "canary".into());
+    model
+        .nodes
+        .get_mut("db")
+        .unwrap()
+        .properties
+        .insert("password".into(), Value::Map([("$sensitive".into(), "canary".into())].into()));
     let call = "{concat: ['x:', {get_property: [db, password]}]}";
     assert_eq!(function_in(&model, call, false), Ok("(sensitive)".into()));
     assert_eq!(function_in(&model, call, true), Ok("x:canary".into()));
