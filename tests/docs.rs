@@ -245,7 +245,7 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
+const WITHOUT_TEMPLATE: [(Code, &str); 12] = [
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),

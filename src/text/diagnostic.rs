@@ -116,7 +116,7 @@ codes! {
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
     FailedPrecondition "failed-precondition" "A workflow may start only where its preconditions hold, and one of them does not. Bring about what it asks for first; `--state` says what there is.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
-    IllegalTransition "illegal-transition" "A step sets a state that the present one does not lead to. Set the states in between, or check the order of the steps.";
+    IllegalTransition "illegal-transition" "A step sets, or a report says, a state that the present one does not lead to. Set or report the states in between, or check the order of the steps.";
     InVain "in-vain" "By `cuvee analyze --strict`: there is no variant, or something in the template is dead or in vain. The analysis names what; remove it, or weaken what stands in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "Something is of a type that does not fit where it is used. Use something else, or correct one of the types.";
@@ -128,6 +128,7 @@ codes! {
     InvalidFunction "invalid-function" "A function of TOSCA is called with arguments that it does not take, names by a keyword what there is not at its place, or cannot be evaluated. Put right what the message names.";
     InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input; or a file that says what there is, such as the model of an instance, does not have the shape that it needs.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
+    InvalidPlan "invalid-plan" "A plan cannot be applied: it is no plan, was changed since it was made, or was made for no instance. Make it anew with `cuvee instance plan`.";
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
     InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
@@ -141,9 +142,11 @@ codes! {
     MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
+    NoOrchestration "no-orchestration" "States, steps and parts are reported inside of an orchestration, and none is open. Begin one: `cuvee instance apply` with a plan, or `cuvee instance begin` without.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: of types and technologies the first, of what becomes a map the last.";
     NotVisible "not-visible" "Attributes of a node of an instance count as defined in stable states from `created` on only, and the node is in another one. Ask again when the orchestration is over, or ask for `--unstable`.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
+    OrchestrationOpen "orchestration-open" "An instance has one orchestration at a time, and another one is open. Go on with that, or end it.";
     PlanOrder "plan-order" "A workflow that is written by hand instead of the generated one leaves something out, or begins it too early. Add the step, or let it wait.";
     PortableArtifact "portable-artifact" "The file of an artifact is an address or lies in a repository, which is valid, and refused by orchestrators that look for it among the files at hand. Bring a file along, and say in a property what it stands for.";
     PortableMetadata "portable-metadata" "Metadata are strings, which some orchestrators insist on. Write the value in quotes.";
@@ -156,7 +159,9 @@ codes! {
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
     ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names; the prefix `tosca` and the namespaces of TOSCA are those of its own types. Choose another name.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
+    StalePlan "stale-plan" "A plan was made for another instance, or the structure of the instance has changed since: nodes, relations, states, properties or the target. Plan anew.";
     StaleRevision "stale-revision" "An instance has changed since the revision that was expected, and nothing was written. Look at what has changed, and decide anew.";
+    StepNotReady "step-not-ready" "A step or part cannot begin or end yet, or not any more: what comes before it is not done, or it is done itself. `cuvee instance apply --resume` lists what is ready.";
     StoreCorrupt "store-corrupt" "The log of an instance is not what was written: something in it was changed or is missing. Nothing is written to it; copy what is provably whole, and find out who changes files of a store.";
     StoreLocked "store-locked" "Somebody else is writing to an instance. Try again, or wait longer; what has a lock is a process that still runs.";
     StoreVersion "store-version" "The log of an instance was written by a later version, which says things that this one does not know. Use that version.";

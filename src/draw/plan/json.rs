@@ -4,7 +4,7 @@ use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex, PlanStepIndex,
-    Simulation, StepHost, StepWork,
+    Simulation, StepHost, StepWork, digest_of,
 };
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
@@ -12,7 +12,6 @@ use elsa::FrozenMap;
 use rustc_hash::FxBuildHasher;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
 /// A plan as JSON shows it; `version` stands above.
@@ -81,12 +80,7 @@ struct Rest<'p> {
 
 impl Rest<'_> {
     fn digest(&self) -> String {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        let mut name = String::from("sha256:");
-        for byte in Sha256::digest(&text) {
-            name.push_str(&format!("{byte:02x}"));
-        }
-        name
+        digest_of(&serde_json::to_vec(self).unwrap_or_default())
     }
 
     fn place(&self, span: Span) -> Option<&str> {

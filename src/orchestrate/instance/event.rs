@@ -70,6 +70,12 @@ pub enum Event {
         /// The digest of that target; nothing for the present one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<Arc<str>>,
+        /// Its node template, where that is another one than before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<Arc<str>>,
+        /// With it, which of several of that template it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<u32>,
     },
     /// A node is gone.
     NodeRemoved {

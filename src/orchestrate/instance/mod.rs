@@ -3,24 +3,35 @@
 //!
 //! Not promised: may change with any version.
 
+mod apply;
 mod concrete;
 mod derive;
 mod difference;
+mod edit;
 mod event;
 mod exchange;
 mod model;
+mod parse;
 mod query;
 mod redact;
+mod reduce;
+mod report;
 mod secrets;
 mod shown;
 mod store;
 mod target;
+mod transition;
+mod unwritten;
 mod view;
 
-pub use difference::diff_models;
-
+pub use apply::{
+    AppliedPlan, Orchestration, PlanBase, PlanTarget, ReadyStep, TargetModels, begin_workflow,
+    finish_workflow,
+};
 pub(crate) use concrete::{Overlay, expanded, with_hosting};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
+pub use difference::diff_models;
+pub use edit::ModelEdit;
 pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
@@ -35,6 +46,8 @@ pub use query::{
     query_function,
 };
 pub(crate) use redact::redacted;
+pub use reduce::{ImpossibleEvent, RecordHead};
+pub use report::{DeclaredTypes, Report, ReportRules, Reported};
 pub use secrets::KeptSecrets;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
@@ -44,6 +57,8 @@ pub use store::{
     StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
 pub use target::{TargetSources, choice_of};
+pub use transition::{ReportedState, skipped_between};
+pub use unwritten::Unwritten;
 pub use view::{
     CapabilityView, EntityView, ModelView, NodeLine, OrchestrationView, RelationView, ValueView,
     view_entity, view_model,

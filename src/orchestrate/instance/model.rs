@@ -6,7 +6,7 @@
 use crate::text::value::Value;
 use crate::tosca::NodeState;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Whatever has names, in their order.
@@ -48,6 +48,12 @@ pub struct InstanceModel {
     pub outputs: ByName<Value>,
     /// What is going on.
     pub orchestration: Option<OpenOrchestration>,
+    /// Of ids that no node has any more, the generation of the last one that had it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub generations: ByName<u32>,
+    /// Whether something has happened to it of which only later versions know what it means.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_later: bool,
 }
 
 /// How secrets are kept.
@@ -257,6 +263,9 @@ pub struct OpenOrchestration {
     pub steps: ByName<StepStatus>,
     /// Keys of reports, each with the record that it led to.
     pub keys: ByName<u64>,
+    /// Names of outputs that were reported since it began.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub outputs: BTreeSet<Arc<str>>,
 }
 
 /// How far a step or part is.

@@ -1,0 +1,413 @@
+//! A plan as it is read back from its document, to be carried out.
+
+use crate::orchestrate::plan::{ChangeClass, PartKind, digest_in};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::tosca::NodeState;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A piece of a plan that is reported as one: a part, or a step that is in none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::orchestrate::instance) struct PlanUnitIndex(u32);
+
+impl PlanUnitIndex {
+    pub(super) fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A plan that can be applied to an instance.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AppliedPlan {
+    /// What names it.
+    pub digest: Arc<str>,
+    /// The name of its workflow.
+    pub workflow: Arc<str>,
+    /// What it was made for.
+    pub base: PlanBase,
+    /// What the instance is to be when it is done; nothing where nothing is to be there.
+    pub target: Option<PlanTarget>,
+    /// Nodes that have another name now: the old one and the new one.
+    pub(super) moved: Vec<(Arc<str>, Arc<str>)>,
+    /// Ids of nodes that go.
+    pub(super) removed: FxHashSet<Arc<str>>,
+    pub(super) units: Vec<PlanUnit>,
+    /// Those of a unit stand side by side, in their order.
+    pub(super) steps: Vec<AppliedStep>,
+    names: FxHashMap<Arc<str>, PlanName>,
+    /// Of each node its units, in the order of the plan.
+    by_node: FxHashMap<Arc<str>, Vec<PlanUnitIndex>>,
+    /// Names of states that its steps set and the specification does not know.
+    states: FxHashSet<Arc<str>>,
+}
+
+/// What a plan was made for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub struct PlanBase {
+    /// The name of the instance.
+    pub instance: Arc<str>,
+    /// What tells it from all others.
+    pub lineage: Arc<str>,
+    /// Its last record.
+    pub revision: u64,
+    /// What it depends on.
+    pub structure: u64,
+}
+
+/// What an instance is to be when a plan is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub struct PlanTarget {
+    /// The digest of the target.
+    pub digest: Arc<str>,
+    /// The template.
+    #[serde(default)]
+    pub template: Arc<str>,
+    /// The presets that were chosen.
+    #[serde(default)]
+    pub presets: Vec<Arc<str>>,
+}
+
+/// What a name in a plan stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PlanName {
+    Unit(PlanUnitIndex),
+    /// A step, and the unit that it is in.
+    Step(usize, PlanUnitIndex),
+}
+
+/// A part, or a step that is in none.
+#[derive(Clone, Debug)]
+pub(super) struct PlanUnit {
+    pub(super) id: Arc<str>,
+    pub(super) kind: UnitKind,
+    /// What comes before it.
+    pub(super) after: Vec<PlanUnitIndex>,
+    /// What comes behind it.
+    pub(super) before: Vec<PlanUnitIndex>,
+    pub(super) steps: Range<usize>,
+    /// Whether it is done as soon as it can be, since there is nothing to do.
+    pub(super) is_passed: bool,
+}
+
+/// What a unit does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum UnitKind {
+    /// A node comes; whether it is another one than before.
+    Up(Arc<str>, bool),
+    /// A node stops, and may go.
+    Down(Arc<str>),
+    /// A relation comes.
+    Wire(Arc<str>),
+    /// A relation goes.
+    Unwire(Arc<str>),
+    /// Something else.
+    Other,
+}
+
+impl UnitKind {
+    /// The node that it moves.
+    pub(super) fn node(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Up(node, _) | Self::Down(node) => Some(node),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct AppliedStep {
+    pub(super) id: Arc<str>,
+    /// The node that it acts on.
+    pub(super) node: Option<Arc<str>>,
+    /// Whether somebody has something to do for it.
+    pub(super) is_run: bool,
+    /// The state that it leads to; `-` where the node is gone.
+    pub(super) state: Option<Arc<str>>,
+    /// The steps of its unit that come before.
+    pub(super) after: Vec<usize>,
+}
+
+/// The state of what is not there any more, in plans.
+pub(super) const UNTRACKED: &str = "-";
+
+#[derive(Deserialize)]
+struct Document<'d> {
+    version: u64,
+    #[serde(borrow)]
+    plan: Cow<'d, str>,
+    workflow: Arc<str>,
+    base: Option<PlanBase>,
+    target: Option<PlanTarget>,
+    #[serde(default)]
+    moved: std::collections::BTreeMap<Arc<str>, Arc<str>>,
+    #[serde(default, borrow)]
+    changes: Vec<DocumentChange<'d>>,
+    #[serde(default, borrow)]
+    parts: Vec<DocumentPart<'d>>,
+    #[serde(default, borrow)]
+    steps: Vec<DocumentStep<'d>>,
+}
+
+#[derive(Deserialize)]
+struct DocumentChange<'d> {
+    #[serde(borrow)]
+    element: Cow<'d, str>,
+    #[serde(borrow)]
+    class: Cow<'d, str>,
+}
+
+#[derive(Deserialize)]
+struct DocumentPart<'d> {
+    id: Arc<str>,
+    #[serde(borrow)]
+    class: Cow<'d, str>,
+    #[serde(borrow)]
+    after: Vec<Cow<'d, str>>,
+}
+
+#[derive(Deserialize)]
+struct DocumentStep<'d> {
+    id: Arc<str>,
+    #[serde(default, borrow)]
+    part: Option<Cow<'d, str>>,
+    #[serde(default, borrow)]
+    target: Option<Cow<'d, str>>,
+    #[serde(borrow)]
+    kind: Cow<'d, str>,
+    implementation: Option<serde::de::IgnoredAny>,
+    state: Option<Arc<str>>,
+    #[serde(borrow)]
+    after: Vec<Cow<'d, str>>,
+    #[serde(default)]
+    guard: Vec<serde::de::IgnoredAny>,
+}
+
+fn invalid(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidPlan, message)
+        .help("make it anew: `cuvee instance plan NAME -o plan.json`")
+}
+
+impl AppliedPlan {
+    /// Reads a document, such as `cuvee instance plan NAME -o plan.json` writes.
+    ///
+    /// ```
+    /// use cuvee::instance::AppliedPlan;
+    /// let error = AppliedPlan::read(r#"{"version": 1, "plan": "sha256:0", "workflow": "update"}"#).unwrap_err();
+    /// assert_eq!(error.code.as_str(), "invalid-plan");
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-plan` where it is none, was changed, or was made for no instance.
+    pub fn read(text: &str) -> Result<Self, Diagnostic> {
+        let document: Document<'_> = serde_json::from_str(text).map_err(|why| {
+            let (line, column) = (why.line(), why.column());
+            invalid(format!("this is no plan: line {line}, column {column} is not as plans are"))
+        })?;
+        if document.version != 1 {
+            let version = document.version;
+            return Err(invalid(format!("plans have version 1, and this one has {version}")));
+        }
+        if digest_in(text).as_deref() != Some(&*document.plan) {
+            return Err(invalid("the plan is not the one that its digest names: it was changed"));
+        }
+        let Some(base) = document.base.clone() else {
+            return Err(invalid("the plan was made for no instance: it has no `base`"));
+        };
+        let removed = document.changes.iter().filter(|change| change.class == "remove");
+        let mut plan = Self {
+            digest: (&*document.plan).into(),
+            workflow: Arc::clone(&document.workflow),
+            base,
+            target: document.target.clone(),
+            moved: document.moved.clone().into_iter().collect(),
+            removed: removed
+                .filter_map(|change| Some(change.element.strip_prefix("node.")?.into()))
+                .collect(),
+            units: Vec::new(),
+            steps: Vec::new(),
+            names: FxHashMap::default(),
+            by_node: FxHashMap::default(),
+            states: FxHashSet::default(),
+        };
+        plan.read_units(&document)?;
+        plan.read_waits(&document)?;
+        plan.link();
+        Ok(plan)
+    }
+
+    /// Parts with their steps, and steps that are in none.
+    fn read_units(&mut self, document: &Document<'_>) -> Result<(), Diagnostic> {
+        let mut steps_of: FxHashMap<&str, Vec<&DocumentStep<'_>>> = FxHashMap::default();
+        for step in &document.steps {
+            if let Some(part) = &step.part {
+                steps_of.entry(part).or_default().push(step);
+            }
+        }
+        for part in &document.parts {
+            let steps = steps_of.remove(&*part.id).unwrap_or_default();
+            let kind = unit_kind(part)?;
+            let is_passed = kind == UnitKind::Other && !steps.iter().any(|step| is_run(step));
+            self.add_unit(Arc::clone(&part.id), kind, &steps, is_passed)?;
+        }
+        for step in document.steps.iter().filter(|step| step.part.is_none()) {
+            let is_passed = !is_run(step) && step.guard.is_empty();
+            self.add_unit(Arc::clone(&step.id), UnitKind::Other, &[step], is_passed)?;
+        }
+        match steps_of.keys().min() {
+            None => Ok(()),
+            Some(part) => Err(invalid(format!("the plan has no part `{part}`"))),
+        }
+    }
+
+    fn add_unit(
+        &mut self,
+        id: Arc<str>,
+        kind: UnitKind,
+        steps: &[&DocumentStep<'_>],
+        is_passed: bool,
+    ) -> Result<(), Diagnostic> {
+        let index = PlanUnitIndex::new(self.units.len());
+        let first = self.steps.len();
+        for step in steps {
+            let node = step.target.as_ref().and_then(|target| target.strip_prefix("node."));
+            let state = step.state.clone();
+            let other = state.as_ref().filter(|it| NodeState::named(it).is_none());
+            self.states.extend(other.filter(|it| &***it != UNTRACKED).cloned());
+            let name = PlanName::Step(self.steps.len(), index);
+            self.name(&step.id, name)?;
+            self.steps.push(AppliedStep {
+                id: Arc::clone(&step.id),
+                node: node.map(Arc::from),
+                is_run: is_run(step),
+                state,
+                after: Vec::new(),
+            });
+        }
+        if steps.len() != 1 || steps.first().is_none_or(|step| step.id != id) {
+            self.name(&id, PlanName::Unit(index))?;
+        }
+        let steps = first..self.steps.len();
+        let (after, before) = (Vec::new(), Vec::new());
+        self.units.push(PlanUnit { id, kind, after, before, steps, is_passed });
+        Ok(())
+    }
+
+    fn name(&mut self, id: &Arc<str>, name: PlanName) -> Result<(), Diagnostic> {
+        match self.names.insert(Arc::clone(id), name) {
+            None => Ok(()),
+            Some(_) => Err(invalid(format!("the plan has `{id}` twice"))),
+        }
+    }
+
+    /// What waits for what: units for units, and steps for steps of their own unit.
+    fn read_waits(&mut self, document: &Document<'_>) -> Result<(), Diagnostic> {
+        let unknown = |id: &str| invalid(format!("the plan has no step and no part `{id}`"));
+        for part in &document.parts {
+            let Some(PlanName::Unit(unit)) = self.named(&part.id) else { continue };
+            for id in &part.after {
+                let before = self.named(id).ok_or_else(|| unknown(id))?;
+                self.wait(unit, before);
+            }
+        }
+        for step in &document.steps {
+            let Some(PlanName::Step(index, unit)) = self.named(&step.id) else { continue };
+            for id in &step.after {
+                let before = self.named(id).ok_or_else(|| unknown(id))?;
+                match before {
+                    PlanName::Step(before, other) if other == unit => {
+                        self.steps[index].after.push(before);
+                    }
+                    before => self.wait(unit, before),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, unit: PlanUnitIndex, before: PlanName) {
+        let (PlanName::Unit(before) | PlanName::Step(_, before)) = before;
+        self.units[unit.index()].after.push(before);
+    }
+
+    fn link(&mut self) {
+        for index in 0..self.units.len() {
+            let unit = PlanUnitIndex::new(index);
+            let mut after = std::mem::take(&mut self.units[index].after);
+            after.sort_unstable();
+            after.dedup();
+            for before in &after {
+                self.units[before.index()].before.push(unit);
+            }
+            self.units[index].after = after;
+            let moved = self.units[index].kind.node().cloned();
+            let acting = self.steps[self.units[index].steps.clone()].iter();
+            let node = moved.or_else(|| acting.filter_map(|step| step.node.clone()).next());
+            if let (Some(node), UnitKind::Up(..) | UnitKind::Down(_) | UnitKind::Other) =
+                (node, &self.units[index].kind)
+            {
+                self.by_node.entry(node).or_default().push(unit);
+            }
+        }
+    }
+
+    pub(super) fn named(&self, id: &str) -> Option<PlanName> {
+        self.names.get(id).copied()
+    }
+
+    pub(super) fn unit(&self, index: PlanUnitIndex) -> &PlanUnit {
+        &self.units[index.index()]
+    }
+
+    /// The steps of a unit.
+    pub(super) fn steps_of(&self, index: PlanUnitIndex) -> &[AppliedStep] {
+        &self.steps[self.unit(index).steps.clone()]
+    }
+
+    /// The units that move a node, in the order of the plan.
+    pub(super) fn units_of(&self, node: &str) -> &[PlanUnitIndex] {
+        self.by_node.get(node).map_or(&[], |units| units)
+    }
+
+    /// The identifiers of all steps and parts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(|name| &**name)
+    }
+
+    /// Whether one of its steps sets a state of this name, which the specification does not know.
+    pub fn sets_state(&self, name: &str) -> bool {
+        self.states.contains(name)
+    }
+}
+
+/// Whether somebody has something to do for a step.
+fn is_run(step: &DocumentStep<'_>) -> bool {
+    match &*step.kind {
+        "call" => step.implementation.is_some(),
+        kind => matches!(kind, "delegate" | "external"),
+    }
+}
+
+fn unit_kind(part: &DocumentPart<'_>) -> Result<UnitKind, Diagnostic> {
+    let unknown = || invalid(format!("no part is called `{}`", part.id));
+    let (element, kind) = part.id.rsplit_once('/').ok_or_else(unknown)?;
+    let node = || element.strip_prefix("node.").map(Arc::from).ok_or_else(unknown);
+    let is = |known: PartKind| known.as_str() == kind;
+    Ok(match () {
+        () if is(PartKind::Up) => {
+            UnitKind::Up(node()?, part.class == ChangeClass::Recreate.as_str())
+        }
+        () if is(PartKind::Down) => UnitKind::Down(node()?),
+        () if is(PartKind::Wire) => UnitKind::Wire(element.into()),
+        () if is(PartKind::Unwire) => UnitKind::Unwire(element.into()),
+        () if is(PartKind::Changed) || is(PartKind::Turn) => UnitKind::Other,
+        () => return Err(unknown()),
+    })
+}

@@ -1,0 +1,360 @@
+//! What a change brings about: events that lead from what the model says to what its target says.
+
+use crate::orchestrate::instance::event::{Event, NodeAdded, RelationAdded};
+use crate::orchestrate::instance::model::{
+    ByName, GroupInstance, InstanceModel, InstanceState, NodeInstance, RelationInstance,
+    relation_identifier,
+};
+use crate::orchestrate::instance::reduce::ImpossibleEvent;
+use crate::orchestrate::instance::unwritten::Unwritten;
+use crate::text::value::Value;
+use crate::tosca::NodeState;
+use std::sync::Arc;
+
+/// What an instance is to be: the models that targets derive to.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetModels<'t> {
+    /// Of the target that is set when all is done; one without nodes where nothing is to be there.
+    pub to: &'t InstanceModel,
+    /// Of the target that the instance has; what only this one says goes. Without it what is not in
+    /// the new one stays, where it may have been reported.
+    pub from: Option<&'t InstanceModel>,
+}
+
+type Added = Result<(), ImpossibleEvent>;
+
+/// Lets a node come, as its target says, or be that where it was not more than a definition.
+pub(super) fn come(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    id: &Arc<str>,
+    digest: Option<&Arc<str>>,
+) -> Added {
+    let Some(node) = models.to.nodes.get(id) else { return Ok(()) };
+    if record.model().nodes.contains_key(id) {
+        return define(record, models, id, digest);
+    }
+    let values = node.attributes.iter();
+    record.add(Event::NodeAdded(Box::new(NodeAdded {
+        id: Arc::clone(id),
+        template: node.template.clone(),
+        type_name: Arc::clone(&node.type_name),
+        index: node.index,
+        generation: record.model().next_generation(id),
+        target: digest.cloned(),
+        properties: node.properties.clone(),
+        attributes: values.map(|(name, it)| (Arc::clone(name), it.value.clone())).collect(),
+        capabilities: node.capabilities.clone(),
+        requirements: node.requirements.keys().cloned().collect(),
+        metadata: node.metadata.clone(),
+    })))
+}
+
+/// Lets a node be what its target says of it, its state and relations aside.
+pub(super) fn define(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    id: &Arc<str>,
+    digest: Option<&Arc<str>>,
+) -> Added {
+    let Some(to) = models.to.nodes.get(id) else { return Ok(()) };
+    let Some(is) = record.model().nodes.get(id) else { return Ok(()) };
+    let from = models.from.and_then(|from| from.nodes.get(id));
+    for event in definition(id, is, to, from, digest) {
+        record.add(event)?;
+    }
+    Ok(())
+}
+
+/// What differs between a node and what its target says of it.
+fn definition(
+    id: &Arc<str>,
+    is: &NodeInstance,
+    to: &NodeInstance,
+    from: Option<&NodeInstance>,
+    digest: Option<&Arc<str>>,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    let template = (is.template != to.template || is.index != to.index).then_some(&to.template);
+    if template.is_some() || is.target.as_ref() != digest {
+        events.push(Event::NodeDefined {
+            id: Arc::clone(id),
+            target: digest.cloned(),
+            template: template.cloned().flatten(),
+            index: to.index.filter(|_| template.is_some()),
+        });
+    }
+    let entity: Arc<str> = format!("node.{id}").into();
+    let of = |name: &Arc<str>| (Arc::clone(&entity), Arc::clone(name));
+    differences(&is.properties, &to.properties, &mut |name, value| {
+        let (entity, name) = of(name);
+        events.push(Event::Property { entity, name, value });
+    });
+    let none = ByName::new();
+    let capability_names = is.capabilities.keys().chain(to.capabilities.keys());
+    let mut capability_names: Vec<_> = capability_names.collect();
+    capability_names.sort_unstable();
+    capability_names.dedup();
+    for capability in capability_names {
+        let of_capability = |node: &NodeInstance| match node.capabilities.get(capability) {
+            Some(found) => found.properties.clone(),
+            None => none.clone(),
+        };
+        differences(&of_capability(is), &of_capability(to), &mut |name, value| {
+            let ((entity, name), capability) = (of(name), Arc::clone(capability));
+            events.push(Event::CapabilityProperty { entity, capability, name, value });
+        });
+    }
+    let metadata = leaving(&is.metadata, &to.metadata, from.map(|from| &from.metadata));
+    events.extend(metadata.into_iter().map(|(name, value)| Event::Metadata {
+        entity: Some(Arc::clone(&entity)),
+        name,
+        value,
+    }));
+    for (name, value) in &to.attributes {
+        // An attribute that nobody has reported begins anew.
+        let began = from.and_then(|from| from.attributes.get(name)).map(|it| &it.value);
+        let known = is.attributes.get(name).map(|it| &it.value);
+        if known != Some(&value.value) && (known.is_none() || known == began) {
+            let ((entity, name), value) = (of(name), Some(value.value.clone()));
+            events.push(Event::Attribute { entity, capability: None, name, value });
+        }
+    }
+    events
+}
+
+/// What has to be said so that the one becomes the other.
+fn differences(
+    is: &ByName<Value>,
+    to: &ByName<Value>,
+    say: &mut dyn FnMut(&Arc<str>, Option<Value>),
+) {
+    for name in is.keys().filter(|name| !to.contains_key(*name)) {
+        say(name, None);
+    }
+    for (name, value) in to.iter().filter(|(name, value)| is.get(*name) != Some(value)) {
+        say(name, Some(value.clone()));
+    }
+}
+
+/// The same where others may have said something, too: what goes is only what was said before.
+fn leaving(
+    is: &ByName<Value>,
+    to: &ByName<Value>,
+    from: Option<&ByName<Value>>,
+) -> Vec<(Arc<str>, Option<Value>)> {
+    let mut all = Vec::new();
+    differences(is, to, &mut |name, value| {
+        if value.is_some() || from.is_some_and(|from| from.contains_key(name)) {
+            all.push((Arc::clone(name), value));
+        }
+    });
+    all
+}
+
+/// Whether two relations are the same, and all is said alike of them.
+fn is_alike(one: &RelationInstance, other: &RelationInstance) -> bool {
+    let of = |relation: &RelationInstance| {
+        let RelationInstance { position, hosting, .. } = relation;
+        let ends = (relation.target.clone(), relation.capability.clone());
+        (*position, *hosting, ends, relation.relationship.clone())
+    };
+    of(one) == of(other)
+}
+
+/// Lets the relations of a node be those of its target, as far as their ends are there.
+pub(super) fn relate(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    id: &Arc<str>,
+    requirements: Option<&Arc<str>>,
+) -> Added {
+    let (Some(is), Some(to)) = (record.model().nodes.get(id), models.to.nodes.get(id)) else {
+        return Ok(());
+    };
+    let names = is.requirements.keys().chain(to.requirements.keys());
+    let mut names: Vec<_> =
+        names.filter(|name| requirements.is_none_or(|it| it == *name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut events = Vec::new();
+    for name in names {
+        let of = |node: &NodeInstance| node.requirements.get(name).cloned().unwrap_or_default();
+        let (is, mut to) = (of(is), of(to));
+        let is_there =
+            |target: &Arc<str>| target.contains("#/") || record.model().nodes.contains_key(target);
+        to.retain(|relation| relation.target.as_ref().is_none_or(is_there));
+        relations(id, name, &is, &to, &mut events);
+    }
+    events.into_iter().try_for_each(|event| record.add(event))
+}
+
+/// What leads from some relations of one name to others; those that stay keep their states.
+fn relations(
+    source: &Arc<str>,
+    requirement: &Arc<str>,
+    is: &[RelationInstance],
+    to: &[RelationInstance],
+    events: &mut Vec<Event>,
+) {
+    let mut kept = vec![false; to.len()];
+    let mut states = Vec::new();
+    // Of several alike the last one goes, so they are looked at from behind.
+    for relation in is.iter().rev() {
+        let mut open = to.iter().enumerate().filter(|(at, _)| !kept[*at]);
+        match open.find(|(_, new)| is_alike(relation, new)).map(|(at, _)| at) {
+            Some(at) => kept[at] = true,
+            None => {
+                events.push(Event::RelationRemoved {
+                    source: Arc::clone(source),
+                    requirement: Arc::clone(requirement),
+                    target: relation.target.clone(),
+                });
+                states.push((relation.target.clone(), relation.state.clone()));
+            }
+        }
+    }
+    for (_, relation) in to.iter().enumerate().filter(|(at, _)| !kept[*at]) {
+        events.push(Event::RelationAdded(Box::new(RelationAdded {
+            source: Arc::clone(source),
+            requirement: Arc::clone(requirement),
+            position: relation.position,
+            target: relation.target.clone(),
+            capability: relation.capability.clone(),
+            relationship: relation.relationship.clone(),
+            hosting: relation.hosting,
+        })));
+        let was = states.iter().position(|(target, _)| *target == relation.target);
+        let state = was.map(|at| states.swap_remove(at).1).unwrap_or_default();
+        if state != InstanceState::default() {
+            let entity = relation_identifier(source, requirement, relation.position);
+            let (entity, from) = (entity.into(), InstanceState::default());
+            let skipped = Vec::new();
+            events.push(Event::State { entity, from, to: state, skipped, forced: false });
+        }
+    }
+}
+
+/// All that is left when a change is done: what nobody has brought or removed is what the target
+/// says, too.
+pub(super) fn complete(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    removed: &dyn Fn(&str) -> bool,
+) -> Added {
+    let to = models.to;
+    let gone = record.model().nodes.iter().filter(|(id, _)| !to.nodes.contains_key(*id));
+    let gone: Vec<_> = gone
+        .filter_map(|(id, node)| {
+            let is_ours = node.template.is_some() && !is_selected(node);
+            let id = Arc::clone(id);
+            match is_ours {
+                true => Some(Event::NodeRemoved { id }),
+                false => {
+                    (node.template.is_some() || removed(&id)).then_some(Event::NodeForgotten { id })
+                }
+            }
+        })
+        .collect();
+    gone.into_iter().try_for_each(|event| record.add(event))?;
+    for (id, node) in &to.nodes {
+        let is_new = !record.model().nodes.contains_key(id);
+        come(record, models, id, None)?;
+        if is_new && is_selected(node) {
+            record.add(Event::State {
+                entity: format!("node.{id}").into(),
+                from: InstanceState::default(),
+                to: NodeState::Started.into(),
+                skipped: Vec::new(),
+                forced: false,
+            })?;
+        }
+    }
+    to.nodes.keys().try_for_each(|id| relate(record, models, id, None))?;
+    around(record, models).into_iter().try_for_each(|event| record.add(event))
+}
+
+/// Whether a node was found somewhere, and is never touched.
+fn is_selected(node: &NodeInstance) -> bool {
+    node.metadata.contains_key("instance")
+}
+
+/// What is no node: groups, policies, inputs, outputs, metadata.
+fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
+    let (is, TargetModels { to, from }) = (record.model(), models);
+    let mut events = Vec::new();
+    for name in is.groups.keys().filter(|name| !to.groups.contains_key(*name)) {
+        events.push(Event::Group { name: Arc::clone(name), value: None });
+    }
+    for (name, group) in &to.groups {
+        let group = regrouped(is.groups.get(name), group);
+        if is.groups.get(name) != Some(&group) {
+            events.push(Event::Group { name: Arc::clone(name), value: Some(group) });
+        }
+    }
+    for name in is.policies.keys().filter(|name| !to.policies.contains_key(*name)) {
+        events.push(Event::Policy { name: Arc::clone(name), value: None });
+    }
+    for (name, policy) in to.policies.iter().filter(|(name, it)| is.policies.get(*name) != Some(it))
+    {
+        events.push(Event::Policy { name: Arc::clone(name), value: Some(policy.clone()) });
+    }
+    differences(&is.inputs, &to.inputs, &mut |name, value| {
+        events.push(Event::Input { name: Arc::clone(name), value });
+    });
+    let told =
+        |name: &Arc<str>| is.orchestration.as_ref().is_some_and(|open| open.outputs.contains(name));
+    let outputs = leaving(&is.outputs, &to.outputs, from.map(|from| &from.outputs));
+    let outputs = outputs.into_iter().filter(|(name, _)| !told(name));
+    events.extend(outputs.map(|(name, value)| Event::Output { name, value }));
+    let metadata = leaving(&is.metadata, &to.metadata, from.map(|from| &from.metadata));
+    let metadata = metadata.into_iter();
+    events.extend(metadata.map(|(name, value)| Event::Metadata { entity: None, name, value }));
+    events
+}
+
+/// A group as its target says, with what was reported of its attributes.
+fn regrouped(is: Option<&GroupInstance>, to: &GroupInstance) -> GroupInstance {
+    let mut group = to.clone();
+    for (name, value) in is.into_iter().flat_map(|is| &is.attributes) {
+        group.attributes.insert(Arc::clone(name), value.clone());
+    }
+    group
+}
+
+/// Lets a relation come.
+pub(super) fn wire(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    identifier: &str,
+) -> Added {
+    match models.to.relation_path(identifier) {
+        Some((source, requirement, _)) => relate(record, models, &source, Some(&requirement)),
+        None => Ok(()),
+    }
+}
+
+/// Lets a relation go that its target does not have.
+pub(super) fn unwire(
+    record: &mut Unwritten<'_>,
+    models: &TargetModels<'_>,
+    identifier: &str,
+) -> Added {
+    let model = record.model();
+    let Some(path) = model.relation_path(identifier) else { return Ok(()) };
+    let Some(relation) = model.relation_at(&path) else { return Ok(()) };
+    let (source, requirement, _) = &path;
+    let to = models.to.nodes.get(source).and_then(|node| node.requirements.get(requirement));
+    let is_it = |other: &&RelationInstance| other.target == relation.target;
+    let here = model.nodes.get(source).and_then(|node| node.requirements.get(requirement));
+    let count =
+        |all: Option<&Vec<RelationInstance>>| all.into_iter().flatten().filter(is_it).count();
+    if count(here) <= count(to) {
+        return Ok(());
+    }
+    record.add(Event::RelationRemoved {
+        source: Arc::clone(source),
+        requirement: Arc::clone(requirement),
+        target: relation.target.clone(),
+    })
+}

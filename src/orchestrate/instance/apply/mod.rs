@@ -1,0 +1,292 @@
+//! Orchestrations: the time between begin and end of a change, what may be done next in it, and what
+//! comes of what is reported.
+
+mod carry;
+mod document;
+mod effect;
+
+pub(super) use document::PlanUnitIndex;
+pub use document::{AppliedPlan, PlanBase, PlanTarget};
+pub use effect::TargetModels;
+
+use super::event::{Event, ReportOutcome};
+use super::model::{InstanceModel, InstanceTarget, OpenOrchestration, StepStatus};
+use super::reduce::ImpossibleEvent;
+use super::unwritten::Unwritten;
+use crate::text::diagnostic::{Code, Diagnostic};
+use document::{AppliedStep, PlanUnit};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Why something cannot be recorded, which is a mistake of who records: everything was checked.
+pub(super) fn impossible(why: ImpossibleEvent) -> Diagnostic {
+    Diagnostic::error(Code::UnknownElement, why.to_string())
+}
+
+/// Refuses to begin something where something else is going on (I-36).
+pub(super) fn none_open(model: &InstanceModel) -> Result<(), Diagnostic> {
+    let Some(open) = &model.orchestration else { return Ok(()) };
+    let message = format!("{} is open", open_name(open));
+    Err(Diagnostic::error(Code::OrchestrationOpen, message)
+        .help("go on with it, `cuvee instance apply NAME --resume`, or end it: `cuvee instance finish NAME`"))
+}
+
+/// What people know an orchestration by.
+fn open_name(open: &OpenOrchestration) -> String {
+    let of = match (&open.workflow, &open.plan) {
+        (Some(workflow), None) => format!(" of the workflow `{workflow}`"),
+        (_, Some(plan)) => format!(" of the plan `{}`", short(plan)),
+        _ => String::new(),
+    };
+    format!(
+        "the orchestration{of}, begun by `{}` at {}, revision {},",
+        open.actor, open.time, open.id
+    )
+}
+
+fn short(digest: &str) -> &str {
+    let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
+    digest.get(..12).unwrap_or(digest)
+}
+
+/// The orchestration that is open.
+pub(super) fn open_of(model: &InstanceModel) -> Result<&OpenOrchestration, Diagnostic> {
+    model.orchestration.as_ref().ok_or_else(|| {
+        Diagnostic::error(Code::NoOrchestration, "no orchestration is open")
+            .help("begin one: `cuvee instance apply NAME PLAN`, or `cuvee instance begin NAME --workflow WORKFLOW`")
+    })
+}
+
+/// Begins an orchestration that has no plan.
+///
+/// ```
+/// use cuvee::instance::{InstanceModel, RecordOrigin, ReportOutcome, Unwritten, begin_workflow, finish_workflow};
+/// let mut model = InstanceModel::default();
+/// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Client);
+/// begin_workflow(&mut record, "backup")?;
+/// assert_eq!(begin_workflow(&mut record, "backup").unwrap_err().code.as_str(), "orchestration-open");
+/// finish_workflow(&mut record, ReportOutcome::Done)?;
+/// assert_eq!(record.close(None).len(), 2);
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+///
+/// # Errors
+/// `orchestration-open`
+pub fn begin_workflow(record: &mut Unwritten<'_>, workflow: &str) -> Result<(), Diagnostic> {
+    none_open(record.model())?;
+    let workflow = Some(workflow.into());
+    let event = Event::OrchestrationStarted { plan: None, workflow, target: None };
+    record.add(event).map_err(impossible)
+}
+
+/// Ends the open orchestration, whatever it was: what is not done stays as it is. How one ends that
+/// has a plan and is done, [`Orchestration`] knows.
+///
+/// # Errors
+/// `no-orchestration`; `step-not-ready` where a plan would have to be done.
+pub fn finish_workflow(
+    record: &mut Unwritten<'_>,
+    outcome: ReportOutcome,
+) -> Result<(), Diagnostic> {
+    let open = open_of(record.model())?;
+    if open.plan.is_some() && outcome == ReportOutcome::Done {
+        let message = "the orchestration has a plan, which is done when all its steps are";
+        return Err(Diagnostic::error(Code::StepNotReady, message)
+            .help("say what became of them, or `cuvee instance apply NAME --assume-done`; or end it with another outcome"));
+    }
+    record.add(Event::OrchestrationEnded { outcome }).map_err(impossible)
+}
+
+/// What can be done next.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ReadyStep {
+    /// The step; the part where that has nothing to run.
+    pub step: Arc<str>,
+    /// The part that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Arc<str>>,
+    /// How far it is, where something was said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<StepStatus>,
+}
+
+/// A plan that is carried out: what waits for what, as far as it has come.
+#[derive(Debug)]
+pub struct Orchestration<'p> {
+    plan: &'p AppliedPlan,
+    models: TargetModels<'p>,
+    /// What the instance is to be; nothing where it is to be gone.
+    target: Option<InstanceTarget>,
+    /// For how many others each unit waits.
+    waits: Vec<u32>,
+    is_done: Vec<bool>,
+    left: usize,
+}
+
+impl<'p> Orchestration<'p> {
+    /// Begins to carry out a plan; `kept` is the digest under which its document is kept. What has
+    /// nothing to do is done at once.
+    ///
+    /// # Errors
+    /// `orchestration-open`; `stale-plan` where the plan was made for another instance or another
+    /// structure of this one; `invalid-plan` where it has no target and one is given, or another.
+    pub fn begin(
+        record: &mut Unwritten<'_>,
+        plan: &'p AppliedPlan,
+        kept: &str,
+        target: Option<&InstanceTarget>,
+        models: TargetModels<'p>,
+    ) -> Result<Self, Diagnostic> {
+        none_open(record.model())?;
+        check_base(record.model(), plan)?;
+        let digest = |target: &InstanceTarget| Arc::clone(&target.digest);
+        if plan.target.as_ref().map(|target| Arc::clone(&target.digest)) != target.map(digest) {
+            let message = "the plan leads to another target than the one that is there for it";
+            return Err(Diagnostic::error(Code::InvalidPlan, message));
+        }
+        let started = Event::OrchestrationStarted {
+            plan: Some(kept.into()),
+            workflow: Some(Arc::clone(&plan.workflow)),
+            target: target.cloned(),
+        };
+        record.add(started).map_err(impossible)?;
+        for (id, to) in &plan.moved {
+            let (id, to) = (Arc::clone(id), Arc::clone(to));
+            if record.model().nodes.contains_key(&id) {
+                record.add(Event::NodeRenamed { id, to }).map_err(impossible)?;
+            }
+        }
+        let mut orchestration = Self::of(record.model(), plan, models);
+        orchestration.pass(record)?;
+        Ok(orchestration)
+    }
+
+    /// Goes on with a plan that was begun.
+    ///
+    /// # Errors
+    /// `no-orchestration`
+    pub fn resume(
+        model: &InstanceModel,
+        plan: &'p AppliedPlan,
+        models: TargetModels<'p>,
+    ) -> Result<Self, Diagnostic> {
+        open_of(model)?;
+        Ok(Self::of(model, plan, models))
+    }
+
+    fn of(model: &InstanceModel, plan: &'p AppliedPlan, models: TargetModels<'p>) -> Self {
+        let mut orchestration = Self {
+            plan,
+            models,
+            target: model.orchestration.as_ref().and_then(|open| open.target.clone()),
+            waits: plan.units.iter().map(|unit| unit.after.len() as u32).collect(),
+            is_done: vec![false; plan.units.len()],
+            left: plan.units.len(),
+        };
+        let open = model.orchestration.as_ref();
+        let units = (0..plan.units.len()).map(PlanUnitIndex::new);
+        for unit in units {
+            let status = open.and_then(|open| open.steps.get(&plan.unit(unit).id));
+            if status == Some(&StepStatus::Done) {
+                orchestration.count(unit);
+            }
+        }
+        orchestration
+    }
+
+    /// Looks again how far the plan is, where something was taken back.
+    pub fn recount(&mut self, model: &InstanceModel) {
+        let target = self.target.take();
+        *self = Self { target, ..Self::of(model, self.plan, self.models) };
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &'p AppliedPlan {
+        self.plan
+    }
+
+    fn count(&mut self, unit: PlanUnitIndex) {
+        self.is_done[unit.index()] = true;
+        self.left -= 1;
+        for behind in &self.plan.unit(unit).before {
+            self.waits[behind.index()] -= 1;
+        }
+    }
+
+    fn is_ready(&self, unit: PlanUnitIndex) -> bool {
+        self.waits[unit.index()] == 0 && !self.is_done[unit.index()]
+    }
+
+    /// What can be done next, in the order of the plan: what runs something, and parts that run
+    /// nothing.
+    pub fn ready(&self, model: &InstanceModel) -> Vec<ReadyStep> {
+        let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
+        let mut ready = Vec::new();
+        for unit in units.filter(|&unit| self.is_ready(unit)) {
+            let PlanUnit { id, steps, .. } = self.plan.unit(unit);
+            let is_next = |at: &usize| {
+                let step = &self.plan.steps[*at];
+                step.is_run && !is_done(model, step) && self.missing(model, *at).is_none()
+            };
+            let next: Vec<_> = steps.clone().filter(is_next).collect();
+            let is_whole = |at: usize| self.plan.steps[at].id == *id;
+            if next.is_empty() {
+                let status = Self::status(model, id);
+                ready.push(ReadyStep { step: Arc::clone(id), part: None, status });
+            }
+            ready.extend(next.into_iter().map(|at| ReadyStep {
+                step: Arc::clone(&self.plan.steps[at].id),
+                part: (!is_whole(at)).then(|| Arc::clone(id)),
+                status: Self::status(model, &self.plan.steps[at].id),
+            }));
+        }
+        ready
+    }
+
+    /// The step of the same unit for which a step still waits. What runs nothing is done with what
+    /// comes before it.
+    fn missing(&self, model: &InstanceModel, step: usize) -> Option<&'p AppliedStep> {
+        let mut open = self.plan.steps[step].after.clone();
+        let mut seen = FxHashSet::default();
+        while let Some(before) = open.pop() {
+            let before = &self.plan.steps[before];
+            if is_done(model, before) || !seen.insert(&before.id) {
+                continue;
+            }
+            if before.is_run {
+                return Some(before);
+            }
+            open.extend(&before.after);
+        }
+        None
+    }
+
+    /// What was said of a step or part.
+    fn status(model: &InstanceModel, id: &str) -> Option<StepStatus> {
+        model.orchestration.as_ref()?.steps.get(id).copied()
+    }
+}
+
+/// Whether somebody said that a step is done.
+fn is_done(model: &InstanceModel, step: &AppliedStep) -> bool {
+    Orchestration::status(model, &step.id) == Some(StepStatus::Done)
+}
+
+fn check_base(model: &InstanceModel, plan: &AppliedPlan) -> Result<(), Diagnostic> {
+    let base = &plan.base;
+    let anew = "plan anew: `cuvee instance plan`";
+    if base.lineage != model.lineage {
+        let message =
+            format!("the plan was made for another instance, which was called `{}`", base.instance);
+        return Err(Diagnostic::error(Code::StalePlan, message).help(anew));
+    }
+    if base.structure != model.structure {
+        let message = format!(
+            "the instance has changed since the plan was made: its structure is {} and was {} then",
+            model.structure, base.structure
+        );
+        return Err(Diagnostic::error(Code::StalePlan, message).help(anew));
+    }
+    Ok(())
+}

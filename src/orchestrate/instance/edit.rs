@@ -1,0 +1,321 @@
+//! Edits: what somebody changes in a model past the orchestrator (I-52).
+
+use super::apply::{impossible, none_open};
+use super::event::Event;
+use super::model::{InstanceModel, NodeInstance};
+use super::report::{DeclaredName, ReportRules, Reported, check_metadata, illegal, no_node};
+use super::transition::{ReportedState, skipped_between};
+use super::unwritten::Unwritten;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A change of a model that no orchestrator reports.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ModelEdit {
+    /// Something has another value, or none any more.
+    Set {
+        /// What: `nodes/shop/properties/port`, `nodes/shop/capabilities/http/properties/port`,
+        /// `nodes/shop/state`, `inputs/size`; `~1` stands for `/` in a name, as in references.
+        path: String,
+        /// Its value.
+        value: Option<Value>,
+    },
+    /// A node that is there belongs to the instance from now on.
+    Adopt {
+        /// The name of its type.
+        type_name: Arc<str>,
+        /// Its id.
+        id: Arc<str>,
+    },
+    /// A node does not belong to the instance any more, and stays what it is.
+    Forget {
+        /// Its id.
+        id: Arc<str>,
+    },
+    /// A node has another id.
+    Rename {
+        /// What it was.
+        from: Arc<str>,
+        /// What it is.
+        to: Arc<str>,
+    },
+    /// A node belongs to something outside, or does not any more.
+    Link {
+        /// Its id.
+        id: Arc<str>,
+        /// What that is to it.
+        name: Arc<str>,
+        /// What that is called.
+        uri: Option<Arc<str>>,
+    },
+}
+
+/// What a path leads to.
+enum Place {
+    Property(Arc<str>, Option<Arc<str>>, Arc<str>),
+    Attribute(Arc<str>, Option<Arc<str>>, Arc<str>),
+    NodeMetadata(Arc<str>, Arc<str>),
+    State(Arc<str>),
+    GroupProperty(Arc<str>, Arc<str>),
+    Input(Arc<str>),
+    Output(Arc<str>),
+    Metadata(Arc<str>),
+}
+
+impl Place {
+    fn of(path: &str) -> Option<Self> {
+        let path = path.strip_prefix("#/").unwrap_or(path);
+        let names: Vec<Arc<str>> =
+            path.split('/').map(|name| Arc::from(&*unescaped(name))).collect();
+        let name = |at: usize| Arc::clone(&names[at]);
+        let words: Vec<&str> = names.iter().map(|name| &**name).collect();
+        Some(match *words {
+            ["nodes", _, "properties", _] => Self::Property(name(1), None, name(3)),
+            ["nodes", _, "attributes", _] => Self::Attribute(name(1), None, name(3)),
+            ["nodes", _, "metadata", _] => Self::NodeMetadata(name(1), name(3)),
+            ["nodes", _, "state"] => Self::State(name(1)),
+            ["nodes", _, "capabilities", _, "properties", _] => {
+                Self::Property(name(1), Some(name(3)), name(5))
+            }
+            ["nodes", _, "capabilities", _, "attributes", _] => {
+                Self::Attribute(name(1), Some(name(3)), name(5))
+            }
+            ["groups", _, "properties", _] => Self::GroupProperty(name(1), name(3)),
+            ["inputs", _] => Self::Input(name(1)),
+            ["outputs", _] => Self::Output(name(1)),
+            ["metadata", _] => Self::Metadata(name(1)),
+            _ => return None,
+        })
+    }
+}
+
+/// A segment of a JSON pointer, read.
+fn unescaped(segment: &str) -> Cow<'_, str> {
+    match segment.contains('~') {
+        true => segment.replace("~1", "/").replace("~0", "~").into(),
+        false => segment.into(),
+    }
+}
+
+impl ModelEdit {
+    /// Adds an edit to a record, whose origin is to be [`Edit`](super::RecordOrigin::Edit).
+    ///
+    /// ```
+    /// use cuvee::instance::{InstanceModel, ModelEdit, RecordOrigin, ReportRules, Unwritten};
+    /// let mut model = InstanceModel::default();
+    /// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Edit);
+    /// let rules = ReportRules::default();
+    /// ModelEdit::Adopt { type_name: "LoadBalancer".into(), id: "lb".into() }.add_to(&mut record, &rules)?;
+    /// let port = ModelEdit::Set { path: "nodes/lb/properties/port".into(), value: Some(80.into()) };
+    /// port.add_to(&mut record, &rules)?;
+    /// let node = &record.model().nodes["lb"];
+    /// assert_eq!((node.state.as_str(), &*node.edited[0]), ("started", "port"));
+    /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `orchestration-open` unless it is insisted on; `unknown-element`, `unknown-property`,
+    /// `invalid-value`, `illegal-transition`.
+    pub fn add_to(
+        &self,
+        record: &mut Unwritten<'_>,
+        rules: &ReportRules<'_, '_>,
+    ) -> Result<Reported, Diagnostic> {
+        if !rules.force {
+            none_open(record.model())
+                .map_err(|error| error.help("end it first, or insist with `--force`"))?;
+        }
+        let event = match self {
+            Self::Set { path, value } => set(record.model(), rules, path, value.as_ref())?,
+            Self::Adopt { type_name, id } => {
+                if record.model().nodes.contains_key(id) {
+                    let message = format!("the instance has a node `{id}` already");
+                    return Err(Diagnostic::error(Code::Duplicate, message));
+                }
+                check_type(rules, type_name)?;
+                let (id, type_name) = (Arc::clone(id), Arc::clone(type_name));
+                Some(Event::NodeAdopted { id, type_name })
+            }
+            Self::Forget { id } => {
+                node(record.model(), id)?;
+                Some(Event::NodeForgotten { id: Arc::clone(id) })
+            }
+            Self::Rename { from, to } => {
+                node(record.model(), from)?;
+                if from != to && record.model().nodes.contains_key(to) {
+                    let message = format!("the instance has a node `{to}` already");
+                    return Err(Diagnostic::error(Code::Duplicate, message));
+                }
+                let (id, to) = (Arc::clone(from), Arc::clone(to));
+                (id != to).then_some(Event::NodeRenamed { id, to })
+            }
+            Self::Link { id, name, uri } => {
+                let is_known = node(record.model(), id)?.links.get(name) == uri.as_ref();
+                let (entity, name) = (format!("node.{id}").into(), Arc::clone(name));
+                (!is_known).then(|| Event::Linked { entity, name, uri: uri.clone() })
+            }
+        };
+        let Some(event) = event else { return Ok(Reported::Unchanged) };
+        record.add(event).map_err(impossible)?;
+        Ok(Reported::Changed)
+    }
+}
+
+fn node<'m>(model: &'m InstanceModel, id: &str) -> Result<&'m NodeInstance, Diagnostic> {
+    model.nodes.get(id).ok_or_else(|| no_node(model, id))
+}
+
+fn check_type(rules: &ReportRules<'_, '_>, name: &str) -> Result<(), Diagnostic> {
+    let Some(types) = rules.types else { return Ok(()) };
+    if types.has_node_type(name) {
+        return Ok(());
+    }
+    let message = format!("there is no node type `{name}`");
+    Err(Diagnostic::error(Code::UnknownType, message)
+        .help_opt(did_you_mean(name, types.node_types())))
+}
+
+/// The event that sets what a path leads to; none where it has that value.
+fn set(
+    model: &InstanceModel,
+    rules: &ReportRules<'_, '_>,
+    path: &str,
+    value: Option<&Value>,
+) -> Result<Option<Event>, Diagnostic> {
+    let Some(place) = Place::of(path) else {
+        let message = format!("`{path}` leads to nothing that can be set");
+        let help = "name something as in `nodes/shop/properties/port`, `nodes/shop/state`, `inputs/size`, `metadata/owner`";
+        return Err(Diagnostic::error(Code::UnknownElement, message).help(help));
+    };
+    if let Place::State(id) = &place {
+        return set_state(model, rules, id, value);
+    }
+    let (entity, name) = place.names();
+    let known = place.known(model)?;
+    place.check(model, rules, value)?;
+    let value = value.map(|value| rules.sealed(&entity, name, value)).transpose()?;
+    Ok((known != value.as_ref()).then(|| place.event(entity, value)))
+}
+
+impl Place {
+    /// The entity that it is in, as events name it, and its name there.
+    fn names(&self) -> (Arc<str>, &str) {
+        let (entity, name) = match self {
+            Self::Property(id, _, name)
+            | Self::Attribute(id, _, name)
+            | Self::NodeMetadata(id, name) => (format!("node.{id}"), name),
+            Self::State(id) => (format!("node.{id}"), id),
+            Self::GroupProperty(group, name) => (format!("group.{group}"), name),
+            Self::Input(name) => ("input".to_owned(), name),
+            Self::Output(name) => ("output".to_owned(), name),
+            Self::Metadata(name) => (String::new(), name),
+        };
+        (entity.into(), name)
+    }
+
+    /// The value that it has.
+    fn known<'m>(&self, model: &'m InstanceModel) -> Result<Option<&'m Value>, Diagnostic> {
+        Ok(match self {
+            Self::Property(id, capability, name) => match (node(model, id)?, capability) {
+                (node, None) => node.properties.get(name),
+                (node, Some(capability)) => {
+                    node.capabilities.get(capability).and_then(|it| it.properties.get(name))
+                }
+            },
+            Self::Attribute(id, capability, name) => {
+                let attributes = match (node(model, id)?, capability) {
+                    (node, None) => Some(&node.attributes),
+                    (node, Some(capability)) => {
+                        node.capabilities.get(capability).map(|it| &it.attributes)
+                    }
+                };
+                attributes.and_then(|all| all.get(name)).map(|known| &known.value)
+            }
+            Self::NodeMetadata(id, name) => node(model, id)?.metadata.get(name),
+            Self::State(_) => None,
+            Self::GroupProperty(group, name) => {
+                let none = || {
+                    let names = model.groups.keys().map(|name| &**name);
+                    let message = format!("the instance has no group `{group}`");
+                    let error = Diagnostic::error(Code::UnknownElement, message);
+                    error.help_opt(did_you_mean(group, names))
+                };
+                model.groups.get(group).ok_or_else(none)?.properties.get(name)
+            }
+            Self::Input(name) => model.inputs.get(name),
+            Self::Output(name) => model.outputs.get(name),
+            Self::Metadata(name) => model.metadata.get(name),
+        })
+    }
+
+    /// Holds a value against what the type of the node declares.
+    fn check(
+        &self,
+        model: &InstanceModel,
+        rules: &ReportRules<'_, '_>,
+        value: Option<&Value>,
+    ) -> Result<(), Diagnostic> {
+        let name = self.names().1;
+        if matches!(self, Self::Metadata(_) | Self::NodeMetadata(..)) {
+            return check_metadata(name);
+        }
+        let (Self::Property(id, capability, name) | Self::Attribute(id, capability, name)) = self
+        else {
+            return Ok(());
+        };
+        let of =
+            DeclaredName { id, node: node(model, id)?, capability: capability.as_deref(), name };
+        match rules.types.map(|types| of.is_declared(types, value)).transpose()? {
+            Some(false) => Err(of.unknown(rules.types)),
+            _ => Ok(()),
+        }
+    }
+
+    fn event(self, entity: Arc<str>, value: Option<Value>) -> Event {
+        match self {
+            Self::Property(_, Some(capability), name) => {
+                Event::CapabilityProperty { entity, capability, name, value }
+            }
+            Self::Property(_, None, name) | Self::GroupProperty(_, name) => {
+                Event::Property { entity, name, value }
+            }
+            Self::Attribute(_, capability, name) => {
+                Event::Attribute { entity, capability, name, value }
+            }
+            Self::NodeMetadata(_, name) => Event::Metadata { entity: Some(entity), name, value },
+            Self::Input(name) => Event::Input { name, value },
+            Self::Output(name) => Event::Output { name, value },
+            Self::Metadata(name) | Self::State(name) => {
+                Event::Metadata { entity: None, name, value }
+            }
+        }
+    }
+}
+
+fn set_state(
+    model: &InstanceModel,
+    rules: &ReportRules<'_, '_>,
+    id: &Arc<str>,
+    value: Option<&Value>,
+) -> Result<Option<Event>, Diagnostic> {
+    let from = node(model, id)?.state.clone();
+    let name = value.and_then(Value::as_str).ok_or_else(|| {
+        let message = format!("the state of `{id}` has to be a name");
+        Diagnostic::error(Code::InvalidValue, message)
+    })?;
+    let to = rules.state(name)?;
+    let skipped = skipped_between(&from, &to, model.orchestration.is_some());
+    let forced = skipped.is_none();
+    match to {
+        ReportedState::In(to) if to == from => Ok(None),
+        _ if forced && !rules.force => Err(illegal(id, &from, &to)),
+        ReportedState::Gone => Ok(Some(Event::NodeRemoved { id: Arc::clone(id) })),
+        ReportedState::In(to) => {
+            let (entity, skipped) = (format!("node.{id}").into(), skipped.unwrap_or_default());
+            Ok(Some(Event::State { entity, from, to, skipped, forced }))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Reports as they are written: objects of JSON.
+
+use super::event::ReportOutcome;
+use super::report::Report;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use std::sync::Arc;
+
+/// What a report may have.
+const NAMES: [&str; 14] = [
+    "node",
+    "relation",
+    "state",
+    "attributes",
+    "capabilities",
+    "outputs",
+    "step",
+    "outcome",
+    "key",
+    "expect",
+    "note",
+    "metadata",
+    "links",
+    "batch",
+];
+
+fn wrong(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::InvalidValue, message)
+}
+
+impl Report {
+    /// Reads one from a line, or from whatever is JSON.
+    ///
+    /// ```
+    /// use cuvee::instance::Report;
+    /// let report = Report::parse(r#"{"node": "db", "attributes": {"port": 5432}, "key": "7"}"#)?;
+    /// assert_eq!(&*report.attributes[0].0, "port");
+    /// let error = Report::parse(r#"{"node": "db", "atributes": {}}"#).unwrap_err();
+    /// assert_eq!(error.help.as_deref(), Some("did you mean `attributes`?"));
+    /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-value`, `unknown-keyword`
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let value: Value = serde_json::from_str(text).map_err(|why| {
+            let column = why.column();
+            wrong(format!("a report is an object of JSON, which this is not: column {column}"))
+        })?;
+        Self::read(&value)
+    }
+
+    /// Reads one from a value.
+    ///
+    /// # Errors
+    /// `invalid-value`, `unknown-keyword`
+    pub fn read(value: &Value) -> Result<Self, Diagnostic> {
+        let mut report = Self::default();
+        for (name, value) in members(value, "a report")? {
+            report.member(name, value)?;
+        }
+        let has_more = Self { batch: Vec::new(), key: None, expect: None, ..report.clone() };
+        if !report.batch.is_empty() && has_more != Self::default() {
+            return Err(wrong("beside `batch` a report has `key` and `expect` only"));
+        }
+        Ok(report)
+    }
+
+    fn member(&mut self, name: &Arc<str>, value: &Value) -> Result<(), Diagnostic> {
+        match &**name {
+            "node" => self.node = Some(text(name, value)?),
+            "relation" => self.relation = Some(text(name, value)?),
+            "state" => self.state = Some(text(name, value)?),
+            "attributes" => self.attributes = entries(name, value)?,
+            "capabilities" => {
+                for (capability, attributes) in members(value, "`capabilities`")? {
+                    let attributes = entries(capability, attributes)?.into_iter();
+                    let named = attributes.map(|(name, it)| (Arc::clone(capability), name, it));
+                    self.capability_attributes.extend(named);
+                }
+            }
+            "outputs" => self.outputs = entries(name, value)?,
+            "step" => self.step = Some(text(name, value)?),
+            "outcome" => self.outcome = Some(outcome(&text(name, value)?)?),
+            "key" => self.key = Some(text(name, value)?),
+            "expect" => {
+                let number = match value {
+                    Value::Number(number) => number.as_int(),
+                    _ => None,
+                };
+                let revision = number.and_then(|number| u64::try_from(number).ok());
+                let none = || wrong("`expect` has to be the number of a record");
+                self.expect = Some(revision.ok_or_else(none)?);
+            }
+            "note" => self.note = Some(text(name, value)?),
+            "metadata" => self.metadata = entries(name, value)?,
+            "links" => {
+                for (name, uri) in members(value, "`links`")? {
+                    self.links.push((Arc::clone(name), text(name, uri)?));
+                }
+            }
+            "batch" => {
+                let Value::List(reports) = value else {
+                    return Err(wrong("`batch` has to be a list of reports"));
+                };
+                self.batch = reports.iter().map(Self::part).collect::<Result<_, _>>()?;
+            }
+            other => {
+                let error =
+                    Diagnostic::error(Code::UnknownKeyword, format!("a report has no `{other}`"));
+                return Err(error.help_opt(did_you_mean(other, NAMES)));
+            }
+        }
+        Ok(())
+    }
+
+    /// One of several that make one record.
+    fn part(value: &Value) -> Result<Self, Diagnostic> {
+        let report = Self::read(value)?;
+        match report.batch.is_empty() && report.key.is_none() && report.expect.is_none() {
+            true => Ok(report),
+            false => {
+                Err(wrong("`batch`, `key` and `expect` belong to the record, not to its parts"))
+            }
+        }
+    }
+}
+
+/// How a step ends, by its name.
+fn outcome(name: &str) -> Result<ReportOutcome, Diagnostic> {
+    let outcomes = [
+        ("done", ReportOutcome::Done),
+        ("failed", ReportOutcome::Failed),
+        ("interrupted", ReportOutcome::Interrupted),
+    ];
+    let found = outcomes.iter().find(|(known, _)| *known == name);
+    found.map(|(_, outcome)| *outcome).ok_or_else(|| {
+        let help = did_you_mean(name, outcomes.map(|(known, _)| known));
+        wrong(format!("a step ends `done`, `failed` or `interrupted`, not `{name}`")).help_opt(help)
+    })
+}
+
+fn text(name: &str, value: &Value) -> Result<Arc<str>, Diagnostic> {
+    match value {
+        Value::String(text) => Ok(Arc::clone(text)),
+        other => Err(wrong(format!("`{name}` has to be a string, not {}", other.describe()))),
+    }
+}
+
+fn members<'v>(value: &'v Value, what: &str) -> Result<&'v [(Arc<str>, Value)], Diagnostic> {
+    match value {
+        Value::Map(entries) => Ok(entries),
+        other => Err(wrong(format!("{what} has to be an object, not {}", other.describe()))),
+    }
+}
+
+fn entries(name: &str, value: &Value) -> Result<Vec<(Arc<str>, Value)>, Diagnostic> {
+    Ok(members(value, &format!("`{name}`"))?.to_vec())
+}

@@ -1,0 +1,658 @@
+//! Reports: what an orchestrator or a script says has happened, judged by the model and turned into
+//! events. No message shows a value.
+
+use super::apply::{Orchestration, impossible, open_of};
+use super::event::{Event, ReportOutcome};
+use super::model::{InstanceModel, InstanceState, NodeInstance};
+use super::reduce::RelationPath;
+use super::transition::{ReportedState, skipped_between};
+use super::unwritten::Unwritten;
+use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::value::Value;
+use crate::tosca::types::schemas::Schemas;
+use crate::tosca::types::{EffectiveType, PropertyDefinition};
+use crate::tosca::value::check_assignment;
+use crate::tosca::{Family, NodeState, Types};
+use std::sync::Arc;
+
+/// So many bytes a value has at most.
+const LARGEST_VALUE: usize = 1 << 20;
+
+/// Attributes that the model has of itself (I-8).
+const OWN_ATTRIBUTES: [&str; 3] = ["state", "tosca_id", "tosca_name"];
+
+/// Metadata that are not for others.
+const RESERVED_METADATA: [&str; 2] = ["cuvee", "tosca_instance_version"];
+
+/// What somebody says has happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The node that it is about: its id.
+    pub node: Option<Arc<str>>,
+    /// The relation that it is about: `relation.db@0.node.shop`, or `shop/db` where that is the
+    /// only one.
+    pub relation: Option<Arc<str>>,
+    /// The state; `gone` where it is not there any more.
+    pub state: Option<Arc<str>>,
+    /// Attributes of the node.
+    pub attributes: Vec<(Arc<str>, Value)>,
+    /// Attributes of its capabilities, with the names of those first.
+    pub capability_attributes: Vec<(Arc<str>, Arc<str>, Value)>,
+    /// Outputs of the topology.
+    pub outputs: Vec<(Arc<str>, Value)>,
+    /// The step or part that begins; with an outcome, that ends.
+    pub step: Option<Arc<str>>,
+    /// How that ends.
+    pub outcome: Option<ReportOutcome>,
+    /// What tells this report from others of its orchestration: said again, it counts once.
+    pub key: Option<Arc<str>>,
+    /// The last record that who reports knows of.
+    pub expect: Option<u64>,
+    /// What people are told of it.
+    pub note: Option<Arc<str>>,
+    /// Metadata of the node, or of the instance.
+    pub metadata: Vec<(Arc<str>, Value)>,
+    /// Things outside that the node belongs to.
+    pub links: Vec<(Arc<str>, Arc<str>)>,
+    /// Further ones that make one record with it.
+    pub batch: Vec<Report>,
+}
+
+/// The types that values of an instance are held against.
+pub struct DeclaredTypes<'t, 'a> {
+    types: &'t Types<'a>,
+    schemas: Schemas<'t, 'a>,
+}
+
+impl<'t, 'a> DeclaredTypes<'t, 'a> {
+    /// Those of a template.
+    pub fn new(types: &'t Types<'a>) -> Self {
+        Self { types, schemas: Schemas::new(types) }
+    }
+
+    /// What the type of a node has.
+    fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
+        self.types.find(Family::Node, &node.type_name).map(|id| self.types.effective(id))
+    }
+
+    /// Whether there is a node type of this name.
+    pub(super) fn has_node_type(&self, name: &str) -> bool {
+        self.types.find(Family::Node, name).is_some()
+    }
+
+    /// The names of all node types.
+    pub(super) fn node_types(&self) -> impl Iterator<Item = &str> {
+        let definitions = self.types.ids().map(|id| self.types.definition(id));
+        definitions.filter(|it| it.family == Family::Node).map(|it| it.name)
+    }
+}
+
+/// By what reports are judged.
+#[derive(Clone, Copy, Default)]
+pub struct ReportRules<'r, 'a> {
+    /// The types of the template; without them no value is held against any.
+    pub types: Option<&'r DeclaredTypes<'r, 'a>>,
+    /// What is kept of a value that may be secret: of an entity, a name and the value.
+    pub secrets: Option<&'r dyn Fn(&str, &str, &Value) -> Value>,
+    /// Whether the running workflow may set a state that the specification does not know.
+    pub sets_state: Option<&'r dyn Fn(&str) -> bool>,
+    /// Whether attributes that the type does not have are kept as metadata.
+    pub undeclared: bool,
+    /// Whether states are taken as they are said, whatever leads to them.
+    pub force: bool,
+}
+
+impl ReportRules<'_, '_> {
+    /// A value as it may be kept.
+    pub(super) fn sealed(
+        &self,
+        entity: &str,
+        name: &str,
+        value: &Value,
+    ) -> Result<Value, Diagnostic> {
+        if value.bytes_up_to(LARGEST_VALUE) > LARGEST_VALUE {
+            let message = format!("the value of `{name}` has more than 1 MiB");
+            let help =
+                "keep it elsewhere, and say where: `cuvee instance edit NAME link ID KEY=URI`";
+            return Err(Diagnostic::error(Code::InvalidValue, message).help(help));
+        }
+        Ok(self.secrets.map_or_else(|| value.clone(), |seal| seal(entity, name, value)))
+    }
+
+    /// The state of a name that there is.
+    pub(super) fn state(&self, name: &str) -> Result<ReportedState, Diagnostic> {
+        let state = ReportedState::named(name);
+        let is_other = matches!(state, ReportedState::In(InstanceState::Other(_)));
+        if is_other && !self.force && !self.sets_state.is_some_and(|sets| sets(name)) {
+            let known = NodeState::ALL.map(NodeState::as_str);
+            let message = format!("there is no state `{name}`, and no step that runs sets it");
+            let help = did_you_mean(name, known.into_iter().chain(["gone"]));
+            return Err(Diagnostic::error(Code::InvalidValue, message).help_opt(help));
+        }
+        Ok(state)
+    }
+}
+
+/// What came of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Something has changed.
+    Changed,
+    /// All of that held already (rule P-8).
+    Unchanged,
+    /// It was said before, in this record (rule P-7).
+    Repeated(u64),
+}
+
+impl Report {
+    /// Adds what a report says to a record; `orchestration` is the plan that is carried out, where
+    /// one is.
+    ///
+    /// ```
+    /// use cuvee::instance::{Event, InstanceModel, NodeAdded, RecordOrigin, Report, ReportRules, Reported, Unwritten, begin_workflow};
+    /// let mut added = NodeAdded::default();
+    /// added.id = "shop".into();
+    /// let mut model = InstanceModel::default();
+    /// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Orchestrator);
+    /// record.add(Event::NodeAdded(Box::new(added))).unwrap();
+    /// begin_workflow(&mut record, "deploy")?;
+    ///
+    /// let report = Report::parse(r#"{"node": "shop", "state": "creating"}"#)?;
+    /// assert_eq!(report.add_to(&mut record, &ReportRules::default(), None)?, Reported::Changed);
+    /// assert_eq!(report.add_to(&mut record, &ReportRules::default(), None)?, Reported::Unchanged);
+    /// let report = Report::parse(r#"{"node": "shpo", "state": "created"}"#)?;
+    /// let error = report.add_to(&mut record, &ReportRules::default(), None).unwrap_err();
+    /// assert_eq!(error.help.as_deref(), Some("did you mean `shop`?"));
+    /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unknown-element`, `unknown-property`, `invalid-value`, `illegal-transition`,
+    /// `no-orchestration`, `step-not-ready`, `stale-revision`. What was added of it before stands
+    /// in the record then, and has to be taken back.
+    pub fn add_to(
+        &self,
+        record: &mut Unwritten<'_>,
+        rules: &ReportRules<'_, '_>,
+        mut orchestration: Option<&mut Orchestration<'_>>,
+    ) -> Result<Reported, Diagnostic> {
+        let known = |key: &Arc<str>| record.model().orchestration.as_ref()?.keys.get(key).copied();
+        if let Some(revision) = self.key.as_ref().and_then(known) {
+            return Ok(Reported::Repeated(revision));
+        }
+        self.check_expected(record.model())?;
+        let before = record.events().len();
+        Reporter { rules, record, orchestration: orchestration.as_deref_mut() }.report(self)?;
+        for report in &self.batch {
+            report.add_to(record, rules, orchestration.as_deref_mut())?;
+        }
+        let is_changed = record.events().len() > before;
+        Ok(if is_changed { Reported::Changed } else { Reported::Unchanged })
+    }
+
+    fn check_expected(&self, model: &InstanceModel) -> Result<(), Diagnostic> {
+        match self.expect.filter(|expected| *expected != model.revision) {
+            None => Ok(()),
+            Some(expected) => {
+                let revision = model.revision;
+                let message = format!("the instance is at revision {revision}, not {expected}");
+                let error = Diagnostic::error(Code::StaleRevision, message);
+                Err(error.help(format!(
+                    "read what has changed: `cuvee instance log NAME --since {expected}`"
+                )))
+            }
+        }
+    }
+}
+
+/// A report on its way into a record.
+struct Reporter<'o, 'r, 'a, 'm, 'p> {
+    rules: &'o ReportRules<'r, 'a>,
+    record: &'o mut Unwritten<'m>,
+    orchestration: Option<&'o mut Orchestration<'p>>,
+}
+
+type Judged = Result<(), Diagnostic>;
+
+impl Reporter<'_, '_, '_, '_, '_> {
+    fn report(&mut self, report: &Report) -> Judged {
+        if let Some(step) = &report.step {
+            open_of(self.record.model())?;
+            if let Some(orchestration) = &mut self.orchestration {
+                orchestration.open_step(self.record, step, report.state.is_some())?;
+            }
+        }
+        match (&report.node, &report.relation) {
+            (Some(node), None) => self.node(report, node)?,
+            (None, Some(relation)) => self.relation(report, relation)?,
+            (None, None) => self.instance(report)?,
+            (Some(_), Some(_)) => {
+                let message = "a report is about a node or about a relation, not about both";
+                return Err(Diagnostic::error(Code::InvalidValue, message));
+            }
+        }
+        for (name, value) in &report.outputs {
+            let value = self.rules.sealed("output", name, value)?;
+            if self.record.model().outputs.get(name) != Some(&value) {
+                self.add(Event::Output { name: Arc::clone(name), value: Some(value) })?;
+            }
+        }
+        match &report.step {
+            Some(step) => self.step(step, report),
+            None if report.outcome.is_some() => Err(Diagnostic::error(
+                Code::InvalidValue,
+                "an outcome is that of a step: `step` is missing",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, event: Event) -> Judged {
+        self.record.add(event).map_err(impossible)
+    }
+
+    /// What is said of no entity.
+    fn instance(&mut self, report: &Report) -> Judged {
+        let has_node = report.state.is_some()
+            || !report.attributes.is_empty()
+            || !report.capability_attributes.is_empty()
+            || !report.links.is_empty();
+        if has_node {
+            let message = "a report of a state, attributes or links has to name a node";
+            return Err(Diagnostic::error(Code::InvalidValue, message));
+        }
+        self.metadata(None, &report.metadata)?;
+        match &report.note {
+            Some(text) => {
+                self.add(Event::Note { entity: None, text: Arc::clone(text), level: None })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn node(&mut self, report: &Report, said: &Arc<str>) -> Judged {
+        let id = self.node_id(said);
+        let state = report.state.as_ref().map(|state| self.state(state)).transpose()?;
+        let current = self.record.model().nodes.get(&id).map(|node| &node.state);
+        // What it is already, it has not become.
+        let is_same = |state: &ReportedState| match state {
+            ReportedState::In(state) => current == Some(state),
+            ReportedState::Gone => false,
+        };
+        let state = state.filter(|state| !is_same(state));
+        let mut unit = None;
+        if let Some(state) = &state {
+            self.may_change()?;
+            if let Some(orchestration) = &mut self.orchestration {
+                unit = orchestration.before_state(self.record, &id, state)?;
+            }
+        }
+        if !self.record.model().nodes.contains_key(&id) {
+            return Err(self.no_node(&id));
+        }
+        self.values(report, &id)?;
+        let Some(state) = state else { return Ok(()) };
+        self.set_state(&id, &state)?;
+        match (unit, &mut self.orchestration) {
+            (Some(unit), Some(orchestration)) => {
+                orchestration.after_state(self.record, unit, &state)?;
+            }
+            _ => {}
+        }
+        let is_left = self.record.model().nodes.contains_key(&id);
+        if state == ReportedState::Gone && is_left {
+            self.add(Event::NodeRemoved { id })?;
+        }
+        Ok(())
+    }
+
+    /// The id of a node, with or without `node.`.
+    fn node_id(&self, said: &Arc<str>) -> Arc<str> {
+        match said.strip_prefix("node.") {
+            Some(id) if !self.record.model().nodes.contains_key(said) => id.into(),
+            _ => Arc::clone(said),
+        }
+    }
+
+    /// Attributes, links, metadata and notes, which may be said at any time (I-35).
+    fn values(&mut self, report: &Report, id: &Arc<str>) -> Judged {
+        let entity: Arc<str> = format!("node.{id}").into();
+        for (name, value) in &report.attributes {
+            self.attribute(id, &entity, None, name, value)?;
+        }
+        for (capability, name, value) in &report.capability_attributes {
+            self.attribute(id, &entity, Some(capability), name, value)?;
+        }
+        for (name, uri) in &report.links {
+            if self.node_of(id).and_then(|node| node.links.get(name)) != Some(uri) {
+                let (entity, name, uri) = (Arc::clone(&entity), Arc::clone(name), Arc::clone(uri));
+                self.add(Event::Linked { entity, name, uri: Some(uri) })?;
+            }
+        }
+        self.metadata(Some((id, &entity)), &report.metadata)?;
+        let known = |node: &NodeInstance| node.note.clone();
+        match report
+            .note
+            .as_ref()
+            .filter(|text| self.node_of(id).and_then(known).as_ref() != Some(text))
+        {
+            Some(text) => {
+                let (entity, text) = (Some(entity), Arc::clone(text));
+                self.add(Event::Note { entity, text, level: None })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn node_of(&self, id: &str) -> Option<&NodeInstance> {
+        self.record.model().nodes.get(id)
+    }
+
+    fn metadata(
+        &mut self,
+        of: Option<(&Arc<str>, &Arc<str>)>,
+        metadata: &[(Arc<str>, Value)],
+    ) -> Judged {
+        for (name, value) in metadata {
+            check_metadata(name)?;
+            let value = self.rules.sealed(of.map_or("", |(_, entity)| entity), name, value)?;
+            let known = match of {
+                Some((id, _)) => self.node_of(id).and_then(|node| node.metadata.get(name)),
+                None => self.record.model().metadata.get(name),
+            };
+            if known != Some(&value) {
+                let (name, entity) = (Arc::clone(name), of.map(|(_, entity)| Arc::clone(entity)));
+                self.add(Event::Metadata { entity, name, value: Some(value) })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(
+        &mut self,
+        id: &Arc<str>,
+        entity: &Arc<str>,
+        capability: Option<&Arc<str>>,
+        name: &Arc<str>,
+        value: &Value,
+    ) -> Judged {
+        let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
+        if capability.is_none() && OWN_ATTRIBUTES.contains(&&**name) {
+            let message = format!("the attribute `{name}` of `{id}` is made by the model");
+            let help = "say `state` beside the attributes, not among them";
+            let error = Diagnostic::error(Code::InvalidValue, message);
+            return Err(if &**name == "state" { error.help(help) } else { error });
+        }
+        let of = DeclaredName { id, node, capability: capability.map(|it| &**it), name };
+        let is_declared = match self.rules.types {
+            Some(types) => of.is_declared(types, Some(value))?,
+            None => capability.is_none_or(|it| node.capabilities.contains_key(it)),
+        };
+        if !is_declared {
+            return self.undeclared(id, entity, capability, name, value);
+        }
+        let value = self.rules.sealed(entity, name, value)?;
+        let Some(node) = self.node_of(id) else { return Ok(()) };
+        let (attributes, properties) = match capability {
+            None => (Some(&node.attributes), Some(&node.properties)),
+            Some(name) => {
+                let found = node.capabilities.get(name);
+                (found.map(|it| &it.attributes), found.map(|it| &it.properties))
+            }
+        };
+        // A property is an attribute, too, until another value is reported (I-7).
+        let said = attributes.and_then(|it| it.get(name)).map(|it| &it.value);
+        if said.or_else(|| properties?.get(name)) != Some(&value) {
+            let (entity, capability) = (Arc::clone(entity), capability.cloned());
+            let (name, value) = (Arc::clone(name), Some(value));
+            self.add(Event::Attribute { entity, capability, name, value })?;
+        }
+        Ok(())
+    }
+
+    fn undeclared(
+        &mut self,
+        id: &Arc<str>,
+        entity: &Arc<str>,
+        capability: Option<&Arc<str>>,
+        name: &Arc<str>,
+        value: &Value,
+    ) -> Judged {
+        if self.rules.undeclared {
+            let name = match capability {
+                Some(capability) => format!("{capability}.{name}").into(),
+                None => Arc::clone(name),
+            };
+            return self.metadata(Some((id, entity)), &[(name, value.clone())]);
+        }
+        let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
+        let of = DeclaredName { id, node, capability: capability.map(|it| &**it), name };
+        Err(of.unknown(self.rules.types))
+    }
+
+    /// The state of a name that there is, or that a step of the plan sets.
+    fn state(&self, name: &Arc<str>) -> Result<ReportedState, Diagnostic> {
+        match &self.orchestration {
+            Some(running) if running.plan().sets_state(name) => Ok(ReportedState::named(name)),
+            _ => self.rules.state(name),
+        }
+    }
+
+    /// States change inside of an orchestration only (I-35).
+    fn may_change(&self) -> Judged {
+        if self.rules.force {
+            return Ok(());
+        }
+        open_of(self.record.model()).map(|_| ()).map_err(|error| {
+            error.help("states change inside of an orchestration only: `cuvee instance apply NAME PLAN`, or `cuvee instance begin NAME --workflow WORKFLOW`; what has failed meanwhile may be told by `--note`")
+        })
+    }
+
+    fn set_state(&mut self, id: &Arc<str>, to: &ReportedState) -> Judged {
+        let model = self.record.model();
+        let Some(node) = model.nodes.get(id) else { return Err(self.no_node(id)) };
+        let from = node.state.clone();
+        if ReportedState::In(from.clone()) == *to {
+            return Ok(());
+        }
+        let skipped = skipped_between(&from, to, model.orchestration.is_some());
+        let forced = skipped.is_none();
+        if forced && !self.rules.force {
+            return Err(illegal(id, &from, to));
+        }
+        let ReportedState::In(to) = to.clone() else { return Ok(()) };
+        let (entity, skipped) = (format!("node.{id}").into(), skipped.unwrap_or_default());
+        self.add(Event::State { entity, from, to, skipped, forced })
+    }
+
+    fn relation(&mut self, report: &Report, said: &Arc<str>) -> Judged {
+        let path = self.relation_path(said)?;
+        let is_other = !report.attributes.is_empty()
+            || !report.capability_attributes.is_empty()
+            || !report.links.is_empty()
+            || !report.metadata.is_empty();
+        if is_other {
+            let message = "of relations there are states only";
+            return Err(Diagnostic::error(Code::UnknownProperty, message));
+        }
+        let model = self.record.model();
+        let entity: Option<Arc<str>> = model.relation_name(&path).map(Into::into);
+        if let (Some(state), Some(relation)) = (&report.state, model.relation_at(&path)) {
+            let from = relation.state.clone();
+            let ReportedState::In(to) = self.state(state)? else {
+                let message = "relations go with their nodes, or with a step of a plan";
+                return Err(Diagnostic::error(Code::IllegalTransition, message));
+            };
+            if let Some(entity) = entity.clone().filter(|_| from != to) {
+                self.may_change()?;
+                self.add(Event::State { entity, from, to, skipped: Vec::new(), forced: false })?;
+            }
+        }
+        match &report.note {
+            Some(text) => self.add(Event::Note { entity, text: Arc::clone(text), level: None }),
+            None => Ok(()),
+        }
+    }
+
+    /// The relation of an identifier, or the only one of `ID/NAME`.
+    fn relation_path(&self, said: &Arc<str>) -> Result<RelationPath, Diagnostic> {
+        let model = self.record.model();
+        if let Some(path) = model.relation_path(said) {
+            return Ok(path);
+        }
+        let short = said.match_indices('/').filter_map(|(at, _)| {
+            let (source, node) = model.nodes.get_key_value(said.get(..at)?)?;
+            let (name, all) = node.requirements.get_key_value(said.get(at + 1..)?)?;
+            Some((source, name, all.len()))
+        });
+        match short.into_iter().next() {
+            Some((source, name, 1)) => Ok((Arc::clone(source), Arc::clone(name), 0)),
+            Some((source, name, count)) => {
+                let message = format!("`{source}` has {count} relations `{name}`");
+                let help = format!("name one by its position: `relation.{name}@0.node.{source}`");
+                Err(Diagnostic::error(Code::UnknownElement, message).help(help))
+            }
+            None => {
+                let names: Vec<_> = model
+                    .relations()
+                    .map(|(source, name, it)| {
+                        super::model::relation_identifier(source, name, it.position)
+                    })
+                    .collect();
+                let message = format!("there is no relation `{said}`");
+                let help = did_you_mean(said, names.iter().map(|name| &**name));
+                Err(Diagnostic::error(Code::UnknownElement, message).help_opt(help))
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Arc<str>, report: &Report) -> Judged {
+        let (message, has_state) = (report.note.as_ref(), report.state.is_some());
+        match (&mut self.orchestration, report.outcome) {
+            // The state alone may have ended all that there was.
+            (Some(_), _) if self.record.model().orchestration.is_none() => Ok(()),
+            (Some(orchestration), None) => orchestration.start_step(self.record, step),
+            (Some(orchestration), Some(outcome)) => {
+                orchestration.end_step(self.record, step, outcome, message, has_state)
+            }
+            (None, None) => self.add(Event::StepStarted { step: Arc::clone(step) }),
+            (None, Some(outcome)) => {
+                let (step, message) = (Arc::clone(step), message.cloned());
+                self.add(Event::StepEnded { step, outcome, message })
+            }
+        }
+    }
+
+    fn no_node(&self, id: &str) -> Diagnostic {
+        if self.orchestration.as_ref().is_some_and(|running| running.is_awaited(id)) {
+            let message = format!("`{id}` is not there yet: its part of the plan has not begun");
+            return Diagnostic::error(Code::StepNotReady, message)
+                .help(format!("begin it first: `--step node.{id}/up`"));
+        }
+        no_node(self.record.model(), id)
+    }
+}
+
+/// There is no such node.
+pub(super) fn no_node(model: &InstanceModel, id: &str) -> Diagnostic {
+    let names = model.nodes.keys().map(|name| &**name);
+    Diagnostic::error(Code::UnknownElement, format!("the instance has no node `{id}`"))
+        .help_opt(did_you_mean(id, names))
+}
+
+/// `illegal-transition`
+pub(super) fn illegal(id: &str, from: &InstanceState, to: &ReportedState) -> Diagnostic {
+    let message = format!("`{id}` is `{from}` and cannot become `{to}`");
+    Diagnostic::error(Code::IllegalTransition, message)
+        .help("say what comes between, or insist with `--force`")
+}
+
+/// Refuses metadata that others have made.
+pub(super) fn check_metadata(name: &str) -> Result<(), Diagnostic> {
+    if !RESERVED_METADATA.contains(&name) {
+        return Ok(());
+    }
+    let message = format!("the metadata `{name}` is not for others to say");
+    Err(Diagnostic::error(Code::InvalidValue, message))
+}
+
+/// The name of a property or attribute of a node, or of one of its capabilities.
+#[derive(Clone, Copy)]
+pub(super) struct DeclaredName<'n> {
+    pub(super) id: &'n str,
+    pub(super) node: &'n NodeInstance,
+    pub(super) capability: Option<&'n str>,
+    pub(super) name: &'n str,
+}
+
+impl DeclaredName<'_> {
+    /// Whether the type of the node has it, or may have; then the value is right.
+    pub(super) fn is_declared(
+        &self,
+        types: &DeclaredTypes<'_, '_>,
+        value: Option<&Value>,
+    ) -> Result<bool, Diagnostic> {
+        let Some(kind) = types.of(self.node) else { return Ok(true) };
+        let Self { id, capability, name, .. } = *self;
+        let (attributes, properties, is_open) = match capability {
+            None => (&kind.attributes, &kind.properties, kind.is_open),
+            Some(capability) => match kind.capabilities.get(capability) {
+                None => return Ok(kind.is_open),
+                Some(found) => {
+                    let found = &found.definition;
+                    (&found.attributes, &found.properties, found.is_open)
+                }
+            },
+        };
+        let part = attributes.get(name).or_else(|| properties.get(name));
+        let Some(definition) = part.map(|part| &part.definition) else { return Ok(is_open) };
+        let whose = format!("`{name}` of `{id}`");
+        value.map_or(Ok(()), |value| check_value(types, &whose, definition, value)).map(|()| true)
+    }
+
+    /// `unknown-property`
+    pub(super) fn unknown(&self, types: Option<&DeclaredTypes<'_, '_>>) -> Diagnostic {
+        let Self { id, capability, name, .. } = *self;
+        let mut names = Vec::new();
+        if let Some(kind) = types.and_then(|types| types.of(self.node)) {
+            let found = capability.map(|it| kind.capabilities.get(it));
+            let parts = match found {
+                None => Some((&kind.attributes, &kind.properties)),
+                Some(found) => {
+                    found.map(|it| (&it.definition.attributes, &it.definition.properties))
+                }
+            };
+            names.extend(parts.into_iter().flat_map(|(a, p)| a.keys().chain(p.keys()).copied()));
+        }
+        let whose = capability.map_or(String::new(), |it| format!(" of the capability `{it}`"));
+        let message = format!("`{id}` has no property and no attribute `{name}`{whose}");
+        let help = did_you_mean(name, names);
+        let help = help.unwrap_or_else(|| "`record --undeclared` keeps it as metadata".into());
+        Diagnostic::error(Code::UnknownProperty, message).help(help)
+    }
+}
+
+/// Holds a value against its definition; what is wrong with it does not say what it is.
+fn check_value(
+    types: &DeclaredTypes<'_, '_>,
+    whose: &str,
+    definition: &PropertyDefinition<'_>,
+    value: &Value,
+) -> Result<(), Diagnostic> {
+    let found = check_assignment(value, definition, &types.schemas).diagnostics;
+    let is_error = |found: &&Diagnostic| found.severity == crate::text::diagnostic::Severity::Error;
+    let Some(error) = found.iter().find(is_error) else { return Ok(()) };
+    let expected = definition.schema.type_name;
+    let message = match error.code {
+        Code::ViolatedConstraint => {
+            format!("the value of {whose} violates a constraint of its definition")
+        }
+        Code::MissingProperty => format!("the value of {whose} lacks a property of `{expected}`"),
+        Code::UnknownProperty => {
+            format!("the value of {whose} has a property that `{expected}` does not have")
+        }
+        _ => format!("the value of {whose} is not of its type, `{expected}`"),
+    };
+    Err(Diagnostic::error(Code::InvalidValue, message))
+}

@@ -1,0 +1,267 @@
+//! What is about to become a record: the model has it already, so that what follows can be judged
+//! by it, and it can be taken back as long as nobody has written it.
+
+use super::event::{Event, RecordOrigin};
+use super::model::{
+    GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance, OpenOrchestration,
+    PolicyInstance, ReportedValue, StepStatus,
+};
+use super::reduce::{Entity, ImpossibleEvent, RecordHead};
+use crate::text::value::Value;
+use std::sync::Arc;
+
+/// Events that a model has and a log does not have yet.
+///
+/// ```
+/// use cuvee::instance::{Event, InstanceModel, RecordHead, RecordOrigin, Unwritten};
+/// let mut model = InstanceModel::default();
+/// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Client);
+/// record.add(Event::Output { name: "url".into(), value: Some("http://shop".into()) })?;
+/// record.take_back();
+/// assert!(model.outputs.is_empty());
+/// # Ok::<(), cuvee::instance::ImpossibleEvent>(())
+/// ```
+pub struct Unwritten<'m> {
+    model: &'m mut InstanceModel,
+    head: RecordHead,
+    events: Vec<Event>,
+    undo: Vec<Undo>,
+}
+
+/// What was there before.
+enum Undo {
+    Nothing,
+    Target(InstanceTarget, Vec<(Arc<str>, Arc<str>)>),
+    Orchestration(Option<Box<OpenOrchestration>>),
+    Step(Arc<str>, Option<StepStatus>),
+    Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
+    Renamed { id: Arc<str>, to: Arc<str>, generations: [Option<u32>; 2], generation: u32 },
+    State(Arc<str>, InstanceState, Option<InstanceState>),
+    Attribute(Arc<str>, Arc<str>, Option<ReportedValue>),
+    Group(Arc<str>, Option<Box<GroupInstance>>),
+    Policy(Arc<str>, Option<Box<PolicyInstance>>),
+    Input(Arc<str>, Option<Value>),
+    Output(Arc<str>, Option<Value>, bool),
+    Metadata(Arc<str>, Option<Value>),
+    Later(bool),
+}
+
+impl<'m> Unwritten<'m> {
+    /// Nothing yet, of the record that follows on the last one of the model.
+    pub fn new(
+        model: &'m mut InstanceModel,
+        time: impl Into<Arc<str>>,
+        actor: impl Into<Arc<str>>,
+        origin: RecordOrigin,
+    ) -> Self {
+        let revision = model.revision + 1;
+        let head = RecordHead { revision, time: time.into(), actor: actor.into(), origin };
+        Self { model, head, events: Vec::new(), undo: Vec::new() }
+    }
+
+    /// The model, with all that was added.
+    pub fn model(&self) -> &InstanceModel {
+        self.model
+    }
+
+    /// What was added.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// Where it cannot have happened; nothing is added then.
+    pub fn add(&mut self, event: Event) -> Result<(), ImpossibleEvent> {
+        let undo = self.before(&event);
+        self.model.apply_event(&self.head, &event)?;
+        self.undo.push(undo);
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Takes back all that was added.
+    pub fn take_back(self) {
+        self.take_back_to(0);
+    }
+
+    /// Takes back what was added behind the first so many events.
+    pub(super) fn take_back_to(mut self, count: usize) -> Self {
+        self.events.truncate(count);
+        while self.undo.len() > count {
+            if let Some(undo) = self.undo.pop() {
+                self.restore(undo);
+            }
+        }
+        self
+    }
+
+    /// Makes a record of it: the events, in their order. Without any there is no record.
+    pub fn close(self, key: Option<&str>) -> Vec<Event> {
+        if !self.events.is_empty() {
+            let structural = self.events.iter().any(Event::is_structural);
+            self.model.close_record(&self.head, key, structural);
+        }
+        self.events
+    }
+
+    /// What an event will change, as it is now.
+    fn before(&self, event: &Event) -> Undo {
+        let model = &*self.model;
+        match event {
+            Event::InstanceCreated { .. } | Event::LogRecovered { .. } => Undo::Nothing,
+            Event::TargetSet(_) => {
+                let nodes = model.nodes.iter();
+                let foreign = nodes.filter_map(|(id, node)| {
+                    Some((Arc::clone(id), Arc::clone(node.target.as_ref()?)))
+                });
+                Undo::Target(model.target.clone(), foreign.collect())
+            }
+            Event::OrchestrationStarted { .. } | Event::OrchestrationEnded { .. } => {
+                Undo::Orchestration(model.orchestration.clone().map(Box::new))
+            }
+            Event::StepStarted { step } | Event::StepEnded { step, .. } => {
+                let open = model.orchestration.as_ref();
+                let was = open.and_then(|open| open.steps.get(step)).copied();
+                Undo::Step(Arc::clone(step), was)
+            }
+            Event::NodeAdded(added) => self.node(&added.id),
+            Event::NodeDefined { id, .. }
+            | Event::NodeRemoved { id }
+            | Event::NodeAdopted { id, .. }
+            | Event::NodeForgotten { id }
+            | Event::RelationRemoved { source: id, .. } => self.node(id),
+            Event::RelationAdded(added) => self.node(&added.source),
+            Event::NodeRenamed { id, to } => {
+                let known = |id: &str| model.generations.get(id).copied();
+                let generation = model.nodes.get(id).map_or(1, |node| node.generation);
+                let generations = [known(id), known(to)];
+                Undo::Renamed { id: Arc::clone(id), to: Arc::clone(to), generations, generation }
+            }
+            Event::State { entity, .. } => match Entity::of(entity) {
+                Entity::Node(id) => model.nodes.get_key_value(id).map_or(Undo::Nothing, |found| {
+                    let (id, node) = found;
+                    Undo::State(Arc::clone(id), node.state.clone(), node.failed_in.clone())
+                }),
+                _ => self.entity(entity),
+            },
+            Event::Attribute { entity, capability: None, name, .. } => match Entity::of(entity) {
+                Entity::Node(id) => model.nodes.get_key_value(id).map_or(Undo::Nothing, |found| {
+                    let was = found.1.attributes.get(name).cloned();
+                    Undo::Attribute(Arc::clone(found.0), Arc::clone(name), was)
+                }),
+                _ => self.entity(entity),
+            },
+            Event::Property { entity, .. }
+            | Event::CapabilityProperty { entity, .. }
+            | Event::Attribute { entity, .. }
+            | Event::Linked { entity, .. }
+            | Event::Metadata { entity: Some(entity), .. }
+            | Event::Note { entity: Some(entity), .. } => self.entity(entity),
+            Event::Group { name, .. } => self.group(name),
+            Event::Policy { name, .. } => {
+                Undo::Policy(Arc::clone(name), model.policies.get(name).cloned().map(Box::new))
+            }
+            Event::Input { name, .. } => {
+                Undo::Input(Arc::clone(name), model.inputs.get(name).cloned())
+            }
+            Event::Output { name, .. } => {
+                let open = model.orchestration.as_ref();
+                let was_told = open.is_some_and(|open| open.outputs.contains(name));
+                Undo::Output(Arc::clone(name), model.outputs.get(name).cloned(), was_told)
+            }
+            Event::Metadata { entity: None, name, .. } => {
+                Undo::Metadata(Arc::clone(name), model.metadata.get(name).cloned())
+            }
+            Event::Note { entity: None, .. } => Undo::Nothing,
+            Event::Unknown => Undo::Later(model.is_later),
+        }
+    }
+
+    fn node(&self, id: &str) -> Undo {
+        let was = self.model.nodes.get(id).cloned().map(Box::new);
+        Undo::Node(id.into(), was, self.model.generations.get(id).copied())
+    }
+
+    fn group(&self, name: &str) -> Undo {
+        Undo::Group(name.into(), self.model.groups.get(name).cloned().map(Box::new))
+    }
+
+    fn entity(&self, entity: &str) -> Undo {
+        match Entity::of(entity) {
+            Entity::Node(id) => self.node(id),
+            Entity::Group(name) => self.group(name),
+            Entity::Relation(identifier) => {
+                let path = self.model.relation_path(identifier);
+                path.map_or(Undo::Nothing, |(source, ..)| self.node(&source))
+            }
+            Entity::Unknown => Undo::Nothing,
+        }
+    }
+
+    fn restore(&mut self, undo: Undo) {
+        let model = &mut *self.model;
+        match undo {
+            Undo::Nothing => {}
+            Undo::Target(target, foreign) => {
+                model.target = target;
+                for (id, target) in foreign {
+                    if let Some(node) = model.nodes.get_mut(&id) {
+                        node.target = Some(target);
+                    }
+                }
+            }
+            Undo::Orchestration(open) => model.orchestration = open.map(|open| *open),
+            Undo::Step(step, was) => {
+                if let Some(open) = &mut model.orchestration {
+                    put(&mut open.steps, step, was);
+                }
+            }
+            Undo::Node(id, was, generation) => {
+                put(&mut model.generations, Arc::clone(&id), generation);
+                put(&mut model.nodes, id, was.map(|node| *node));
+            }
+            Undo::Renamed { id, to, generations, generation } => {
+                // The way back follows the same names; whatever it cannot do was not done.
+                let back = Event::NodeRenamed { id: Arc::clone(&to), to: Arc::clone(&id) };
+                if model.apply_event(&self.head, &back).is_ok()
+                    && let Some(node) = model.nodes.get_mut(&id)
+                {
+                    node.generation = generation;
+                }
+                let [of_id, of_to] = generations;
+                put(&mut model.generations, id, of_id);
+                put(&mut model.generations, to, of_to);
+            }
+            Undo::State(id, state, failed_in) => {
+                if let Some(node) = model.nodes.get_mut(&id) {
+                    (node.state, node.failed_in) = (state, failed_in);
+                }
+            }
+            Undo::Attribute(id, name, was) => {
+                if let Some(node) = model.nodes.get_mut(&id) {
+                    put(&mut node.attributes, name, was);
+                }
+            }
+            Undo::Group(name, was) => put(&mut model.groups, name, was.map(|it| *it)),
+            Undo::Policy(name, was) => put(&mut model.policies, name, was.map(|it| *it)),
+            Undo::Input(name, was) => put(&mut model.inputs, name, was),
+            Undo::Output(name, was, was_told) => {
+                if let Some(open) = model.orchestration.as_mut().filter(|_| !was_told) {
+                    open.outputs.remove(&name);
+                }
+                put(&mut model.outputs, name, was);
+            }
+            Undo::Metadata(name, was) => put(&mut model.metadata, name, was),
+            Undo::Later(was) => model.is_later = was,
+        }
+    }
+}
+
+fn put<T>(map: &mut super::model::ByName<T>, name: Arc<str>, was: Option<T>) {
+    match was {
+        Some(was) => drop(map.insert(name, was)),
+        None => drop(map.remove(&name)),
+    }
+}
