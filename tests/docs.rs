@@ -245,13 +245,18 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: [(Code, &str); 12] = [
+const WITHOUT_TEMPLATE: [(Code, &str); 17] = [
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),
+    (Code::InvalidPlan, "it is said of a plan"),
     (Code::LogRecovered, "it depends on the store"),
+    (Code::NoOrchestration, "it depends on the store"),
     (Code::NotVisible, "it is said of what is deployed"),
+    (Code::OrchestrationOpen, "it depends on the store"),
+    (Code::StalePlan, "it depends on the store"),
     (Code::StaleRevision, "it depends on the store"),
+    (Code::StepNotReady, "it depends on the store"),
     (Code::StoreCorrupt, "it depends on the store"),
     (Code::StoreLocked, "it depends on who else writes"),
     (Code::StoreVersion, "it depends on the store"),

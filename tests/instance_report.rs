@@ -575,8 +575,12 @@ fn a_plan_is_carried_out_by_parts_and_steps() {
     assert_eq!(ready(&running, &model), ["node.shop/configure"]);
     assert_eq!(model.orchestration.as_ref().unwrap().steps["node.broker/up"], StepStatus::Done);
     let mut say = |text: &str| report(&mut model, text, Some(&mut running)).map_err(|it| it.code);
-    say(r#"{"step":"node.shop/up","outcome":"done"}"#).unwrap();
+    let last = r#"{"step":"node.shop/up","outcome":"done","key":"last"}"#;
+    say(last).unwrap();
+    // What ends it can be said again, too.
+    assert_eq!(say(last), Ok(Reported::Repeated(model.revision)));
     assert!(model.orchestration.is_none());
+    model.last_key = None;
     assert_eq!(essence(&model), essence(&deployed(SHOP, "t1")));
 }
 
@@ -681,6 +685,7 @@ fn what_is_cancelled_leaves_what_is_there() {
     let mut running =
         Orchestration::begin(&mut first, &plan, "kept", Some(&target("t2")), models).unwrap();
     running.end_step(&mut first, "node.mailer/up", ReportOutcome::Done, None, false).unwrap_err();
+    running.end_step(&mut first, "node.rabbit/up", ReportOutcome::Done, None, false).unwrap();
     running.end_step(&mut first, "node.shop/down", ReportOutcome::Done, None, false).unwrap();
     first.close(None);
     assert_eq!(state(&model, "shop"), "configured");

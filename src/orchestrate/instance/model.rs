@@ -51,6 +51,10 @@ pub struct InstanceModel {
     /// Of ids that no node has any more, the generation of the last one that had it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub generations: ByName<u32>,
+    /// The key of the report that ended the last orchestration, with its record, so that it can be
+    /// said again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_key: Option<(Arc<str>, u64)>,
     /// Whether something has happened to it of which only later versions know what it means.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_later: bool,

@@ -108,17 +108,21 @@ impl InstanceModel {
         for event in events {
             self.apply_event(head, event)?;
         }
-        self.close_record(head, key, events.iter().any(Event::is_structural));
+        self.close_record(head, key, events);
         Ok(())
     }
 
     /// What holds once all events of a record have been applied.
-    pub(super) fn close_record(&mut self, head: &RecordHead, key: Option<&str>, structural: bool) {
-        self.structure += u64::from(structural);
+    pub(super) fn close_record(&mut self, head: &RecordHead, key: Option<&str>, events: &[Event]) {
+        self.structure += u64::from(events.iter().any(Event::is_structural));
         self.revision = head.revision;
         self.time = Arc::clone(&head.time);
-        if let (Some(open), Some(key)) = (&mut self.orchestration, key) {
-            open.keys.entry(key.into()).or_insert(head.revision);
+        let Some(key) = key else { return };
+        let ends = |event: &Event| matches!(event, Event::OrchestrationEnded { .. });
+        match &mut self.orchestration {
+            Some(open) => drop(open.keys.entry(key.into()).or_insert(head.revision)),
+            None if events.iter().any(ends) => self.last_key = Some((key.into(), head.revision)),
+            None => {}
         }
     }
 
@@ -206,6 +210,7 @@ impl InstanceModel {
                 if let Some(open) = &self.orchestration {
                     return Err(impossible(format!("orchestration {} is open", open.id)));
                 }
+                self.last_key = None;
                 self.orchestration = Some(OpenOrchestration {
                     id: head.revision,
                     time: Arc::clone(&head.time),

@@ -3,6 +3,7 @@
 
 use super::apply::{Orchestration, impossible, open_of};
 use super::event::{Event, ReportOutcome};
+use super::exchange::RESERVED_METADATA;
 use super::model::{InstanceModel, InstanceState, NodeInstance};
 use super::reduce::RelationPath;
 use super::transition::{ReportedState, skipped_between};
@@ -20,9 +21,6 @@ const LARGEST_VALUE: usize = 1 << 20;
 
 /// Attributes that the model has of itself (I-8).
 const OWN_ATTRIBUTES: [&str; 3] = ["state", "tosca_id", "tosca_name"];
-
-/// Metadata that are not for others.
-const RESERVED_METADATA: [&str; 2] = ["cuvee", "tosca_instance_version"];
 
 /// What somebody says has happened.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,13 +86,17 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
     }
 }
 
+/// What is kept of a value that may be secret: of an entity, such as `node.shop`, a name and the
+/// value.
+pub type SealValue<'r> = dyn Fn(&str, &str, &Value) -> Value + 'r;
+
 /// By what reports are judged.
 #[derive(Clone, Copy, Default)]
 pub struct ReportRules<'r, 'a> {
     /// The types of the template; without them no value is held against any.
     pub types: Option<&'r DeclaredTypes<'r, 'a>>,
-    /// What is kept of a value that may be secret: of an entity, a name and the value.
-    pub secrets: Option<&'r dyn Fn(&str, &str, &Value) -> Value>,
+    /// What is kept of values; without it they are kept as they are.
+    pub secrets: Option<&'r SealValue<'r>>,
     /// Whether the running workflow may set a state that the specification does not know.
     pub sets_state: Option<&'r dyn Fn(&str) -> bool>,
     /// Whether attributes that the type does not have are kept as metadata.
@@ -177,7 +179,13 @@ impl Report {
         rules: &ReportRules<'_, '_>,
         mut orchestration: Option<&mut Orchestration<'_>>,
     ) -> Result<Reported, Diagnostic> {
-        let known = |key: &Arc<str>| record.model().orchestration.as_ref()?.keys.get(key).copied();
+        let known = |key: &Arc<str>| match &record.model().orchestration {
+            Some(open) => open.keys.get(key).copied(),
+            None => {
+                let last = record.model().last_key.as_ref();
+                last.filter(|(last, _)| last == key).map(|(_, revision)| *revision)
+            }
+        };
         if let Some(revision) = self.key.as_ref().and_then(known) {
             return Ok(Reported::Repeated(revision));
         }
@@ -294,11 +302,8 @@ impl Reporter<'_, '_, '_, '_, '_> {
         self.values(report, &id)?;
         let Some(state) = state else { return Ok(()) };
         self.set_state(&id, &state)?;
-        match (unit, &mut self.orchestration) {
-            (Some(unit), Some(orchestration)) => {
-                orchestration.after_state(self.record, unit, &state)?;
-            }
-            _ => {}
+        if let (Some(unit), Some(orchestration)) = (unit, &mut self.orchestration) {
+            orchestration.after_state(self.record, unit, &state)?;
         }
         let is_left = self.record.model().nodes.contains_key(&id);
         if state == ReportedState::Gone && is_left {

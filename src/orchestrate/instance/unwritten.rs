@@ -32,7 +32,7 @@ pub struct Unwritten<'m> {
 enum Undo {
     Nothing,
     Target(InstanceTarget, Vec<(Arc<str>, Arc<str>)>),
-    Orchestration(Option<Box<OpenOrchestration>>),
+    Orchestration(Option<Box<OpenOrchestration>>, Option<(Arc<str>, u64)>),
     Step(Arc<str>, Option<StepStatus>),
     Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
     Renamed { id: Arc<str>, to: Arc<str>, generations: [Option<u32>; 2], generation: u32 },
@@ -100,8 +100,7 @@ impl<'m> Unwritten<'m> {
     /// Makes a record of it: the events, in their order. Without any there is no record.
     pub fn close(self, key: Option<&str>) -> Vec<Event> {
         if !self.events.is_empty() {
-            let structural = self.events.iter().any(Event::is_structural);
-            self.model.close_record(&self.head, key, structural);
+            self.model.close_record(&self.head, key, &self.events);
         }
         self.events
     }
@@ -119,7 +118,8 @@ impl<'m> Unwritten<'m> {
                 Undo::Target(model.target.clone(), foreign.collect())
             }
             Event::OrchestrationStarted { .. } | Event::OrchestrationEnded { .. } => {
-                Undo::Orchestration(model.orchestration.clone().map(Box::new))
+                let open = model.orchestration.clone().map(Box::new);
+                Undo::Orchestration(open, model.last_key.clone())
             }
             Event::StepStarted { step } | Event::StepEnded { step, .. } => {
                 let open = model.orchestration.as_ref();
@@ -212,7 +212,9 @@ impl<'m> Unwritten<'m> {
                     }
                 }
             }
-            Undo::Orchestration(open) => model.orchestration = open.map(|open| *open),
+            Undo::Orchestration(open, last_key) => {
+                (model.orchestration, model.last_key) = (open.map(|open| *open), last_key);
+            }
             Undo::Step(step, was) => {
                 if let Some(open) = &mut model.orchestration {
                     put(&mut open.steps, step, was);

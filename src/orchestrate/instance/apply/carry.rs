@@ -380,7 +380,7 @@ impl Orchestration<'_> {
         let (Some(id), Some(step)) = (kind.node(), step) else { return Ok(()) };
         let Some(node) = record.model().nodes.get(id) else { return Ok(()) };
         let states = || (steps.start..=step).filter_map(|at| self.plan.steps[at].state.as_deref());
-        let Some(to) = states().last().filter(|to| *to != UNTRACKED) else { return Ok(()) };
+        let Some(to) = states().next_back().filter(|to| *to != UNTRACKED) else { return Ok(()) };
         let was = states().position(|state| state == node.state.as_str()).map_or(0, |at| at + 1);
         let count = states().count();
         let skipped = states().take(count - 1).skip(was).map(InstanceState::named).collect();
