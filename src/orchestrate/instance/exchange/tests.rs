@@ -149,7 +149,7 @@ prop_compose! {
         let target = InstanceTarget { digest: "sha256:1".into(), template, choice };
         let uri = format!("cuvee:default/default/{name}").into();
         let mut model = InstanceModel { uri, lineage: "x".into(), revision, structure: revision, time, secrets, sensitive: vec!["pin".into()], target, metadata,
-            nodes, groups, policies, inputs, outputs, orchestration };
+            nodes, groups, policies, inputs, outputs, orchestration, ..InstanceModel::default() };
         let ids: Vec<_> = model.nodes.keys().cloned().collect();
         for relation in model.nodes.values_mut().flat_map(|node| node.requirements.values_mut()).flatten() {
             relation.target = relation.target.take().map(|at| among(&ids, &at));
