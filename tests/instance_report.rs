@@ -8,10 +8,10 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::draw::plan::PlanDocument;
 use cuvee::explore::Answer;
 use cuvee::instance::{
-    AppliedPlan, Event, InstanceModel, InstanceState, InstanceTarget, ModelEdit, NodeAdded,
-    NodeInstance, Orchestration, PlanBase, PlanTarget, RecordHead, RecordOrigin, RelationInstance,
-    Report, ReportOutcome, ReportRules, Reported, ReportedState, StepStatus, TargetModels,
-    Unwritten, begin_workflow, finish_workflow, skipped_between,
+    AppliedPlan, Event, InstanceModel, InstanceReport, InstanceState, InstanceTarget, ModelEdit,
+    NodeAdded, NodeInstance, Orchestration, PlanBase, PlanTarget, RecordHead, RecordOrigin,
+    RelationInstance, ReportOutcome, ReportRules, Reported, ReportedState, StepStatus,
+    TargetModels, Unwritten, begin_workflow, finish_workflow, skipped_between,
 };
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, digest_in};
 use cuvee::tosca::NodeState;
@@ -203,7 +203,7 @@ fn judged(
     running: Option<&mut Orchestration<'_>>,
     rules: &ReportRules<'_, '_>,
 ) -> Result<Reported, Diagnostic> {
-    let said = Report::parse(text)?;
+    let said = InstanceReport::parse(text)?;
     let before = model.clone();
     let mut unwritten = record(model);
     match said.add_to(&mut unwritten, rules, running) {

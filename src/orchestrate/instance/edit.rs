@@ -54,7 +54,7 @@ pub enum ModelEdit {
 }
 
 /// What a path leads to.
-enum Place {
+enum EditedPlace {
     Property(Arc<str>, Option<Arc<str>>, Arc<str>),
     Attribute(Arc<str>, Option<Arc<str>>, Arc<str>),
     NodeMetadata(Arc<str>, Arc<str>),
@@ -65,7 +65,7 @@ enum Place {
     Metadata(Arc<str>),
 }
 
-impl Place {
+impl EditedPlace {
     fn of(path: &str) -> Option<Self> {
         let path = path.strip_prefix("#/").unwrap_or(path);
         let names: Vec<Arc<str>> =
@@ -185,12 +185,12 @@ fn set(
     path: &str,
     value: Option<&Value>,
 ) -> Result<Option<Event>, Diagnostic> {
-    let Some(place) = Place::of(path) else {
+    let Some(place) = EditedPlace::of(path) else {
         let message = format!("`{path}` leads to nothing that can be set");
         let help = "name something as in `nodes/shop/properties/port`, `nodes/shop/state`, `inputs/size`, `metadata/owner`";
         return Err(Diagnostic::error(Code::UnknownElement, message).help(help));
     };
-    if let Place::State(id) = &place {
+    if let EditedPlace::State(id) = &place {
         return set_state(model, rules, id, value);
     }
     let (entity, name) = place.names();
@@ -200,7 +200,7 @@ fn set(
     Ok((known != value.as_ref()).then(|| place.event(entity, value)))
 }
 
-impl Place {
+impl EditedPlace {
     /// The entity that it is in, as events name it, and its name there.
     fn names(&self) -> (Arc<str>, &str) {
         let (entity, name) = match self {

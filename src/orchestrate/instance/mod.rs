@@ -47,7 +47,7 @@ pub use query::{
 };
 pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};
-pub use report::{DeclaredTypes, Report, ReportRules, Reported, SealValue};
+pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported, SealValue};
 pub use secrets::KeptSecrets;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;

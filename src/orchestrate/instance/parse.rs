@@ -1,7 +1,7 @@
 //! Reports as they are written: objects of JSON.
 
 use super::event::ReportOutcome;
-use super::report::Report;
+use super::report::InstanceReport;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::value::Value;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidValue, message)
 }
 
-impl Report {
+impl InstanceReport {
     /// Reads one from a line, or from whatever is JSON.
     ///
     /// ```
-    /// use cuvee::instance::Report;
-    /// let report = Report::parse(r#"{"node": "db", "attributes": {"port": 5432}, "key": "7"}"#)?;
+    /// use cuvee::instance::InstanceReport;
+    /// let report = InstanceReport::parse(r#"{"node": "db", "attributes": {"port": 5432}, "key": "7"}"#)?;
     /// assert_eq!(&*report.attributes[0].0, "port");
-    /// let error = Report::parse(r#"{"node": "db", "atributes": {}}"#).unwrap_err();
+    /// let error = InstanceReport::parse(r#"{"node": "db", "atributes": {}}"#).unwrap_err();
     /// assert_eq!(error.help.as_deref(), Some("did you mean `attributes`?"));
     /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
     /// ```

@@ -25,7 +25,7 @@ const OWN_ATTRIBUTES: [&str; 3] = ["state", "tosca_id", "tosca_name"];
 /// What somebody says has happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct InstanceReport {
     /// The node that it is about: its id.
     pub node: Option<Arc<str>>,
     /// The relation that it is about: `relation.db@0.node.shop`, or `shop/db` where that is the
@@ -54,7 +54,7 @@ pub struct Report {
     /// Things outside that the node belongs to.
     pub links: Vec<(Arc<str>, Arc<str>)>,
     /// Further ones that make one record with it.
-    pub batch: Vec<Report>,
+    pub batch: Vec<InstanceReport>,
 }
 
 /// The types that values of an instance are held against.
@@ -147,12 +147,12 @@ pub enum Reported {
     Repeated(u64),
 }
 
-impl Report {
+impl InstanceReport {
     /// Adds what a report says to a record; `orchestration` is the plan that is carried out, where
     /// one is.
     ///
     /// ```
-    /// use cuvee::instance::{Event, InstanceModel, NodeAdded, RecordOrigin, Report, ReportRules, Reported, Unwritten, begin_workflow};
+    /// use cuvee::instance::{Event, InstanceModel, NodeAdded, RecordOrigin, InstanceReport, ReportRules, Reported, Unwritten, begin_workflow};
     /// let mut added = NodeAdded::default();
     /// added.id = "shop".into();
     /// let mut model = InstanceModel::default();
@@ -160,10 +160,10 @@ impl Report {
     /// record.add(Event::NodeAdded(Box::new(added))).unwrap();
     /// begin_workflow(&mut record, "deploy")?;
     ///
-    /// let report = Report::parse(r#"{"node": "shop", "state": "creating"}"#)?;
+    /// let report = InstanceReport::parse(r#"{"node": "shop", "state": "creating"}"#)?;
     /// assert_eq!(report.add_to(&mut record, &ReportRules::default(), None)?, Reported::Changed);
     /// assert_eq!(report.add_to(&mut record, &ReportRules::default(), None)?, Reported::Unchanged);
-    /// let report = Report::parse(r#"{"node": "shpo", "state": "created"}"#)?;
+    /// let report = InstanceReport::parse(r#"{"node": "shpo", "state": "created"}"#)?;
     /// let error = report.add_to(&mut record, &ReportRules::default(), None).unwrap_err();
     /// assert_eq!(error.help.as_deref(), Some("did you mean `shop`?"));
     /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
@@ -191,7 +191,7 @@ impl Report {
         }
         self.check_expected(record.model())?;
         let before = record.events().len();
-        Reporter { rules, record, orchestration: orchestration.as_deref_mut() }.report(self)?;
+        ReportJudge { rules, record, orchestration: orchestration.as_deref_mut() }.report(self)?;
         for report in &self.batch {
             report.add_to(record, rules, orchestration.as_deref_mut())?;
         }
@@ -215,16 +215,14 @@ impl Report {
 }
 
 /// A report on its way into a record.
-struct Reporter<'o, 'r, 'a, 'm, 'p> {
+struct ReportJudge<'o, 'r, 'a, 'm, 'p> {
     rules: &'o ReportRules<'r, 'a>,
     record: &'o mut Unwritten<'m>,
     orchestration: Option<&'o mut Orchestration<'p>>,
 }
 
-type Judged = Result<(), Diagnostic>;
-
-impl Reporter<'_, '_, '_, '_, '_> {
-    fn report(&mut self, report: &Report) -> Judged {
+impl ReportJudge<'_, '_, '_, '_, '_> {
+    fn report(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
         if let Some(step) = &report.step {
             open_of(self.record.model())?;
             if let Some(orchestration) = &mut self.orchestration {
@@ -256,12 +254,12 @@ impl Reporter<'_, '_, '_, '_, '_> {
         }
     }
 
-    fn add(&mut self, event: Event) -> Judged {
+    fn add(&mut self, event: Event) -> Result<(), Diagnostic> {
         self.record.add(event).map_err(impossible)
     }
 
     /// What is said of no entity.
-    fn instance(&mut self, report: &Report) -> Judged {
+    fn instance(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
         let has_node = report.state.is_some()
             || !report.attributes.is_empty()
             || !report.capability_attributes.is_empty()
@@ -279,7 +277,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         }
     }
 
-    fn node(&mut self, report: &Report, said: &Arc<str>) -> Judged {
+    fn node(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
         let id = self.node_id(said);
         let state = report.state.as_ref().map(|state| self.state(state)).transpose()?;
         let current = self.record.model().nodes.get(&id).map(|node| &node.state);
@@ -321,7 +319,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
     }
 
     /// Attributes, links, metadata and notes, which may be said at any time (I-35).
-    fn values(&mut self, report: &Report, id: &Arc<str>) -> Judged {
+    fn values(&mut self, report: &InstanceReport, id: &Arc<str>) -> Result<(), Diagnostic> {
         let entity: Arc<str> = format!("node.{id}").into();
         for (name, value) in &report.attributes {
             self.attribute(id, &entity, None, name, value)?;
@@ -358,7 +356,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         &mut self,
         of: Option<(&Arc<str>, &Arc<str>)>,
         metadata: &[(Arc<str>, Value)],
-    ) -> Judged {
+    ) -> Result<(), Diagnostic> {
         for (name, value) in metadata {
             check_metadata(name)?;
             let value = self.rules.sealed(of.map_or("", |(_, entity)| entity), name, value)?;
@@ -381,7 +379,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         capability: Option<&Arc<str>>,
         name: &Arc<str>,
         value: &Value,
-    ) -> Judged {
+    ) -> Result<(), Diagnostic> {
         let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
         if capability.is_none() && OWN_ATTRIBUTES.contains(&&**name) {
             let message = format!("the attribute `{name}` of `{id}` is made by the model");
@@ -423,7 +421,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         capability: Option<&Arc<str>>,
         name: &Arc<str>,
         value: &Value,
-    ) -> Judged {
+    ) -> Result<(), Diagnostic> {
         if self.rules.undeclared {
             let name = match capability {
                 Some(capability) => format!("{capability}.{name}").into(),
@@ -445,7 +443,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
     }
 
     /// States change inside of an orchestration only (I-35).
-    fn may_change(&self) -> Judged {
+    fn may_change(&self) -> Result<(), Diagnostic> {
         if self.rules.force {
             return Ok(());
         }
@@ -454,7 +452,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         })
     }
 
-    fn set_state(&mut self, id: &Arc<str>, to: &ReportedState) -> Judged {
+    fn set_state(&mut self, id: &Arc<str>, to: &ReportedState) -> Result<(), Diagnostic> {
         let model = self.record.model();
         let Some(node) = model.nodes.get(id) else { return Err(self.no_node(id)) };
         let from = node.state.clone();
@@ -471,7 +469,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         self.add(Event::State { entity, from, to, skipped, forced })
     }
 
-    fn relation(&mut self, report: &Report, said: &Arc<str>) -> Judged {
+    fn relation(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
         let path = self.relation_path(said)?;
         let is_other = !report.attributes.is_empty()
             || !report.capability_attributes.is_empty()
@@ -532,7 +530,7 @@ impl Reporter<'_, '_, '_, '_, '_> {
         }
     }
 
-    fn step(&mut self, step: &Arc<str>, report: &Report) -> Judged {
+    fn step(&mut self, step: &Arc<str>, report: &InstanceReport) -> Result<(), Diagnostic> {
         let (message, has_state) = (report.note.as_ref(), report.state.is_some());
         match (&mut self.orchestration, report.outcome) {
             // The state alone may have ended all that there was.

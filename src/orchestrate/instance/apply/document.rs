@@ -139,7 +139,7 @@ pub(super) struct AppliedStep {
 pub(super) const UNTRACKED: &str = "-";
 
 #[derive(Deserialize)]
-struct Document<'d> {
+struct PlanText<'d> {
     version: u64,
     #[serde(borrow)]
     plan: Cow<'d, str>,
@@ -207,7 +207,7 @@ impl AppliedPlan {
     /// # Errors
     /// `invalid-plan` where it is none, was changed, or was made for no instance.
     pub fn read(text: &str) -> Result<Self, Diagnostic> {
-        let document: Document<'_> = serde_json::from_str(text).map_err(|why| {
+        let document: PlanText<'_> = serde_json::from_str(text).map_err(|why| {
             let (line, column) = (why.line(), why.column());
             invalid(format!("this is no plan: line {line}, column {column} is not as plans are"))
         })?;
@@ -244,7 +244,7 @@ impl AppliedPlan {
     }
 
     /// Parts with their steps, and steps that are in none.
-    fn read_units(&mut self, document: &Document<'_>) -> Result<(), Diagnostic> {
+    fn read_units(&mut self, document: &PlanText<'_>) -> Result<(), Diagnostic> {
         let mut steps_of: FxHashMap<&str, Vec<&DocumentStep<'_>>> = FxHashMap::default();
         for step in &document.steps {
             if let Some(part) = &step.part {
@@ -308,7 +308,7 @@ impl AppliedPlan {
     }
 
     /// What waits for what: units for units, and steps for steps of their own unit.
-    fn read_waits(&mut self, document: &Document<'_>) -> Result<(), Diagnostic> {
+    fn read_waits(&mut self, document: &PlanText<'_>) -> Result<(), Diagnostic> {
         let unknown = |id: &str| invalid(format!("the plan has no step and no part `{id}`"));
         for part in &document.parts {
             let Some(PlanName::Unit(unit)) = self.named(&part.id) else { continue };
