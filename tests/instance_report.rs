@@ -8,16 +8,23 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::draw::plan::PlanDocument;
 use cuvee::explore::Answer;
 use cuvee::instance::{
-    AppliedPlan, Event, InstanceModel, InstanceReport, InstanceState, InstanceTarget, ModelEdit,
-    NodeAdded, NodeInstance, Orchestration, PlanBase, PlanTarget, RecordHead, RecordOrigin,
-    RelationInstance, ReportOutcome, ReportRules, Reported, ReportedState, StepStatus,
-    TargetModels, Unwritten, begin_workflow, finish_workflow, skipped_between,
+    AppliedPlan, DeclaredTypes, Draft, Event, EventLog, InstanceLog, InstanceModel, InstanceReport,
+    InstanceState, InstanceTarget, LockHolder, MemoryStore, ModelAt, ModelEdit, NodeAdded,
+    NodeInstance, Orchestration, PlanBase, PlanTarget, RecordAuthor, RecordHead, RecordOrigin,
+    RelationInstance, ReportOutcome, ReportRules, ReportStream, Reported, ReportedState,
+    StepStatus, TargetModels, Unwritten, begin_workflow, finish_workflow, read_model,
+    skipped_between,
 };
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, digest_in};
-use cuvee::tosca::NodeState;
+use cuvee::source::FileId;
+use cuvee::tosca::{NodeState, Types};
+use cuvee::value::Value;
+use cuvee::yaml::{Limits, parse};
+use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const HEADER: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
 relationship_types:
@@ -789,4 +796,315 @@ fn records_that_cannot_be_are_refused() {
     let mut again = model.clone();
     again.apply(&head(model.revision + 1), None, &[later]).unwrap();
     assert!(again.is_later && again.structure == model.structure);
+}
+
+fn ann() -> LockHolder {
+    LockHolder { actor: "ann".to_owned(), process: 1 }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn author(holder: &LockHolder, second: i64) -> RecordAuthor<'_> {
+    let (timeout, origin) = (Duration::ZERO, RecordOrigin::Orchestrator);
+    RecordAuthor { holder, timeout, time: at(second), origin }
+}
+
+/// A store with an instance of a template, of which each event is a record.
+fn kept(nodes: &str) -> MemoryStore {
+    let store = MemoryStore::new(1);
+    let mut events = vec![
+        Event::InstanceCreated {
+            lineage: "l1".into(),
+            uri: "cuvee:default/default/shop".into(),
+            secrets: Default::default(),
+            sensitive: Vec::new(),
+        },
+        Event::TargetSet(target("t1")),
+    ];
+    for (id, node) in initial(nodes).nodes {
+        let mut added = NodeAdded::default();
+        (added.id, added.template) = (id, node.template);
+        (added.type_name, added.generation) = (node.type_name, 1);
+        added.properties = node.properties;
+        events.push(Event::NodeAdded(Box::new(added)));
+    }
+    let holder = ann();
+    let drafts: Vec<_> = events
+        .iter()
+        .map(|event| Draft {
+            time: at(0),
+            actor: "ann",
+            origin: RecordOrigin::Client,
+            orchestration: None,
+            key: None,
+            events: std::slice::from_ref(event),
+        })
+        .collect();
+    EventLog::create(&store, "shop", &holder, Duration::ZERO, |writer| writer.commit(&drafts))
+        .unwrap();
+    store
+}
+
+/// L-7: every prefix of a log is a model, and what follows folds into it.
+#[test]
+fn every_revision_is_what_the_log_says_until_then() {
+    let store = kept(SHOP);
+    let holder = ann();
+    let mut log = InstanceLog::open(&store, "shop").unwrap();
+    log.change(&author(&holder, 1), None, None, |record, _| begin_workflow(record, "deploy"))
+        .unwrap();
+    let mut models = vec![log.model().clone()];
+    let states = ["creating", "created", "configuring", "configured", "starting", "started"];
+    for (second, state) in states.into_iter().enumerate() {
+        for node in ["box", "broker", "shop"] {
+            let text = json!({"node": node, "state": state, "key": format!("{node}/{state}")});
+            let said = InstanceReport::parse(&text.to_string()).unwrap();
+            let key = said.key.clone();
+            let author = author(&holder, 2 + second as i64);
+            let change = log
+                .change(&author, None, key.as_deref(), |record, _| {
+                    said.add_to(record, &ReportRules::default(), None)
+                })
+                .unwrap();
+            assert!(change.is_written && change.result == Reported::Changed);
+            models.push(log.model().clone());
+        }
+    }
+    let check = || {
+        for model in &models {
+            let read = read_model(&store, "shop", ModelAt::Revision(model.revision)).unwrap();
+            assert_eq!(read, *model);
+        }
+        assert_eq!(read_model(&store, "shop", ModelAt::Latest).unwrap(), *models.last().unwrap());
+        assert_eq!(InstanceLog::open(&store, "shop").unwrap().model(), models.last().unwrap());
+    };
+    check();
+    // Time decides nothing but where to look: the last record that is not later.
+    let at_three = read_model(&store, "shop", ModelAt::Time(at(3))).unwrap();
+    assert_eq!(state(&at_three, "shop"), "created");
+    for at in [ModelAt::Revision(99), ModelAt::Revision(0), ModelAt::Time(at(-1))] {
+        assert_eq!(read_model(&store, "shop", at).unwrap_err().code, Code::UnknownElement);
+    }
+}
+
+/// P-5, P-6, P-8: who writes reads on first, and holds what is expected.
+#[test]
+fn writers_read_on_before_they_decide() {
+    let store = kept(SHOP);
+    let holder = ann();
+    let mut one = InstanceLog::open(&store, "shop").unwrap();
+    let mut other = InstanceLog::open(&store, "shop").unwrap();
+    let revision = one.model().revision;
+    let note = |log: &mut InstanceLog<'_>, url: &str, expect| {
+        let text = json!({"node": "shop", "attributes": {"url": url}}).to_string();
+        let said = InstanceReport::parse(&text).unwrap();
+        log.change(&author(&holder, 1), expect, None, |record, _| {
+            said.add_to(record, &ReportRules::default(), None)
+        })
+    };
+    assert_eq!(note(&mut one, "a", None).unwrap().revision, revision + 1);
+    let unchanged = note(&mut other, "a", None).unwrap();
+    assert_eq!((unchanged.result, unchanged.is_written), (Reported::Unchanged, false));
+    assert_eq!(note(&mut other, "b", Some(revision)).unwrap_err().code, Code::StaleRevision);
+    assert_eq!(note(&mut other, "b", Some(revision + 1)).unwrap().revision, revision + 2);
+    let failed = one.change(&author(&holder, 1), None, None, |record, _| {
+        record.add(Event::Output { name: "x".into(), value: Some(1.into()) }).unwrap();
+        finish_workflow(record, ReportOutcome::Done)
+    });
+    assert_eq!(failed.unwrap_err().code, Code::NoOrchestration);
+    assert!(one.model().outputs.is_empty());
+    assert_eq!(one.model(), other.model());
+}
+
+/// Section 3: readers go on where a later version has written, writers do not.
+#[test]
+fn nobody_writes_behind_what_nobody_understands() {
+    let store = kept(SHOP);
+    let holder = ann();
+    let mut log = EventLog::open(&store, "shop").unwrap();
+    let draft = Draft {
+        time: at(1),
+        actor: "ann",
+        origin: RecordOrigin::Client,
+        orchestration: None,
+        key: None,
+        events: &[Event::Unknown],
+    };
+    log.writer(&holder, Duration::ZERO).unwrap().commit(&[draft]).unwrap();
+    assert!(read_model(&store, "shop", ModelAt::Latest).unwrap().is_later);
+    let mut log = InstanceLog::open(&store, "shop").unwrap();
+    let change =
+        log.change(&author(&holder, 1), None, None, |record, _| begin_workflow(record, "a"));
+    assert_eq!(change.unwrap_err().code, Code::StoreVersion);
+}
+
+/// A record that cannot be is named by its place.
+#[test]
+fn what_cannot_be_is_corrupt() {
+    let store = kept(SHOP);
+    let holder = ann();
+    let mut log = EventLog::open(&store, "shop").unwrap();
+    let event = Event::NodeRemoved { id: "nowhere".into() };
+    let draft = Draft {
+        time: at(1),
+        actor: "ann",
+        origin: RecordOrigin::Client,
+        orchestration: None,
+        key: None,
+        events: &[event],
+    };
+    log.writer(&holder, Duration::ZERO).unwrap().commit(&[draft]).unwrap();
+    let error = read_model(&store, "shop", ModelAt::Latest).unwrap_err();
+    assert_eq!(error.code, Code::StoreCorrupt);
+    assert!(error.message.contains("log-1.ndjson:6`"), "{}", error.message);
+}
+
+/// Section 5: each line is answered, bad ones change nothing, and a group is written at once.
+#[test]
+fn streams_answer_each_line() {
+    let store = kept(SHOP);
+    let holder = ann();
+    let mut log = InstanceLog::open(&store, "shop").unwrap();
+    let plan = deployment(SHOP, log.model(), "t1");
+    let to = initial(SHOP);
+    let models = TargetModels { to: &to, from: Some(&to) };
+    log.change(&author(&holder, 1), None, None, |record, _| {
+        Orchestration::begin(record, &plan, "kept", Some(&target("t1")), models).map(|_| ())
+    })
+    .unwrap();
+    let begun = log.model().revision;
+    let mut stream = ReportStream::new(ReportRules::default(), Some((&plan, models)));
+    let lines = [
+        r#"{"step":"node.broker/up","outcome":"done"}"#,
+        r#"{"step":"node.box/up","outcome":"done","key":"1"}"#,
+        r#"{"step":"node.box/up","outcome":"done","key":"1"}"#,
+        "",
+        r#"{"batch":[{"step":"node.broker/up","outcome":"done"},{"node":"shop","state":"delet"}]}"#,
+        r#"{"node":"broker","state":"created"}"#,
+        r#"{"step":"node.broker/up","outcome":"done"}"#,
+        r#"{"step":"node.shop/up","outcome":"done"}"#,
+        r#"{"node":"shop","state":"stopping"}"#,
+    ];
+    let answers = stream.group(&mut log, &author(&holder, 2), &lines).unwrap();
+    let said: Vec<_> =
+        answers.iter().map(|it| (it.line, it.code, it.unchanged, it.revision - begun)).collect();
+    let expected = [
+        (1, Some("step-not-ready"), false, 0),
+        (2, None, false, 1),
+        (3, None, true, 1),
+        (5, Some("invalid-value"), false, 1),
+        (6, None, false, 2),
+        (7, None, false, 3),
+        (8, None, false, 4),
+        (9, Some("no-orchestration"), false, 4),
+    ];
+    assert_eq!(said, expected);
+    assert!(stream.has_failed() && !stream.is_over());
+    assert_eq!(read_model(&store, "shop", ModelAt::Latest).unwrap(), *log.model());
+    let mut expected = deployed(SHOP, "t1");
+    let mut found = log.model().clone();
+    for model in [&mut expected, &mut found] {
+        model.uri = "".into();
+        // Relations came with the plan here, and with the instance there.
+        model.nodes.values_mut().for_each(|node| node.target = None);
+    }
+    assert_eq!(essence(&found), essence(&expected));
+
+    let mut stream = ReportStream::new(ReportRules::default(), None).fail_fast();
+    let lines = ["{}", "[]", r#"{"node":"shop","note":"x"}"#];
+    let answers = stream.group(&mut log, &author(&holder, 3), &lines).unwrap();
+    assert_eq!((answers.len(), stream.is_over()), (2, true));
+    assert_eq!(log.model().nodes["shop"].note, None);
+}
+
+/// I-5: values are held against what types declare, and no message shows them.
+#[test]
+fn values_are_held_against_their_types() {
+    let text = format!("{HEADER}{SHOP}");
+    let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
+    let types = Types::of([&document]);
+    let declared = DeclaredTypes::new(&types);
+    let rules = ReportRules { types: Some(&declared), ..ReportRules::default() };
+    let mut model = deployed(SHOP, "t1");
+    let mut say = |text: &str| judged(&mut model, text, None, &rules);
+    assert_eq!(
+        say(r#"{"node":"shop","attributes":{"url":"http://x"}}"#).unwrap(),
+        Reported::Changed
+    );
+    assert_eq!(say(r#"{"node":"shop","attributes":{"port":81}}"#).unwrap(), Reported::Changed);
+    let error = say(r#"{"node":"shop","attributes":{"port":"hunter2"}}"#).unwrap_err();
+    assert_eq!(error.code, Code::InvalidValue);
+    assert!(!error.message.contains("hunter2"), "{}", error.message);
+    let error = say(r#"{"node":"shop","attributes":{"urk":"hunter2"}}"#).unwrap_err();
+    assert_eq!(
+        (error.code, error.help.as_deref()),
+        (Code::UnknownProperty, Some("did you mean `url`?"))
+    );
+    let rules = ReportRules { undeclared: true, ..rules };
+    judged(&mut model, r#"{"node":"shop","attributes":{"urk":"x"}}"#, None, &rules).unwrap();
+    assert_eq!(model.nodes["shop"].metadata["urk"].as_str(), Some("x"));
+    // Secrets are replaced before there is an event.
+    let seal = |entity: &str, name: &str, _: &Value| Value::from(format!("sealed {entity} {name}"));
+    let rules = ReportRules { secrets: Some(&seal), ..rules };
+    judged(&mut model, r#"{"node":"shop","attributes":{"url":"hunter2"}}"#, None, &rules).unwrap();
+    assert_eq!(model.nodes["shop"].attributes["url"].value.as_str(), Some("sealed node.shop url"));
+}
+
+/// `undeploy`, whose parts end with nothing, and what is only let go.
+#[test]
+fn what_is_undeployed_is_gone() {
+    let mut model = deployed(SHOP, "t1");
+    let mut adopted = record(&mut model);
+    let edit = ModelEdit::Adopt { type_name: "Dns".into(), id: "dns".into() };
+    edit.add_to(&mut adopted, &ReportRules::default()).unwrap();
+    adopted.close(None);
+    let query = PlanQuery { workflow: "undeploy".into(), ..PlanQuery::default() };
+    let plan = resolver(SHOP).plan(&query).unwrap();
+    let plan = AppliedPlan::read(&document(&plan, &model, None)).unwrap();
+    let nothing = InstanceModel::default();
+    let models = TargetModels { to: &nothing, from: None };
+    let mut whole = record(&mut model);
+    let mut running = Orchestration::begin(&mut whole, &plan, "kept", None, models).unwrap();
+    running.assume_done(&mut whole).unwrap();
+    whole.close(None);
+    // What was adopted was not planned to be let go.
+    assert_eq!(model.nodes.keys().map(|id| &**id).collect::<Vec<_>>(), ["dns"]);
+    assert_eq!((&*model.target.digest, model.orchestration.is_none()), ("t1", true));
+    assert_eq!(model.generations["shop"], 1);
+}
+
+/// O-9: a workflow of the template has steps without parts.
+#[test]
+fn a_workflow_of_the_template_is_carried_out_by_its_steps() {
+    let nodes = "    box: {type: tosca.nodes.Compute}
+    shop: {type: App, requirements: [host: box]}
+  workflows:
+    deploy:
+      steps:
+        machine: {target: box, activities: [delegate: deploy, set_state: started], on_success: [software]}
+        software: {target: shop, activities: [call_operation: Standard.create, set_state: backing_up, call_operation: Standard.start]}
+";
+    let mut model = begun(nodes, "t1");
+    let (plan, to) = (deployment(nodes, &model, "t1"), initial(nodes));
+    let models = TargetModels { to: &to, from: None };
+    let mut first = record(&mut model);
+    let mut running =
+        Orchestration::begin(&mut first, &plan, "kept", Some(&target("t1")), models).unwrap();
+    first.close(None);
+    let mut say = |text: &str| report(&mut model, text, Some(&mut running)).map_err(|it| it.code);
+    assert_eq!(say(r#"{"step":"step.software/0"}"#), Err(Code::StepNotReady));
+    say(r#"{"step":"step.machine/0","outcome":"done"}"#).unwrap();
+    say(r#"{"step":"step.software/0","outcome":"done"}"#).unwrap();
+    assert_eq!((state(&model, "box"), state(&model, "shop")), ("started", "backing_up"));
+    let mut say = |text: &str| report(&mut model, text, Some(&mut running)).map_err(|it| it.code);
+    say(r#"{"node":"shop","state":"configured"}"#).unwrap();
+    say(r#"{"node":"shop","state":"backing_up"}"#).unwrap();
+    assert_eq!(say(r#"{"node":"shop","state":"backing_down"}"#), Err(Code::InvalidValue));
+    say(r#"{"step":"step.software/2","outcome":"failed"}"#).unwrap();
+    assert_eq!(state(&model, "shop"), "error");
+    let mut say = |text: &str| report(&mut model, text, Some(&mut running)).map_err(|it| it.code);
+    say(r#"{"step":"step.software/2","outcome":"done"}"#).unwrap();
+    assert!(model.orchestration.is_none());
 }

@@ -11,6 +11,7 @@ mod edit;
 mod event;
 mod exchange;
 mod model;
+mod open;
 mod parse;
 mod query;
 mod redact;
@@ -19,6 +20,7 @@ mod report;
 mod secrets;
 mod shown;
 mod store;
+mod stream;
 mod target;
 mod transition;
 mod unwritten;
@@ -41,6 +43,7 @@ pub use model::{
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
     StepStatus, relation_identifier,
 };
+pub use open::{InstanceLog, ModelAt, RecordAuthor, RecordedChange, read_model};
 pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function,
@@ -56,6 +59,7 @@ pub use store::{
     Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, Store, StoreLock,
     StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
+pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, ReportStream};
 pub use target::{TargetSources, choice_of};
 pub use transition::{ReportedState, skipped_between};
 pub use unwritten::Unwritten;

@@ -1,0 +1,213 @@
+//! Streams of reports: one object a line, each answered, and many made durable at once.
+
+use super::apply::{AppliedPlan, Orchestration, TargetModels};
+use super::open::{InstanceLog, RecordAuthor, RecordGroup};
+use super::report::{InstanceReport, ReportRules, Reported};
+use crate::text::diagnostic::Diagnostic;
+use serde::Serialize;
+use std::time::Duration;
+
+/// So many lines are made durable at once, at most.
+pub const GROUP_LINES: usize = 1_000;
+
+/// So long the first line of a group waits for others, at most.
+pub const GROUP_TIME: Duration = Duration::from_millis(20);
+
+/// What is answered to a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Acknowledgement {
+    /// Whether it was taken.
+    pub ok: bool,
+    /// The line, from 1.
+    pub line: u64,
+    /// Why it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+    /// In words, which show no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// Whether it changed nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
+    /// The record that it became, or that it was said in first; else the last one.
+    pub revision: u64,
+    /// The structure since then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<u64>,
+}
+
+/// Reports that come one after the other.
+///
+/// Who has lines hands over those that are there: up to [`GROUP_LINES`], and none that came later
+/// than [`GROUP_TIME`] behind the first. They become records by one write, and what is answered is
+/// durable.
+///
+/// ```
+/// use cuvee::instance::{EventLog, Draft, Event, InstanceLog, LockHolder, MemoryStore, RecordAuthor, RecordOrigin, ReportRules, ReportStream};
+/// use std::time::Duration;
+/// let store = MemoryStore::new(1);
+/// let ann = LockHolder { actor: "ann".to_owned(), process: 1 };
+/// let author = RecordAuthor { holder: &ann, timeout: Duration::ZERO, time: jiff::Timestamp::UNIX_EPOCH, origin: RecordOrigin::Orchestrator };
+/// let first = [Event::NodeAdopted { id: "db".into(), type_name: "Db".into() }];
+/// let draft = Draft { time: author.time, actor: "ann", origin: author.origin, orchestration: None, key: None, events: &first };
+/// EventLog::create(&store, "shop", &ann, Duration::ZERO, |writer| writer.commit(&[draft]))?;
+///
+/// let mut shop = InstanceLog::open(&store, "shop")?;
+/// let mut stream = ReportStream::new(ReportRules::default(), None);
+/// let lines = [r#"{"node": "db", "attributes": {"port": 5432}}"#, r#"{"node": "bd", "note": "slow"}"#];
+/// let answers = stream.group(&mut shop, &author, &lines)?;
+/// assert_eq!(serde_json::to_string(&answers[0]).unwrap(), r#"{"ok":true,"line":1,"revision":2,"structure":1}"#);
+/// assert_eq!((answers[1].ok, answers[1].code), (false, Some("unknown-element")));
+/// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
+/// ```
+pub struct ReportStream<'r, 'a, 'p> {
+    rules: ReportRules<'r, 'a>,
+    plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
+    /// The plan as far as it is, and the revision at which it is so.
+    running: Option<(Orchestration<'p>, u64)>,
+    lines: u64,
+    is_fail_fast: bool,
+    has_failed: bool,
+}
+
+impl<'r, 'a, 'p> ReportStream<'r, 'a, 'p> {
+    /// A stream of reports, with the plan that is carried out, where one is.
+    pub fn new(
+        rules: ReportRules<'r, 'a>,
+        plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
+    ) -> Self {
+        let (running, lines) = (None, 0);
+        Self { rules, plan, running, lines, is_fail_fast: false, has_failed: false }
+    }
+
+    /// One that ends with the first line that is not taken.
+    pub fn fail_fast(self) -> Self {
+        Self { is_fail_fast: true, ..self }
+    }
+
+    /// Whether a line was not taken.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Whether no further line is taken.
+    pub fn is_over(&self) -> bool {
+        self.is_fail_fast && self.has_failed
+    }
+
+    /// Takes lines, and answers each in its order once all are durable; blank ones are counted, and
+    /// not answered.
+    ///
+    /// # Errors
+    /// As [`InstanceLog::change`]; then none of the lines was taken.
+    pub fn group(
+        &mut self,
+        log: &mut InstanceLog<'_>,
+        author: &RecordAuthor<'_>,
+        lines: &[impl AsRef<str>],
+    ) -> Result<Vec<Acknowledgement>, Diagnostic> {
+        let before = self.lines;
+        let had_failed = self.has_failed;
+        let written = log.writing(author, |group| {
+            self.catch_up(group)?;
+            let mut answers = Vec::with_capacity(lines.len());
+            for line in lines.iter().map(AsRef::as_ref) {
+                self.lines += 1;
+                if !self.is_over() && !line.trim().is_empty() {
+                    answers.push(self.line(group, line));
+                }
+            }
+            Ok(answers)
+        });
+        match written {
+            Ok(written) => {
+                if let Some((_, at)) = &mut self.running {
+                    *at = written.revision;
+                }
+                Ok(written.result)
+            }
+            Err(error) => {
+                (self.running, self.lines, self.has_failed) = (None, before, had_failed);
+                Err(error)
+            }
+        }
+    }
+
+    /// What others have written meanwhile may have moved the plan on.
+    fn catch_up(&mut self, group: &RecordGroup<'_, '_, '_>) -> Result<(), Diagnostic> {
+        let model = &*group.model;
+        let is_known = self.running.as_ref().is_some_and(|(_, at)| *at == model.revision);
+        if is_known || model.orchestration.is_none() {
+            return Ok(());
+        }
+        if let Some((plan, models)) = self.plan {
+            let orchestration = Orchestration::resume(model, plan, models)?;
+            self.running = Some((orchestration, model.revision));
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, group: &mut RecordGroup<'_, '_, '_>, line: &str) -> Acknowledgement {
+        let reported = InstanceReport::parse(line).and_then(|report| {
+            let is_open = group.model.orchestration.is_some();
+            let mut running = self.running.as_mut().filter(|_| is_open).map(|(it, _)| it);
+            let (mut record, _) = group.record();
+            let reported = report.add_to(&mut record, &self.rules, running.as_deref_mut());
+            match reported {
+                Ok(reported) => {
+                    let events = record.close(report.key.as_deref());
+                    group.keep(events, report.key.as_deref());
+                    Ok(reported)
+                }
+                Err(error) => {
+                    // What it has moved on is taken back, too.
+                    let is_touched = !record.events().is_empty();
+                    record.take_back();
+                    if let Some(running) = running.filter(|_| is_touched) {
+                        running.recount(group.model);
+                    }
+                    Err(error)
+                }
+            }
+        });
+        self.has_failed |= reported.is_err();
+        answer(self.lines, reported, group)
+    }
+}
+
+fn answer(
+    line: u64,
+    reported: Result<Reported, Diagnostic>,
+    group: &RecordGroup<'_, '_, '_>,
+) -> Acknowledgement {
+    let (revision, structure) = (group.model.revision, Some(group.model.structure));
+    let ok = Acknowledgement {
+        ok: true,
+        line,
+        code: None,
+        message: None,
+        help: None,
+        unchanged: false,
+        revision,
+        structure,
+    };
+    match reported {
+        Ok(Reported::Changed) => ok,
+        Ok(Reported::Unchanged) => Acknowledgement { unchanged: true, ..ok },
+        Ok(Reported::Repeated(revision)) => {
+            Acknowledgement { unchanged: true, revision, structure: None, ..ok }
+        }
+        Err(error) => Acknowledgement {
+            ok: false,
+            code: Some(error.code.as_str()),
+            message: Some(error.message),
+            help: error.help,
+            structure: None,
+            ..ok
+        },
+    }
+}
