@@ -12,7 +12,7 @@ use cuvee::instance::{
     InstanceState, InstanceTarget, LockHolder, MemoryStore, ModelAt, ModelEdit, NodeAdded,
     NodeInstance, Orchestration, PlanBase, PlanTarget, RecordAuthor, RecordHead, RecordOrigin,
     RelationInstance, ReportOutcome, ReportRules, ReportStream, Reported, ReportedState,
-    StepStatus, TargetModels, Unwritten, begin_workflow, finish_workflow, read_model,
+    StepStatus, Store, TargetModels, Unwritten, begin_workflow, finish_workflow, read_model,
     skipped_between,
 };
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, digest_in};
@@ -871,6 +871,9 @@ fn every_revision_is_what_the_log_says_until_then() {
             assert!(change.is_written && change.result == Reported::Changed);
             models.push(log.model().clone());
         }
+        if state == "created" || state == "started" {
+            log.compact(&author(&holder, 9)).unwrap();
+        }
     }
     let check = || {
         for model in &models {
@@ -886,6 +889,15 @@ fn every_revision_is_what_the_log_says_until_then() {
     assert_eq!(state(&at_three, "shop"), "created");
     for at in [ModelAt::Revision(99), ModelAt::Revision(0), ModelAt::Time(at(-1))] {
         assert_eq!(read_model(&store, "shop", at).unwrap_err().code, Code::UnknownElement);
+    }
+    // L-6: any of them may be deleted.
+    let files = store.files("shop").unwrap();
+    let snapshots: Vec<_> =
+        files.iter().filter(|file| file.name.starts_with("snapshot-")).collect();
+    assert!(!snapshots.is_empty(), "{files:?}");
+    for file in snapshots {
+        store.remove("shop", &file.name).unwrap();
+        check();
     }
 }
 

@@ -38,11 +38,8 @@ mod trigger;
 mod update;
 mod weave;
 
-<<<<<<< HEAD
 pub(crate) use apart::{Deployment, deployment};
-=======
 pub use digest::{digest_in, digest_of};
->>>>>>> 02f0d65 (Fold records into models of instances, and judge what is reported, applied and edited by them)
 pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
