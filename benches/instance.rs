@@ -60,8 +60,7 @@ fn peak_memory() -> f64 {
 fn prepare(store: &dyn Store) -> Result<(), Diagnostic> {
     fill(store, "large", RECORDS)?;
     fill(store, "small", GROUP)?;
-    write_snapshot(store)?;
-    fill(store, "small", TAIL)
+    write_snapshot(store).map(drop)
 }
 
 fn holder() -> LockHolder {
@@ -176,6 +175,8 @@ fn write_snapshot(store: &dyn Store) -> Result<String, Diagnostic> {
 }
 
 fn open_snapshot(store: &dyn Store) -> Result<String, Diagnostic> {
+    write_snapshot(store)?;
+    fill(store, "small", TAIL)?;
     best(|| {
         let mut log = EventLog::open(store, "small")?;
         while log.next_record()?.is_some() {}

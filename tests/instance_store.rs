@@ -280,6 +280,13 @@ fn a_torn_segment_is_begun_anew() {
     assert_eq!(writer.commit(&[draft(&[note("4")])]).unwrap()[0].revision, 4);
     assert_eq!(texts(&store), ["1", "2", "recovered 6", "4"]);
     assert_eq!(bytes(&store, "torn-3"), b"{\"revi");
+    drop(log);
+    // What was put aside before stays.
+    let store = of(&THREE.as_bytes()[..THREE.len() - 5]);
+    store.append("shop", "torn-3", b"earlier").unwrap();
+    add(&store, "4").unwrap();
+    assert_eq!(bytes(&store, "torn-3"), b"earlier");
+    assert_eq!(bytes(&store, "torn-3.2"), &THREE.as_bytes()[starts()[2]..THREE.len() - 5]);
 }
 
 #[test]

@@ -224,11 +224,19 @@ fn keys_outlive_snapshots() {
             assert_eq!((committed.revision, committed.repeated), (revision, true));
         }
     }
-    let mut log = EventLog::open(&store, "shop").unwrap();
+    // Also where the snapshot is made by who has not read them.
+    let mut log = EventLog::open_after(&store, "shop", 101).unwrap();
     let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    writer.commit(&[draft(&events)]).unwrap();
+    snapshot(&mut writer, 2).unwrap();
+    drop(writer);
+    let mut log = EventLog::open(&store, "shop").unwrap();
+    assert_eq!(log.snapshot().unwrap().revision(), 102);
+    let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
+    assert!(writer.commit(&[keyed("42")]).unwrap()[0].repeated);
     let committed = writer.commit(&[keyed("new"), keyed("new")]).unwrap();
-    assert_eq!((committed[0].revision, committed[0].repeated), (102, false));
-    assert_eq!((committed[1].revision, committed[1].repeated), (102, true));
+    assert_eq!((committed[0].revision, committed[0].repeated), (103, false));
+    assert_eq!((committed[1].revision, committed[1].repeated), (103, true));
     // They are nobody else's entries.
     let mut count = 0;
     writer

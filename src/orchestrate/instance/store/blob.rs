@@ -78,7 +78,7 @@ impl EventLog<'_> {
     }
 
     /// All that a file holds, if it is there.
-    fn contents(&self, file: &str) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn contents(&self, file: &str) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         let read = self.store.read(&self.instance, file, 0);
         match read.and_then(|mut source| source.read_to_end(&mut bytes)) {

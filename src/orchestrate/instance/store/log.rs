@@ -124,6 +124,8 @@ pub struct EventLog<'s> {
     pub(super) snapshot: Option<Snapshot<'s>>,
     /// To which the last record belongs that belongs to one.
     pub(super) orchestration: Option<String>,
+    /// Whether that is not known, because what came before was not read.
+    is_midway: bool,
     /// Once somebody has asked for them.
     pub(super) keys: Option<OrchestrationKeys>,
     pub(super) segment_bytes: u64,
@@ -207,6 +209,7 @@ impl<'s> EventLog<'s> {
         if log.position == LogPosition::START {
             log = Self::open_at_start(store, name)?;
         }
+        log.is_midway = true;
         while log.revision() < revision && log.next_record()?.is_some() {}
         Ok(log)
     }
@@ -222,6 +225,7 @@ impl<'s> EventLog<'s> {
     ) -> Result<Self, Diagnostic> {
         check_name(name)?;
         let mut log = Self::at(store, name, position.clone());
+        log.is_midway = true;
         log.refresh()?;
         Ok(log)
     }
@@ -261,6 +265,7 @@ impl<'s> EventLog<'s> {
             tail: LogTail::default(),
             snapshot: None,
             orchestration: None,
+            is_midway: false,
             keys: None,
             segment_bytes: SEGMENT_BYTES,
         }
@@ -584,6 +589,11 @@ impl<'s> EventLog<'s> {
 
     /// What the orchestration has said so far, for a snapshot.
     pub(super) fn add_keys(&mut self, to: &mut SnapshotBuilder) -> Result<(), Diagnostic> {
+        if std::mem::take(&mut self.is_midway) {
+            let mut again = Self::open_until(self.store, &self.instance, self.position.revision)?;
+            while again.revision() < self.revision() && again.next_record()?.is_some() {}
+            (self.orchestration, self.snapshot) = (again.orchestration, again.snapshot);
+        }
         let Some(orchestration) = self.orchestration.clone() else { return Ok(()) };
         let mut keys = match self.keys.take() {
             Some(keys) if keys.is_of(&orchestration) => keys,

@@ -1,11 +1,11 @@
 //! What is at the end of a log and is no record: was it never acknowledged, or was the log changed?
 
 use super::lines::LogLines;
-use super::log::LogPosition;
+use super::log::{EventLog, LogPosition};
 use super::record::{Chain, ChainedLine};
 use super::segment::LogSegment;
 use super::{Store, segment};
-use std::io;
+use std::io::{self, Read};
 
 /// The end of a log that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,49 @@ pub(super) struct TornEnd {
     pub(super) parts: Vec<(u64, u64)>,
     /// How much that is.
     pub(super) bytes: u64,
+}
+
+impl TornEnd {
+    /// Moves it to a file of its own, and gives the name of that.
+    ///
+    /// # Errors
+    /// As the store gives them; then what is left is the end of the log.
+    pub(super) fn put_aside(&self, log: &EventLog<'_>) -> io::Result<String> {
+        let (store, instance) = (log.store, log.instance());
+        let mut bytes = Vec::new();
+        for &(first, from) in &self.parts {
+            store.read(instance, &segment::name(first), from)?.read_to_end(&mut bytes)?;
+        }
+        let aside = self.keep(log, &bytes)?;
+        for &(first, from) in self.parts.iter().rev() {
+            let file = segment::name(first);
+            match from {
+                0 => store.remove(instance, &file)?,
+                from => store.truncate(instance, &file, from)?,
+            }
+        }
+        Ok(aside)
+    }
+
+    /// Writes what is put aside, unless it was before. What another one has put aside there stays.
+    fn keep(&self, log: &EventLog<'_>, bytes: &[u8]) -> io::Result<String> {
+        let first = format!("torn-{}", log.revision() + 1);
+        let mut aside = first.clone();
+        let mut number = 1;
+        loop {
+            match log.contents(&aside)? {
+                Some(there) if there == bytes => return Ok(aside),
+                Some(_) => {
+                    number += 1;
+                    aside = format!("{first}.{number}");
+                }
+                None => {
+                    log.store.replace(log.instance(), &aside, bytes)?;
+                    return Ok(aside);
+                }
+            }
+        }
+    }
 }
 
 /// What a wrong line means.

@@ -11,7 +11,7 @@ use crate::text::diagnostic::Diagnostic;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io::{self, Read};
+use std::io;
 
 /// Holds the lock of an instance until it is dropped.
 ///
@@ -168,6 +168,9 @@ impl<'l, 's> LogWriter<'l, 's> {
         entries: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(), Diagnostic> {
         self.read_on()?;
+        if self.log.revision() == 0 {
+            return Ok(());
+        }
         self.make_durable()?;
         let instance = self.log.instance.clone();
         let unwritable = |why: &dyn Display| trouble::unwritable(&instance, why);
@@ -282,26 +285,15 @@ impl<'l, 's> LogWriter<'l, 's> {
     fn recover(&mut self, torn: &TornEnd, first: &Draft<'_>) -> Result<(), Diagnostic> {
         let log = &mut *self.log;
         let (store, instance) = (log.store, &*log.instance);
-        let aside = format!("torn-{}", log.position.revision + 1);
-        let move_aside = || -> io::Result<()> {
-            let mut bytes = Vec::new();
-            for &(first, from) in &torn.parts {
-                store.read(instance, &segment::name(first), from)?.read_to_end(&mut bytes)?;
-            }
-            store.replace(instance, &aside, &bytes)?;
-            // From the end, so that what is left always is the end of the log.
-            for &(first, from) in torn.parts.iter().rev() {
-                let file = segment::name(first);
-                match from {
-                    0 => store.remove(instance, &file)?,
-                    from => store.truncate(instance, &file, from)?,
-                }
-            }
-            Ok(())
-        };
         let place = |file: &str| store.place(instance, file);
-        move_aside().map_err(|why| trouble::file(&trouble::WRITE, &place(&aside), &why))?;
         let file = segment::name(log.position.segment);
+        let aside = match torn.put_aside(log) {
+            Ok(aside) => aside,
+            Err(why) => {
+                self.is_unsure = true;
+                return Err(trouble::file(&trouble::WRITE, &place(&file), &why));
+            }
+        };
         self.recovered = Some(trouble::recovered(&place(&file), torn.bytes, &place(&aside)));
         log.refresh()?;
         if log.position.revision == 0 {
