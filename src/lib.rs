@@ -77,7 +77,10 @@ mod variability;
 
 pub use explore::{matrix, outline};
 pub use orchestrate::{instance, plan};
-pub use resolver::{Resolver, repair_instance};
+pub use resolver::{
+    InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines, Resolver,
+    StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
+};
 pub use sat::progress;
 pub use sat::solve::SolverKind;
 /// Not promised: may change with any version.

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
         Command::Plan(args) => plan::run(args, &reporter),
+        Command::Instance(args) => cli::instance::run(args, &reporter, arguments.messages.color),
         Command::Matrix(args) => matrix::run(args),
         Command::Report(args) => report::run(args),
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),

@@ -10,12 +10,11 @@ use cuvee::explore::Answer;
 use cuvee::instance::{
     AppliedPlan, DeclaredTypes, Draft, Event, EventLog, InstanceLog, InstanceModel, InstanceReport,
     InstanceState, InstanceTarget, LockHolder, MemoryStore, ModelAt, ModelEdit, NodeAdded,
-    NodeInstance, Orchestration, PlanBase, PlanTarget, RecordAuthor, RecordHead, RecordOrigin,
-    RelationInstance, ReportOutcome, ReportRules, ReportStream, Reported, ReportedState,
-    StepStatus, Store, TargetModels, Unwritten, begin_workflow, finish_workflow, read_model,
-    skipped_between,
+    NodeInstance, Orchestration, RecordAuthor, RecordHead, RecordOrigin, RelationInstance,
+    ReportOutcome, ReportRules, ReportStream, Reported, ReportedState, StepStatus, Store,
+    TargetModels, Unwritten, begin_workflow, finish_workflow, read_model, skipped_between,
 };
-use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, digest_in};
+use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget, digest_in};
 use cuvee::source::FileId;
 use cuvee::tosca::{NodeState, Types};
 use cuvee::value::Value;
@@ -208,7 +207,7 @@ fn judged(
     model: &mut InstanceModel,
     text: &str,
     running: Option<&mut Orchestration<'_>>,
-    rules: &ReportRules<'_, '_>,
+    rules: &ReportRules<'_, '_, '_>,
 ) -> Result<Reported, Diagnostic> {
     let said = InstanceReport::parse(text)?;
     let before = model.clone();
@@ -712,7 +711,7 @@ fn what_is_cancelled_leaves_what_is_there() {
 fn edits_are_marked_and_refused_while_something_is_going_on() {
     let mut model = deployed(SHOP, "t1");
     let rules = ReportRules::default();
-    let edit = |model: &mut InstanceModel, edit: &ModelEdit, rules: &ReportRules<'_, '_>| {
+    let edit = |model: &mut InstanceModel, edit: &ModelEdit, rules: &ReportRules<'_, '_, '_>| {
         let mut unwritten =
             Unwritten::new(model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Edit);
         let result = edit.add_to(&mut unwritten, rules).map_err(|error| error.code);

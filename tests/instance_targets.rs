@@ -3,9 +3,9 @@
 
 use cuvee::diagnostic::Code;
 use cuvee::instance::{InstanceModel, InstanceState, KeptSecrets, SecretsMode, TargetSources};
-use cuvee::plan::{Adaptation, ChangeClass, OrderOptions};
+use cuvee::plan::ChangeClass;
 use cuvee::tosca::NodeState;
-use cuvee::{Resolver, repair_instance};
+use cuvee::{InstancePlanQuery, Resolver, repair_instance};
 use std::collections::HashMap;
 
 type Targets = HashMap<String, TargetSources>;
@@ -58,14 +58,13 @@ fn what_is_as_it_should_be_needs_no_plan() {
             }
             let model = deployed(&resolver, &mut targets);
             let kept = |digest: &str| Ok(targets[digest].clone());
-            let (adaptation, order) = (Adaptation::default(), OrderOptions::default());
-            let plan = repair_instance(&model, &kept, &adaptation, &order);
+            let plan = repair_instance(&model, &kept, &InstancePlanQuery::default());
             let plan = plan.unwrap_or_else(|e| panic!("{path} {preset:?}: {e}")).result;
             let changes: Vec<_> =
                 plan.changes.iter().filter(|it| it.class != ChangeClass::Keep).collect();
             assert!(changes.is_empty() && plan.steps.is_empty(), "{path} {preset:?}: {changes:#?}");
             let again = resolver
-                .adapt_instance(&model, &kept, &mut secrets(), &adaptation, &order)
+                .adapt_instance(&model, &kept, &mut secrets(), &InstancePlanQuery::default())
                 .unwrap_or_else(|e| panic!("{path} {preset:?}: {e}"));
             let plan = again.result.0;
             let changes: Vec<_> =
@@ -77,7 +76,7 @@ fn what_is_as_it_should_be_needs_no_plan() {
 
 fn planned(model: &InstanceModel, targets: &Targets) -> cuvee::plan::Plan {
     let kept = |digest: &str| Ok(targets[digest].clone());
-    let plan = repair_instance(model, &kept, &Adaptation::default(), &OrderOptions::default());
+    let plan = repair_instance(model, &kept, &InstancePlanQuery::default());
     plan.unwrap_or_else(|e| panic!("{e}")).result
 }
 
@@ -195,4 +194,34 @@ fn what_cannot_be_decided_is_an_error() {
     let failure = failure.map(|_| ()).unwrap_err();
     assert_eq!(failure.diagnostics[0].code, Code::UnresolvedInstance, "{failure}");
     assert!(failure.diagnostics[0].help.is_some());
+}
+
+/// The second half of law L-5.
+#[test]
+fn instances_are_planned_for_as_variants_are() {
+    for (path, presets) in examples() {
+        for from in &presets {
+            for to in &presets {
+                let (old, new) = (chosen(path, from.as_ref()), chosen(path, to.as_ref()));
+                if from == to || old.resolve().is_err() || new.resolve().is_err() {
+                    continue;
+                }
+                let (old, new) = (old.evaluate_functions(), new.evaluate_functions());
+                let order = cuvee::plan::OrderOptions::default();
+                let variants = old.adapt(&new, &cuvee::plan::Adaptation::default(), &order);
+                let Ok(variants) = variants else { continue };
+                let mut targets = Targets::new();
+                let model = deployed(&old, &mut targets);
+                let kept = |digest: &str| Ok(targets[digest].clone());
+                let query = InstancePlanQuery::default();
+                let planned = new.adapt_instance(&model, &kept, &mut secrets(), &query);
+                let planned = planned.unwrap_or_else(|e| panic!("{path} {from:?} {to:?}: {e}"));
+                let steps = |plan: &cuvee::plan::Plan| -> Vec<String> {
+                    plan.step_ids().map(|step| plan.identifier(step)).collect()
+                };
+                let (instance, variants) = (steps(&planned.result.0), steps(&variants.result));
+                assert_eq!(instance, variants, "{path} {from:?} {to:?}");
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The arguments, and the help that describes them.
 
+use super::instance::args::InstanceArgs;
 use super::manual;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     /// Says which operations are called, in which order, and where they run, and calls none of
     /// them; with --from and --to, what turns one variant into another. docs/plans.md says more.
     Plan(Box<PlanArgs>),
+    /// Keep what is deployed: make instances, plan for them, record what happens to them, ask them
+    Instance(InstanceArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
@@ -865,14 +868,14 @@ fn wish<T: ValueEnum + Default>(words: &[OsString], flag: &str) -> T {
     wish.and_then(|text| T::from_str(text, false).ok()).unwrap_or_default()
 }
 
-fn renaming(text: &str) -> Result<(String, String), String> {
+pub(crate) fn renaming(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
         _ => Err("write `OLD=NEW`, such as `shop=store`".into()),
     }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(crate) fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         Some(_) => Err("the name in front of `=` is missing".into()),
@@ -900,7 +903,7 @@ fn mapping(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn date(text: &str) -> Result<Zoned, String> {
+pub(crate) fn date(text: &str) -> Result<Zoned, String> {
     // What jiff says of what is no date at all speaks of its grammar.
     let is_date = text.starts_with(|c: char| c.is_ascii_digit());
     let example = "expected a date such as `2024-12-24` or `2024-12-24T18:00+01:00`";

@@ -14,7 +14,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Resolve", &["resolve", "options"]),
     ("Check", &["validate", "test", "explain-code"]),
     ("Explore all variants", &["inputs", "variants", "analyze", "explain"]),
-    ("Deploy", &["plan"]),
+    ("Deploy", &["plan", "instance"]),
     ("Compare and show", &["diff", "matrix", "graph", "report", "types"]),
     ("Technologies of plain templates", &["assign", "quality"]),
     ("Exchange", &["export", "import"]),
@@ -71,6 +71,11 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("plan", &[
         ("cuvee plan shop --preset prod", "what happens when a variant is deployed"),
         ("cuvee plan shop --from prod --to prod,sale", "what turns one into another"),
+    ]),
+    ("instance", &[
+        ("cuvee instance init site shop --preset dev", "an instance of a variant, of which nothing is there yet"),
+        ("cuvee instance plan site -o plan.json", "what makes it what it is to be"),
+        ("cuvee instance show site", "what there is"),
     ]),
     ("matrix", &[("cuvee matrix shop --format markdown", "a table for a page")]),
     ("graph", &[

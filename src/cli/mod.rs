@@ -12,6 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod inputs;
+pub(crate) mod instance;
 mod junit;
 mod manual;
 pub(crate) mod matrix;

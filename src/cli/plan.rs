@@ -8,7 +8,7 @@ use super::{Outcome, json, output, rejected, select, simulate};
 use cuvee::draw::plan::{PlanDocument, bpmn, dot, human, make, mermaid, svg, workflows, yaml};
 use cuvee::explore::Answer;
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
-use cuvee::source::FileId;
+use cuvee::source::{FileId, SourceMap};
 use cuvee::value::Value;
 use cuvee::yaml::{Limits, parse};
 use cuvee::{Failure, Resolver};
@@ -32,27 +32,42 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     if args.simulate.simulate {
         return simulate::run(args, format, plan, &answer.sources, &read, reporter);
     }
-    let text = match format {
-        PlanFormat::Human => {
-            whole_or_start(human(plan, args.all_steps, args.reveal), args.output.as_deref())
-        }
-        PlanFormat::Json => json(&PlanDocument::of(plan, &answer.sources, args.reveal)),
-        PlanFormat::Mermaid => mermaid(plan),
-        PlanFormat::Dot => dot(plan),
-        PlanFormat::Svg => svg(plan),
-        PlanFormat::Bpmn => bpmn(plan, args.reveal),
-        PlanFormat::Make => make(plan, args.reveal),
-        PlanFormat::Yaml => yaml(plan).map_err(|error| Failure {
-            diagnostics: vec![error],
-            sources: answer.sources.clone(),
-        })?,
-    };
+    let shown = ShownPlan { all_steps: args.all_steps, reveal: args.reveal };
+    let text = drawn(plan, format, shown, &answer.sources, args.output.as_deref())?;
     output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }
 
+/// What is shown of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct ShownPlan {
+    pub(super) all_steps: bool,
+    pub(super) reveal: bool,
+}
+
+/// A plan in a format.
+pub(super) fn drawn(
+    plan: &Plan,
+    format: PlanFormat,
+    ShownPlan { all_steps, reveal }: ShownPlan,
+    sources: &SourceMap,
+    output: Option<&Path>,
+) -> Result<String, Failure> {
+    Ok(match format {
+        PlanFormat::Human => whole_or_start(human(plan, all_steps, reveal), output),
+        PlanFormat::Json => json(&PlanDocument::of(plan, sources, reveal)),
+        PlanFormat::Mermaid => mermaid(plan),
+        PlanFormat::Dot => dot(plan),
+        PlanFormat::Svg => svg(plan),
+        PlanFormat::Bpmn => bpmn(plan, reveal),
+        PlanFormat::Make => make(plan, reveal),
+        PlanFormat::Yaml => yaml(plan)
+            .map_err(|error| Failure { diagnostics: vec![error], sources: sources.clone() })?,
+    })
+}
+
 /// The format that a file is called after.
-fn named(file: &Path) -> Option<PlanFormat> {
+pub(super) fn named(file: &Path) -> Option<PlanFormat> {
     match file.extension()?.to_str()? {
         "json" => Some(PlanFormat::Json),
         "mmd" => Some(PlanFormat::Mermaid),
@@ -141,7 +156,7 @@ struct WorkflowList<'w> {
     workflows: &'w [WorkflowOutline],
 }
 
-fn order(args: &OrderArgs) -> OrderOptions {
+pub(super) fn order(args: &OrderArgs) -> OrderOptions {
     OrderOptions {
         parallel_hosts: args.parallel_hosts,
         relaxation: match args.order {
@@ -153,7 +168,7 @@ fn order(args: &OrderArgs) -> OrderOptions {
     }
 }
 
-fn adaptation(args: &AdaptArgs) -> Adaptation {
+pub(super) fn adaptation(args: &AdaptArgs) -> Adaptation {
     Adaptation {
         moved: args.moved.clone(),
         recreate: args.recreate.clone(),

@@ -1,10 +1,13 @@
 //! Instances for people: what is there, and what questions about it came to.
 
 use crate::orchestrate::instance::{
-    CapabilityView, EntityView, ModelView, NodeLine, QueryRow, RelationView, StepStatus, ValueView,
+    CapabilityView, EntityView, Event, LogRecord, ModelView, NodeLine, QueryRow, RelationView,
+    StepStatus, ValueView,
 };
+use crate::text::diagnostic::Diagnostic;
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
+use crate::topology::sensitive::masked;
 use std::sync::Arc;
 
 /// A line: columns that stand below each other, the last one as long as it is.
@@ -229,4 +232,63 @@ fn table(indent: usize, lines: Vec<ShownLine>) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A record of a log, in a line for people: its revision, its time, who wrote it, and what happened.
+///
+/// # Errors
+/// `store-corrupt` where it has no events.
+pub fn log_line(record: &LogRecord<'_>) -> Result<String, Diagnostic> {
+    const SHOWN: usize = 4;
+    let events = record.events()?;
+    let mut told: Vec<_> = events.iter().take(SHOWN).map(event).collect();
+    if events.len() > SHOWN {
+        told.push(format!("and {} more", events.len() - SHOWN));
+    }
+    let (revision, time, actor) = (record.revision, record.time, &record.actor);
+    Ok(format!("{revision}  {time}  {actor}  {}", told.join("; ")))
+}
+
+/// What happened, for people.
+fn event(event: &Event) -> String {
+    let value = |value: &Option<Value>| {
+        value.as_ref().map_or_else(|| "nothing".to_owned(), |value| told(&shown_value(value)))
+    };
+    match event {
+        Event::State { entity, from, to, .. } => format!("{entity}: {from} -> {to}"),
+        Event::Attribute { entity, name, value: it, .. } => {
+            format!("{entity}: {name} is {}", value(it))
+        }
+        Event::Property { entity, name, value: it } => {
+            format!("{entity}: property {name} is {}", value(it))
+        }
+        Event::Output { name, value: it } => format!("output {name} is {}", value(it)),
+        Event::StepStarted { step } => format!("{step} begins"),
+        Event::StepEnded { step, outcome, .. } => format!("{step} is {}", outcome.as_str()),
+        Event::OrchestrationStarted { workflow, .. } => {
+            format!("begin of {}", workflow.as_deref().unwrap_or("a plan"))
+        }
+        Event::OrchestrationEnded { outcome } => format!("end: {}", outcome.as_str()),
+        Event::NodeRenamed { id, to } => format!("node.{id} is node.{to}"),
+        Event::Note { entity, text, .. } => match entity {
+            Some(entity) => format!("{entity}: {text}"),
+            None => text.to_string(),
+        },
+        Event::Linked { entity, name, uri } => {
+            format!("{entity}: {name} is {}", uri.as_deref().unwrap_or("nothing"))
+        }
+        Event::RelationAdded(added) => {
+            let target = added.target.as_deref().unwrap_or("nobody yet");
+            format!("node.{}: {} leads to {target}", added.source, added.requirement)
+        }
+        other => match other.entity() {
+            Some(entity) => format!("{} {entity}", other.kind()),
+            None => other.kind().to_owned(),
+        },
+    }
+}
+
+/// A value without what is secret in it.
+fn shown_value(value: &Value) -> Value {
+    masked(value).unwrap_or_else(|| value.clone())
 }

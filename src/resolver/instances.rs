@@ -6,15 +6,18 @@ use crate::orchestrate::instance::{
     self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources,
     VariantOfInstance, redacted, with_hosting,
 };
-use crate::orchestrate::plan::{self, Adaptation, Observed, OrderOptions, Plan, VariantOfPlan};
+use crate::orchestrate::plan::{
+    self, Adaptation, ChangeClass, Observed, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget,
+    PlannedInstance, UnknownValue, VariantOfPlan,
+};
 use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, is_yaml};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, Out, OutNode, write_yaml};
 use crate::topology::Topology;
 use crate::tosca::csar;
-use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{NodeState, Types};
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
@@ -53,19 +56,19 @@ impl Resolver {
     /// `targets` gives what was kept of a target under its digest.
     ///
     /// # Errors
-    /// As [`Resolver::adapt`], and `unresolved-instance`.
+    /// As [`Resolver::adapt`], and `unresolved-instance`; `invalid-plan` where somebody has changed
+    /// what would be changed back.
     pub fn adapt_instance(
         &self,
         model: &InstanceModel,
         targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
         secrets: &mut KeptSecrets,
-        adaptation: &Adaptation,
-        order: &OrderOptions,
+        query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources)>, Failure> {
         let from = KeptSide::of(model, targets)?;
         self.with_target(secrets, |target, loaded, types| {
             let kept = target.sources(loaded)?;
-            let plan = from.with(model, false, |from| {
+            let plan = from.with(model, PlannedExtent::Present, |from| {
                 let to = VariantOfPlan {
                     topology: &target.topology,
                     written: Some(&target.written_topology),
@@ -74,10 +77,23 @@ impl Resolver {
                     loaded,
                     observation: None,
                 };
-                Ok(plan::adapt(from, to, adaptation, order)?.0)
+                query.planned(model, from, to)
             })?;
-            Ok((plan, kept))
+            let (digest, _) = kept.blobs()?;
+            let target = PlanTarget {
+                digest: digest.into(),
+                template: self.named_template().into(),
+                presets: self.choice.chosen_presets().iter().map(|name| (&**name).into()).collect(),
+            };
+            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept))
         })
+    }
+
+    /// The template, as it was named.
+    pub(super) fn named_template(&self) -> String {
+        let (TemplateLocation::Path(path) | TemplateLocation::Text { name: path, .. }) =
+            &self.location;
+        path.to_string_lossy().into_owned()
     }
 
     /// Makes something of the variant as a target of instances.
@@ -102,6 +118,121 @@ impl Resolver {
     }
 }
 
+/// How it is planned for an instance.
+#[derive(Clone, Debug, Default)]
+pub struct InstancePlanQuery {
+    /// The name of the instance.
+    pub name: String,
+    /// How one becomes another.
+    pub adaptation: Adaptation,
+    /// What changes the order.
+    pub order: OrderOptions,
+    /// Whether what somebody changed past the orchestrator may be changed back.
+    pub overwrite: bool,
+    /// Whether workflows of the template are left aside.
+    pub generated: bool,
+}
+
+impl InstancePlanQuery {
+    /// The plan between two sides: where nothing is there, a workflow of the template may say what
+    /// deploys it (statement O-9).
+    fn planned(
+        &self,
+        model: &InstanceModel,
+        from: VariantOfPlan<'_, '_>,
+        to: VariantOfPlan<'_, '_>,
+    ) -> Result<Plan, Diagnostics> {
+        let is_counted = model.nodes.values().any(|node| node.index.is_some());
+        let whole = match (from.topology.nodes.is_empty(), to.topology.nodes.is_empty()) {
+            _ if self.generated || is_counted => None,
+            (true, false) => self.written(to, "deploy"),
+            (false, true) => self.written(from, "undeploy"),
+            _ => None,
+        };
+        if let Some(plan) = whole {
+            return plan;
+        }
+        Ok(plan::adapt(from, to, &self.adaptation, &self.order)?.0)
+    }
+
+    /// The plan of a workflow of the template, where it has one of that name.
+    fn written(
+        &self,
+        side: VariantOfPlan<'_, '_>,
+        workflow: &str,
+    ) -> Option<Result<Plan, Diagnostics>> {
+        side.topology.workflows.iter().find(|known| known.name == workflow)?;
+        let workflow = workflow.to_owned();
+        let query = PlanQuery { workflow, order: self.order.clone(), ..PlanQuery::default() };
+        let planned = plan::plan(side.topology, side.written, side.types, &query);
+        Some(planned.map(|(plan, _)| plan))
+    }
+
+    /// The plan with what it was made for.
+    fn finished(
+        &self,
+        mut plan: Plan,
+        model: &InstanceModel,
+        target: Option<(PlanTarget, &InstanceModel)>,
+    ) -> Result<Plan, Diagnostics> {
+        if !self.overwrite {
+            self.refuse_edited(&plan, model)?;
+        }
+        let unknown = target.as_ref().map_or_else(Vec::new, |(_, to)| unknown(&plan, to));
+        plan.instance = Some(Box::new(PlannedInstance::new(
+            PlanBase {
+                instance: self.name.as_str().into(),
+                lineage: model.lineage.clone(),
+                revision: model.revision,
+                structure: model.structure,
+            },
+            target.map(|(target, _)| target),
+            self.adaptation.moved.clone(),
+            unknown,
+        )));
+        Ok(plan)
+    }
+
+    /// What somebody changed past the orchestrator is not changed back unless that is said.
+    fn refuse_edited(&self, plan: &Plan, model: &InstanceModel) -> Result<(), Diagnostics> {
+        let mut found = Diagnostics::default();
+        for change in plan.changes.iter().filter(|change| change.class != ChangeClass::Keep) {
+            let Some(node) = change.element.strip_prefix("node.") else { continue };
+            let edited = model.nodes.get(node).map_or(&[][..], |node| &node.edited);
+            let is_edited = |path: &str| {
+                edited.iter().any(|name| {
+                    path.strip_prefix("property.").is_some_and(|rest| rest.starts_with(&**name))
+                })
+            };
+            for reason in change.reasons.iter().filter(|reason| is_edited(&reason.path)) {
+                let message = format!(
+                    "somebody changed `{}` of `{node}`, and the plan would change it back",
+                    reason.path
+                );
+                found.push(
+                    Diagnostic::error(Code::InvalidPlan, message)
+                        .help("`--overwrite` plans it all the same"),
+                );
+            }
+        }
+        if found.has_errors() { Err(found) } else { Ok(()) }
+    }
+}
+
+/// The values of what changes that only carrying a plan out will bring.
+fn unknown(plan: &Plan, to: &InstanceModel) -> Vec<UnknownValue> {
+    let changed = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
+    let nodes = changed.filter_map(|change| {
+        let id = change.element.strip_prefix("node.")?;
+        Some((&change.element, to.nodes.get(id)?))
+    });
+    let values = nodes.flat_map(|(element, node)| {
+        let waiting = node.properties.iter().filter(|(_, value)| instance::holds_call(value));
+        waiting.map(move |(name, _)| UnknownValue::new(element, &format!("property.{name}")))
+    });
+    values.collect()
+}
+
 /// What turns an instance into what it is meant to be already.
 ///
 /// # Errors
@@ -109,19 +240,49 @@ impl Resolver {
 pub fn repair_instance(
     model: &InstanceModel,
     targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
-    adaptation: &Adaptation,
-    order: &OrderOptions,
+    query: &InstancePlanQuery,
 ) -> Result<Answer<Plan>, Failure> {
     let from = KeptSide::of(model, targets)?;
-    let meant = from.sources.model.clone();
-    let to = KeptSide::of(&InstanceModel { target: model.target.clone(), ..meant }, targets)?;
-    let meant = &to.sources.model;
-    let planned = from.with(model, false, |from| {
-        to.with(meant, true, |to| plan::adapt(from, to, adaptation, order))
+    let meant = InstanceModel { target: model.target.clone(), ..from.sources.model.clone() };
+    let to = KeptSide::of(&meant, targets)?;
+    let planned = from.with(model, PlannedExtent::Present, |from| {
+        to.with(&meant, PlannedExtent::All, |to| query.planned(model, from, to))
     });
-    let sources = to.loaded.sources().clone();
+    let presets = match model.target.choice.get("presets") {
+        Some(Value::List(names)) => {
+            names.iter().filter_map(Value::as_str).map(Into::into).collect()
+        }
+        _ => Vec::new(),
+    };
+    let target = PlanTarget {
+        digest: model.target.digest.clone(),
+        template: model.target.template.clone(),
+        presets,
+    };
+    let planned = planned.and_then(|plan| query.finished(plan, model, Some((target, &meant))));
+    answered(planned, &to)
+}
+
+/// What lets an instance go, whole.
+///
+/// # Errors
+/// As [`Resolver::adapt_instance`].
+pub fn remove_instance(
+    model: &InstanceModel,
+    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    query: &InstancePlanQuery,
+) -> Result<Answer<Plan>, Failure> {
+    let side = KeptSide::of(model, targets)?;
+    let planned = side.with(model, PlannedExtent::Present, |from| {
+        side.with(model, PlannedExtent::Nothing, |to| query.planned(model, from, to))
+    });
+    answered(planned.and_then(|plan| query.finished(plan, model, None)), &side)
+}
+
+fn answered(planned: Result<Plan, Diagnostics>, side: &KeptSide) -> Result<Answer<Plan>, Failure> {
+    let sources = side.loaded.sources().clone();
     match planned {
-        Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),
+        Ok(result) => Ok(Answer { result, warnings: Vec::new(), sources }),
         Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
     }
 }
@@ -217,6 +378,17 @@ impl<'a> VariantTarget<'a> {
     }
 }
 
+/// What of a model is a side of a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlannedExtent {
+    /// What is there, as far as it has come.
+    Present,
+    /// All that is to be there.
+    All,
+    /// Nothing.
+    Nothing,
+}
+
 /// Targets that were kept, with the model that is planned from or to.
 struct KeptSide {
     sources: TargetSources,
@@ -258,7 +430,7 @@ impl KeptSide {
     fn with<T>(
         &self,
         model: &InstanceModel,
-        with_initial: bool,
+        extent: PlannedExtent,
         make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
         let loaded = &*self.loaded;
@@ -266,11 +438,18 @@ impl KeptSide {
         let others = others
             .map(|(digest, document)| (Arc::clone(digest), Out::Source(document.root())))
             .collect();
-        let overlay = Overlay { model, with_initial, others: &others };
-        let target = Out::Source(loaded.whole(loaded.template())?.root());
-        let document = overlay.document(&target);
+        let overlay =
+            Overlay { model, with_initial: extent == PlannedExtent::All, others: &others };
+        let nothing = Out::Value(Value::Null);
+        let (document, written) = match extent {
+            PlannedExtent::Nothing => (nothing.clone(), nothing),
+            _ => {
+                let target = Out::Source(loaded.whole(loaded.template())?.root());
+                (overlay.document(&target), Out::Source(self.written.root()))
+            }
+        };
         let read = |document| with_hosting(Topology::read(document, &|_| false), model);
-        let (topology, written) = (read(&document), read(&Out::Source(self.written.root())));
+        let (topology, written) = (read(&document), read(&written));
         types::known(loaded, &self.resolver.choice, InputMode::Closed, |types| {
             make(VariantOfPlan {
                 topology: &topology,
@@ -278,7 +457,8 @@ impl KeptSide {
                 types,
                 document: &OutNode::root(&document).to_value(),
                 loaded,
-                observation: (!with_initial).then_some(&|name| observed(model, name)),
+                observation: (extent == PlannedExtent::Present)
+                    .then_some(&|name| observed(model, name)),
             })
         })
     }

@@ -1,9 +1,15 @@
 //! The public way in: what is chosen, and the questions that can be asked.
 
+mod begun;
 mod instances;
 mod questions;
+mod stored;
 
-pub use instances::repair_instance;
+pub use begun::InstanceSettings;
+pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
+pub use stored::{
+    NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,
+};
 
 use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;

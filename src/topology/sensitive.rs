@@ -8,6 +8,7 @@ use crate::tosca::types::PropertyDefinition;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Whether a name says that its value is secret.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
@@ -26,6 +27,34 @@ pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
     let Value::Map(entries) = value else { return None };
     match &**entries {
         [(name, kept)] if &**name == "$sensitive" => Some(kept),
+        _ => None,
+    }
+}
+
+/// A value with what is marked as secret in it hidden, where something is.
+pub(crate) fn masked(value: &Value) -> Option<Value> {
+    const HIDDEN: &str = "(sensitive)";
+    if kept_secret(value).is_some() {
+        return Some(Value::from(HIDDEN));
+    }
+    match value {
+        Value::List(items) => {
+            let masks: Vec<_> = items.iter().map(masked).collect();
+            masks.iter().any(Option::is_some).then(|| {
+                let both = masks.into_iter().zip(&**items);
+                Value::List(both.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
+            })
+        }
+        Value::Map(entries) => {
+            let masks: Vec<_> = entries.iter().map(|(_, value)| masked(value)).collect();
+            masks.iter().any(Option::is_some).then(|| {
+                let both = masks.into_iter().zip(&**entries);
+                let entry = |(new, (key, old)): (Option<Value>, &(Arc<str>, Value))| {
+                    (Arc::clone(key), new.unwrap_or_else(|| old.clone()))
+                };
+                Value::Map(both.map(entry).collect())
+            })
+        }
         _ => None,
     }
 }

@@ -246,6 +246,15 @@ impl Serialize for Rest<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("workflow", &plan.workflow)?;
         map.serialize_entry("generated", &plan.is_generated)?;
+        if let Some(instance) = &plan.instance {
+            map.serialize_entry("base", &instance.base)?;
+            if let Some(target) = &instance.target {
+                map.serialize_entry("target", target)?;
+            }
+            if !instance.moved.is_empty() {
+                map.serialize_entry("moved", &MovedNodes(&instance.moved))?;
+            }
+        }
         if !plan.inputs.is_empty() {
             map.serialize_entry("inputs", &WorkflowInputs(self.document))?;
         }
@@ -256,8 +265,20 @@ impl Serialize for Rest<'_> {
         }
         map.serialize_entry("parts", &PartDocuments(self))?;
         map.serialize_entry("steps", &StepDocuments(self))?;
+        if let Some(instance) = plan.instance.as_ref().filter(|it| !it.unknown.is_empty()) {
+            map.serialize_entry("unknown", &instance.unknown)?;
+        }
         map.serialize_entry("redacted", &(plan.has_secrets() && !self.document.reveal))?;
         map.end()
+    }
+}
+
+/// Old names and new ones.
+struct MovedNodes<'p>(&'p [(String, String)]);
+
+impl Serialize for MovedNodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(old, new)| (old, new)))
     }
 }
 

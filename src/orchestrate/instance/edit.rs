@@ -122,7 +122,7 @@ impl ModelEdit {
     pub fn add_to(
         &self,
         record: &mut Unwritten<'_>,
-        rules: &ReportRules<'_, '_>,
+        rules: &ReportRules<'_, '_, '_>,
     ) -> Result<Reported, Diagnostic> {
         if !rules.force {
             none_open(record.model())
@@ -168,7 +168,7 @@ fn node<'m>(model: &'m InstanceModel, id: &str) -> Result<&'m NodeInstance, Diag
     model.nodes.get(id).ok_or_else(|| no_node(model, id))
 }
 
-fn check_type(rules: &ReportRules<'_, '_>, name: &str) -> Result<(), Diagnostic> {
+fn check_type(rules: &ReportRules<'_, '_, '_>, name: &str) -> Result<(), Diagnostic> {
     let Some(types) = rules.types else { return Ok(()) };
     if types.has_node_type(name) {
         return Ok(());
@@ -181,7 +181,7 @@ fn check_type(rules: &ReportRules<'_, '_>, name: &str) -> Result<(), Diagnostic>
 /// The event that sets what a path leads to; none where it has that value.
 fn set(
     model: &InstanceModel,
-    rules: &ReportRules<'_, '_>,
+    rules: &ReportRules<'_, '_, '_>,
     path: &str,
     value: Option<&Value>,
 ) -> Result<Option<Event>, Diagnostic> {
@@ -255,7 +255,7 @@ impl EditedPlace {
     fn check(
         &self,
         model: &InstanceModel,
-        rules: &ReportRules<'_, '_>,
+        rules: &ReportRules<'_, '_, '_>,
         value: Option<&Value>,
     ) -> Result<(), Diagnostic> {
         let name = self.names().1;
@@ -297,7 +297,7 @@ impl EditedPlace {
 
 fn set_state(
     model: &InstanceModel,
-    rules: &ReportRules<'_, '_>,
+    rules: &ReportRules<'_, '_, '_>,
     id: &Arc<str>,
     value: Option<&Value>,
 ) -> Result<Option<Event>, Diagnostic> {

@@ -316,6 +316,18 @@ pub enum ReportOutcome {
     Interrupted,
 }
 
+impl ReportOutcome {
+    /// How it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Who says something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -337,6 +349,68 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::
 }
 
 impl Event {
+    /// What it is called in a log.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::InstanceCreated { .. } => "instance-created",
+            Self::TargetSet(_) => "target-set",
+            Self::OrchestrationStarted { .. } => "orchestration-started",
+            Self::OrchestrationEnded { .. } => "orchestration-ended",
+            Self::StepStarted { .. } => "step-started",
+            Self::StepEnded { .. } => "step-ended",
+            Self::NodeAdded(_) => "node-added",
+            Self::NodeDefined { .. } => "node-defined",
+            Self::NodeRemoved { .. } => "node-removed",
+            Self::State { .. } => "state",
+            Self::RelationAdded(_) => "relation-added",
+            Self::RelationRemoved { .. } => "relation-removed",
+            Self::Property { .. } => "property",
+            Self::CapabilityProperty { .. } => "capability-property",
+            Self::Attribute { .. } => "attribute",
+            Self::Group { .. } => "group",
+            Self::Policy { .. } => "policy",
+            Self::Input { .. } => "input",
+            Self::Output { .. } => "output",
+            Self::Linked { .. } => "linked",
+            Self::Metadata { .. } => "metadata",
+            Self::NodeAdopted { .. } => "node-adopted",
+            Self::NodeForgotten { .. } => "node-forgotten",
+            Self::NodeRenamed { .. } => "node-renamed",
+            Self::Note { .. } => "note",
+            Self::LogRecovered { .. } => "log-recovered",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What it is about: `node.shop`, `group.web`, `input.port`; nothing for what is about the
+    /// instance or a step.
+    pub fn entity(&self) -> Option<String> {
+        let of = |kind: &str, name: &str| Some(format!("{kind}.{name}"));
+        match self {
+            Self::State { entity, .. }
+            | Self::Property { entity, .. }
+            | Self::CapabilityProperty { entity, .. }
+            | Self::Attribute { entity, .. }
+            | Self::Linked { entity, .. } => Some(entity.to_string()),
+            Self::Metadata { entity, .. } | Self::Note { entity, .. } => {
+                entity.as_ref().map(ToString::to_string)
+            }
+            Self::NodeAdded(added) => of("node", &added.id),
+            Self::NodeDefined { id, .. }
+            | Self::NodeRemoved { id }
+            | Self::NodeAdopted { id, .. }
+            | Self::NodeForgotten { id }
+            | Self::NodeRenamed { id, .. } => of("node", id),
+            Self::RelationAdded(added) => of("node", &added.source),
+            Self::RelationRemoved { source, .. } => of("node", source),
+            Self::Group { name, .. } => of("group", name),
+            Self::Policy { name, .. } => of("policy", name),
+            Self::Input { name, .. } => of("input", name),
+            Self::Output { name, .. } => of("output", name),
+            _ => None,
+        }
+    }
+
     /// Whether it changes what a plan is made from (rule P-4).
     pub fn is_structural(&self) -> bool {
         !matches!(

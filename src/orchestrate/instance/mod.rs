@@ -4,12 +4,14 @@
 //! Not promised: may change with any version.
 
 mod apply;
+mod begin;
 mod concrete;
 mod derive;
 mod difference;
 mod edit;
 mod event;
 mod exchange;
+mod import;
 mod model;
 mod open;
 mod parse;
@@ -27,9 +29,9 @@ mod unwritten;
 mod view;
 
 pub use apply::{
-    AppliedPlan, Orchestration, PlanBase, PlanTarget, ReadyStep, TargetModels, begin_workflow,
-    finish_workflow,
+    AppliedPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
 };
+pub(crate) use begin::BegunInstance;
 pub(crate) use concrete::{Overlay, expanded, with_hosting};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;
@@ -38,12 +40,13 @@ pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
 };
+pub use import::{import_instance, import_log};
 pub use model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
     StepStatus, relation_identifier,
 };
-pub use open::{InstanceLog, ModelAt, RecordAuthor, RecordedChange, read_model};
+pub use open::{InstanceLog, ModelAt, RecordAuthor, RecordedChange, read_model, verify_instance};
 pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function,
@@ -52,6 +55,7 @@ pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported, SealValue};
 pub use secrets::KeptSecrets;
+pub(crate) use secrets::holds_call;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{

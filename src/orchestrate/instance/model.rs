@@ -286,6 +286,18 @@ pub enum StepStatus {
     Interrupted,
 }
 
+impl StepStatus {
+    /// How it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl InstanceState {
     /// How it is written.
     pub fn as_str(&self) -> &str {

@@ -4,7 +4,10 @@
 use super::event::{Event, RecordOrigin};
 use super::model::{GroupInstance, InstanceModel, NodeInstance, PolicyInstance};
 use super::reduce::RecordHead;
-use super::store::{Draft, EventLog, LockHolder, LogRecord, LogWriter, Snapshot, Store};
+use super::secrets::KeptSecrets;
+use super::store::{
+    Draft, EventLog, LockHolder, LogRecord, LogWriter, Snapshot, Store, Verification, verify,
+};
 use super::unwritten::Unwritten;
 use crate::text::diagnostic::{Code, Diagnostic, Severity};
 use jiff::Timestamp;
@@ -90,6 +93,21 @@ fn corrupt(place: &str, what: impl Display) -> Diagnostic {
     Diagnostic::error(Code::StoreCorrupt, message).help(
         "nothing was written; `cuvee instance verify NAME --salvage TO` copies what is provably whole",
     )
+}
+
+/// Reads all of an instance, and whether its records can follow on each other.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Diagnostic> {
+    let head = RecordHead {
+        revision: 0,
+        time: "".into(),
+        actor: "".into(),
+        origin: RecordOrigin::default(),
+    };
+    let mut fold = ModelFold { model: InstanceModel::default(), head };
+    verify(store, name, &mut |record| fold.add(record))
 }
 
 /// A model into which records are folded.
@@ -285,6 +303,36 @@ impl<'s> InstanceLog<'s> {
     /// The log.
     pub fn log(&self) -> &EventLog<'s> {
         &self.log
+    }
+
+    /// How it keeps secrets.
+    ///
+    /// # Errors
+    /// `file` where its key cannot be read.
+    pub fn secrets(&self) -> Result<KeptSecrets, Diagnostic> {
+        let key = self.log.key()?.unwrap_or_default();
+        Ok(KeptSecrets::new(self.model().secrets, key, &self.model().sensitive))
+    }
+
+    /// Keeps what no record names yet, so that one may.
+    ///
+    /// # Errors
+    /// `store-locked`, `file`
+    pub fn keep_blobs(
+        &mut self,
+        author: &RecordAuthor<'_>,
+        blobs: &[Vec<u8>],
+    ) -> Result<(), Diagnostic> {
+        let mut writer = self.log.writer(author.holder, author.timeout)?;
+        blobs.iter().try_for_each(|blob| writer.put_blob(blob).map(drop))
+    }
+
+    /// Removes the instance with all that is kept of it.
+    ///
+    /// # Errors
+    /// `store-locked`, `file`
+    pub fn delete(mut self, author: &RecordAuthor<'_>) -> Result<(), Diagnostic> {
+        self.log.writer(author.holder, author.timeout)?.delete()
     }
 
     /// Adds a record: reads what others have written meanwhile, holds the revision to what is

@@ -92,9 +92,9 @@ pub type SealValue<'r> = dyn Fn(&str, &str, &Value) -> Value + 'r;
 
 /// By what reports are judged.
 #[derive(Clone, Copy, Default)]
-pub struct ReportRules<'r, 'a> {
+pub struct ReportRules<'r, 't, 'a> {
     /// The types of the template; without them no value is held against any.
-    pub types: Option<&'r DeclaredTypes<'r, 'a>>,
+    pub types: Option<&'r DeclaredTypes<'t, 'a>>,
     /// What is kept of values; without it they are kept as they are.
     pub secrets: Option<&'r SealValue<'r>>,
     /// Whether the running workflow may set a state that the specification does not know.
@@ -105,7 +105,7 @@ pub struct ReportRules<'r, 'a> {
     pub force: bool,
 }
 
-impl ReportRules<'_, '_> {
+impl ReportRules<'_, '_, '_> {
     /// A value as it may be kept.
     pub(super) fn sealed(
         &self,
@@ -176,7 +176,7 @@ impl InstanceReport {
     pub fn add_to(
         &self,
         record: &mut Unwritten<'_>,
-        rules: &ReportRules<'_, '_>,
+        rules: &ReportRules<'_, '_, '_>,
         mut orchestration: Option<&mut Orchestration<'_>>,
     ) -> Result<Reported, Diagnostic> {
         let known = |key: &Arc<str>| match &record.model().orchestration {
@@ -215,13 +215,13 @@ impl InstanceReport {
 }
 
 /// A report on its way into a record.
-struct ReportJudge<'o, 'r, 'a, 'm, 'p> {
-    rules: &'o ReportRules<'r, 'a>,
+struct ReportJudge<'o, 'r, 't, 'a, 'm, 'p> {
+    rules: &'o ReportRules<'r, 't, 'a>,
     record: &'o mut Unwritten<'m>,
     orchestration: Option<&'o mut Orchestration<'p>>,
 }
 
-impl ReportJudge<'_, '_, '_, '_, '_> {
+impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     fn report(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
         if let Some(step) = &report.step {
             open_of(self.record.model())?;

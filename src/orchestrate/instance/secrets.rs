@@ -46,6 +46,26 @@ impl KeptSecrets {
         is_sensitive_name(name) || self.patterns.iter().any(|pattern| lower.contains(pattern))
     }
 
+    /// What is kept of a value that somebody reports: secret is what its name says is, and what is
+    /// below such a name.
+    pub fn sealed(&self, name: &str, value: &Value) -> Value {
+        if self.is_sensitive_name(name) {
+            return self.kept(value);
+        }
+        match value {
+            Value::List(items) => {
+                Value::List(items.iter().map(|item| self.sealed("", item)).collect())
+            }
+            Value::Map(entries) if kept_secret(value).is_none() => Value::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Arc::clone(key), self.sealed(key, value)))
+                    .collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
     /// Remembers that a value is secret: where it stands elsewhere, that is secret as well.
     pub(crate) fn learn(&mut self, value: &Value) {
         match value {

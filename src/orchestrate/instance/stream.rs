@@ -64,8 +64,8 @@ pub struct Acknowledgement {
 /// assert_eq!((answers[1].ok, answers[1].code), (false, Some("unknown-element")));
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
-pub struct ReportStream<'r, 'a, 'p> {
-    rules: ReportRules<'r, 'a>,
+pub struct ReportStream<'r, 't, 'a, 'p> {
+    rules: ReportRules<'r, 't, 'a>,
     plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
     /// The plan as far as it is, and the revision at which it is so.
     running: Option<(Orchestration<'p>, u64)>,
@@ -74,10 +74,10 @@ pub struct ReportStream<'r, 'a, 'p> {
     has_failed: bool,
 }
 
-impl<'r, 'a, 'p> ReportStream<'r, 'a, 'p> {
+impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
     /// A stream of reports, with the plan that is carried out, where one is.
     pub fn new(
-        rules: ReportRules<'r, 'a>,
+        rules: ReportRules<'r, 't, 'a>,
         plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
     ) -> Self {
         let (running, lines) = (None, 0);

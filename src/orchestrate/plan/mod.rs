@@ -43,9 +43,9 @@ pub use digest::{digest_in, digest_of};
 pub(crate) use flow::Flow;
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
-    PartKind, Plan, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanElementKind,
-    PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
-    WorkflowInput, WorkflowStep,
+    PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex,
+    PlanElementKind, PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, PlanTarget,
+    PlannedInstance, StepHost, StepWork, UnknownValue, WorkflowInput, WorkflowStep,
 };
 pub(crate) use observed::Observed;
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};

@@ -5,6 +5,8 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::sensitive::is_sensitive_name;
 use crate::tosca::{LifecycleOperation, NodeState};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 indices! {
     /// A position in [`Plan::steps`].
@@ -49,11 +51,80 @@ pub struct Plan {
     pub preconditions: Vec<Guard>,
     /// What differs between the two variants that this leads from and to.
     pub changes: Vec<ElementChange>,
+    /// The instance that it is made for, where it is for one.
+    pub instance: Option<Box<PlannedInstance>>,
     /// Of each scope the step of a workflow that it stands for, and the scope of that.
     pub(super) scope_owners: Vec<Option<(PlanScopeIndex, u32)>>,
     pub(super) waits: Vec<PlanStepIndex>,
     /// Where the waits of each step end.
     pub(super) ends: Vec<u32>,
+}
+
+/// The instance that a plan is made for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedInstance {
+    /// What the plan was made from.
+    pub base: PlanBase,
+    /// What the instance is to be; nothing where it is to be gone.
+    pub target: Option<PlanTarget>,
+    /// Nodes that have another name now: the old one and the new one.
+    pub moved: Vec<(String, String)>,
+    /// Values that only carrying it out will bring.
+    pub unknown: Vec<UnknownValue>,
+}
+
+impl PlannedInstance {
+    pub(crate) fn new(
+        base: PlanBase,
+        target: Option<PlanTarget>,
+        moved: Vec<(String, String)>,
+        unknown: Vec<UnknownValue>,
+    ) -> Self {
+        Self { base, target, moved, unknown }
+    }
+}
+
+impl UnknownValue {
+    pub(crate) fn new(element: &str, path: &str) -> Self {
+        Self { element: element.to_owned(), path: path.to_owned() }
+    }
+}
+
+/// A value that only carrying out a plan will bring.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnknownValue {
+    /// `node.shop`
+    pub element: String,
+    /// `property.broker_url`
+    pub path: String,
+}
+
+/// What a plan was made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanBase {
+    /// The name of the instance.
+    pub instance: Arc<str>,
+    /// What tells it from all others.
+    pub lineage: Arc<str>,
+    /// Its last record.
+    pub revision: u64,
+    /// What the plan depends on.
+    pub structure: u64,
+}
+
+/// What an instance is to be when a plan is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanTarget {
+    /// The digest of the target.
+    pub digest: Arc<str>,
+    /// The template.
+    #[serde(default)]
+    pub template: Arc<str>,
+    /// The presets that were chosen.
+    #[serde(default)]
+    pub presets: Vec<Arc<str>>,
 }
 
 /// The value of an input of the workflow that is planned.

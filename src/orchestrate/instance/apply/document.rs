@@ -1,6 +1,6 @@
 //! A plan as it is read back from its document, to be carried out.
 
-use crate::orchestrate::plan::{ChangeClass, PartKind, digest_in};
+use crate::orchestrate::plan::{ChangeClass, PartKind, PlanBase, PlanTarget, digest_in};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::tosca::NodeState;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,32 +47,6 @@ pub struct AppliedPlan {
     by_node: FxHashMap<Arc<str>, Vec<PlanUnitIndex>>,
     /// Names of states that its steps set and the specification does not know.
     states: FxHashSet<Arc<str>>,
-}
-
-/// What a plan was made for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub struct PlanBase {
-    /// The name of the instance.
-    pub instance: Arc<str>,
-    /// What tells it from all others.
-    pub lineage: Arc<str>,
-    /// Its last record.
-    pub revision: u64,
-    /// What it depends on.
-    pub structure: u64,
-}
-
-/// What an instance is to be when a plan is done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub struct PlanTarget {
-    /// The digest of the target.
-    pub digest: Arc<str>,
-    /// The template.
-    #[serde(default)]
-    pub template: Arc<str>,
-    /// The presets that were chosen.
-    #[serde(default)]
-    pub presets: Vec<Arc<str>>,
 }
 
 /// What a name in a plan stands for.

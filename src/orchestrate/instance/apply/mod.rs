@@ -5,8 +5,8 @@ mod carry;
 mod document;
 mod effect;
 
+pub use document::AppliedPlan;
 pub(super) use document::PlanUnitIndex;
-pub use document::{AppliedPlan, PlanBase, PlanTarget};
 pub use effect::TargetModels;
 
 use super::event::{Event, ReportOutcome};
@@ -21,6 +21,14 @@ use std::sync::Arc;
 /// Why something cannot be recorded, which is a mistake of who records: everything was checked.
 pub(super) fn impossible(why: ImpossibleEvent) -> Diagnostic {
     Diagnostic::error(Code::UnknownElement, why.to_string())
+}
+
+/// Lets all be known that a target says, as `initial`.
+pub(super) fn complete_model(
+    record: &mut Unwritten<'_>,
+    to: &InstanceModel,
+) -> Result<(), ImpossibleEvent> {
+    effect::complete(record, &TargetModels { to, from: None }, &|_| false)
 }
 
 /// Refuses to begin something where something else is going on (I-36).

@@ -1,0 +1,81 @@
+//! `cuvee instance apply`
+
+use super::args::ApplyInstanceArgs;
+use super::change::told;
+use super::{Writing, store};
+use crate::cli::args::ListFormat;
+use crate::cli::reporter::Reporter;
+use crate::cli::{Outcome, json, output, rejected, streams};
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::instance::{ReadyStep, RecordOrigin, ReportOutcome, finish_workflow};
+use cuvee::source::SourceMap;
+use cuvee::{Failure, StoredInstance};
+use serde::Serialize;
+use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Begins to carry out a plan, goes on with it, or gives it up.
+pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
+    let store = store(&args.author.store);
+    let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
+    let writing = Writing::of(&args.author, Some(&args.clock));
+    let author = writing.author(RecordOrigin::Client);
+    if args.cancel {
+        let cancelled = instance.log().change(&author, writing.expect, None, |record, _| {
+            finish_workflow(record, ReportOutcome::Cancelled)
+        });
+        return told(cancelled.map_err(rejected)?, reporter);
+    }
+    let applied = match &args.plan {
+        Some(plan) => instance.apply(&document(plan)?, &author, writing.expect, args.assume_done),
+        None => instance.resume(&author, writing.expect, args.assume_done),
+    };
+    let changed = applied.map_err(rejected)?;
+    reporter.report(&changed.warnings, &SourceMap::default());
+    shown(&changed.result, changed.revision, args.format)
+}
+
+/// The document of a plan.
+fn document(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        rejected(Diagnostic::error(Code::File, message))
+    };
+    if path == Path::new(streams::STANDARD_INPUT) {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+/// What can be done next, as it is written to JSON.
+#[derive(Serialize)]
+struct ReadySteps<'r> {
+    revision: u64,
+    ready: &'r [ReadyStep],
+}
+
+fn shown(ready: &[ReadyStep], revision: u64, format: ListFormat) -> Outcome {
+    let text = match format {
+        ListFormat::Json => json(&ReadySteps { revision, ready }),
+        ListFormat::Human => {
+            let mut text = String::new();
+            for ReadyStep { step, status, .. } in ready {
+                // Writing to a string does not fail.
+                let _ = match status {
+                    Some(status) => writeln!(text, "{step}  {}", status.as_str()),
+                    None => writeln!(text, "{step}"),
+                };
+            }
+            if ready.is_empty() {
+                text.push_str("nothing is left to do\n");
+            }
+            text
+        }
+    };
+    output::to_stdout(text).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}

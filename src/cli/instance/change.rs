@@ -1,0 +1,103 @@
+//! `cuvee instance begin`, `finish` and `edit`
+
+use super::args::{
+    BeginInstanceArgs, EditCommand, EditInstanceArgs, FinishInstanceArgs, OutcomeFormat,
+};
+use super::{Writing, store};
+use crate::cli::reporter::Reporter;
+use crate::cli::{Outcome, output, rejected};
+use cuvee::diagnostic::Diagnostic;
+use cuvee::instance::{
+    InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, begin_workflow,
+    finish_workflow,
+};
+use cuvee::source::{FileId, SourceMap};
+use cuvee::value::Value;
+use cuvee::yaml::{Limits, parse};
+use cuvee::{Failure, StoredInstance};
+use std::process::ExitCode;
+
+/// Begins a change without a plan.
+pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
+    let (store, writing) =
+        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+    let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
+    let author = writing.author(RecordOrigin::Client);
+    let changed = log
+        .change(&author, writing.expect, None, |record, _| begin_workflow(record, &args.workflow));
+    told(changed.map_err(rejected)?, reporter)
+}
+
+/// Ends a change without a plan.
+pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome {
+    let (store, writing) =
+        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+    let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
+    let author = writing.author(RecordOrigin::Client);
+    let outcome = match args.outcome {
+        OutcomeFormat::Done => ReportOutcome::Done,
+        OutcomeFormat::Failed => ReportOutcome::Failed,
+        OutcomeFormat::Cancelled => ReportOutcome::Cancelled,
+    };
+    let changed =
+        log.change(&author, writing.expect, None, |record, _| finish_workflow(record, outcome));
+    told(changed.map_err(rejected)?, reporter)
+}
+
+/// Changes the model past who deploys it.
+pub(super) fn edit(args: &EditInstanceArgs, reporter: &Reporter) -> Outcome {
+    let (store, writing) =
+        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+    let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
+    let author = writing.author(RecordOrigin::Edit);
+    let changed = instance.edit(&edit_of(args)?, &author, writing.expect, args.force)?;
+    told(changed, reporter)
+}
+
+fn edit_of(args: &EditInstanceArgs) -> Result<ModelEdit, Failure> {
+    if let Some((path, value)) = &args.set {
+        return Ok(ModelEdit::Set { path: path.as_str().into(), value: Some(yaml(path, value)?) });
+    }
+    let Some(command) = &args.command else {
+        let message = "nothing is said that is to be edited";
+        return Err(rejected(Diagnostic::error(cuvee::diagnostic::Code::Usage, message)));
+    };
+    Ok(match command {
+        EditCommand::Adopt { type_name, id } => {
+            ModelEdit::Adopt { type_name: type_name.as_str().into(), id: id.as_str().into() }
+        }
+        EditCommand::Forget { id } => ModelEdit::Forget { id: id.as_str().into() },
+        EditCommand::Rename { old, new } => {
+            ModelEdit::Rename { from: old.as_str().into(), to: new.as_str().into() }
+        }
+        EditCommand::Link { id, link: (name, uri) } => ModelEdit::Link {
+            id: id.as_str().into(),
+            name: name.as_str().into(),
+            uri: (!uri.is_empty()).then(|| uri.as_str().into()),
+        },
+    })
+}
+
+/// A value that stands in an argument.
+pub(super) fn yaml(what: &str, text: &str) -> Result<Value, Failure> {
+    match parse(FileId::DETACHED, text.into(), &Limits::default()) {
+        Ok(document) => Ok(document.root().to_value()),
+        Err(mut error) => {
+            error.message = format!("the value of `{what}`: {}", error.message);
+            error.span = None;
+            Err(rejected(error))
+        }
+    }
+}
+
+/// Says which record it has become.
+pub(super) fn told<T>(changed: RecordedChange<T>, reporter: &Reporter) -> Outcome {
+    let RecordedChange { revision, is_written, warnings, .. } = changed;
+    reporter.report(&warnings, &SourceMap::default());
+    let told = match is_written {
+        true => format!("revision {revision}\n"),
+        false => format!("unchanged: revision {revision}\n"),
+    };
+    output::to_stdout(told).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,45 @@
+//! `cuvee instance init`
+
+use super::args::{DeploymentArgs, InitInstanceArgs};
+use super::{Writing, store};
+use crate::cli::reporter::Reporter;
+use crate::cli::{Outcome, output, rejected, select};
+use cuvee::instance::RecordOrigin;
+use cuvee::{InstanceSettings, Resolver};
+use std::process::ExitCode;
+
+/// Makes an instance of a variant.
+pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
+    let resolver = deploying(select::chosen(&args.template, &args.choose)?, &args.deployment);
+    let settings = InstanceSettings {
+        secrets: args.secrets.into(),
+        sensitive: args.sensitive.clone(),
+        tenant: args.tenant.clone(),
+        runtime: args.runtime.clone(),
+    };
+    let mut writing = Writing::of(&args.author, None);
+    if let Some(now) = &args.choose.now {
+        writing.time = now.timestamp();
+    }
+    let author = writing.author(RecordOrigin::Client);
+    let answer =
+        resolver.init_instance(&store(&args.author.store), &args.name, &settings, &author)?;
+    reporter.report(&answer.warnings, &answer.sources);
+    let model = answer.result;
+    let nodes = model.nodes.len();
+    let told = format!("{}: {nodes} nodes, revision {}\n", args.name, model.revision);
+    output::to_stdout(told).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// With the values of topology inputs.
+pub(super) fn deploying(mut resolver: Resolver, args: &DeploymentArgs) -> Resolver {
+    resolver = resolver.evaluate_functions();
+    for file in &args.deployment_files {
+        resolver = resolver.deployment_inputs_file(file);
+    }
+    for (name, value) in &args.deployment_inputs {
+        resolver = resolver.deployment_input_text(name, value);
+    }
+    resolver
+}

@@ -1,0 +1,207 @@
+//! `cuvee instance`: what is deployed, what has happened to it, and what has to happen next.
+
+mod apply;
+pub(crate) mod args;
+mod change;
+mod diff;
+mod export;
+mod import;
+mod init;
+mod keep;
+mod log;
+mod plan;
+mod query;
+mod record;
+mod show;
+
+use super::read::ReadFiles;
+use super::reporter::Reporter;
+use super::{Outcome, output, rejected};
+use args::{
+    AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
+    InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs, StoreArgs,
+};
+use clap::ColorChoice;
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::instance::{
+    InstanceModel, LockHolder, ModelAt, ModelExport, OsStore, RecordAuthor, RecordOrigin,
+    read_model,
+};
+use cuvee::{Failure, StoredInstance};
+use export::ModelFormat;
+use jiff::Timestamp;
+use query::QueryAsk;
+use show::ShowAsk;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Does what is said of instances.
+pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) -> Outcome {
+    output::clean_up_on_interrupt();
+    match &args.command {
+        InstanceCommand::Init(args) => init::run(args, reporter),
+        InstanceCommand::List(args) => keep::list(args),
+        InstanceCommand::Show(args) => show(args),
+        InstanceCommand::Query(args) => query(args, reporter),
+        InstanceCommand::Log(args) => log::run(args),
+        InstanceCommand::Plan(args) => plan::run(args, reporter),
+        InstanceCommand::Apply(args) => apply::run(args, reporter),
+        InstanceCommand::Begin(args) => change::begin(args, reporter),
+        InstanceCommand::Finish(args) => change::finish(args, reporter),
+        InstanceCommand::Record(args) => record::run(args, reporter),
+        InstanceCommand::Edit(args) => change::edit(args, reporter),
+        InstanceCommand::Diff(args) => diff(args, color),
+        InstanceCommand::Export(args) => export(args),
+        InstanceCommand::Import(args) => keep::import(args, reporter),
+        InstanceCommand::Verify(args) => keep::verify(args, reporter),
+        InstanceCommand::Compact(args) => keep::compact(args),
+        InstanceCommand::Delete(args) => keep::delete(args),
+    }
+}
+
+/// The store that is meant.
+fn store(args: &StoreArgs) -> OsStore {
+    let said = args.store.clone();
+    let variable =
+        || std::env::var_os("CUVEE_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
+    OsStore::new(said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee")))
+}
+
+/// Who writes, and when.
+struct Writing {
+    holder: LockHolder,
+    timeout: Duration,
+    time: Timestamp,
+    expect: Option<u64>,
+}
+
+impl Writing {
+    fn of(author: &AuthorArgs, clock: Option<&ClockArgs>) -> Self {
+        let now = clock.and_then(|clock| clock.now.as_ref());
+        Self {
+            holder: LockHolder { actor: actor(author), process: std::process::id() },
+            timeout: Duration::from_secs(author.lock_timeout),
+            time: now.map_or_else(Timestamp::now, jiff::Zoned::timestamp),
+            expect: author.expect,
+        }
+    }
+
+    /// Who only keeps what a plan needs.
+    fn reading() -> Self {
+        let holder = LockHolder { actor: user(), process: std::process::id() };
+        Self { holder, timeout: Duration::from_secs(10), time: Timestamp::now(), expect: None }
+    }
+
+    fn author(&self, origin: RecordOrigin) -> RecordAuthor<'_> {
+        let Self { holder, timeout, time, .. } = self;
+        RecordAuthor { holder, timeout: *timeout, time: *time, origin }
+    }
+}
+
+/// Who is meant to have said it.
+fn actor(args: &AuthorArgs) -> String {
+    args.actor.clone().unwrap_or_else(user)
+}
+
+/// The name of the user.
+fn user() -> String {
+    let names = ["USER", "LOGNAME", "USERNAME"];
+    let mut known = names.iter().filter_map(|name| std::env::var(name).ok());
+    known.find(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Which state of an instance a text means: a revision, or a time.
+fn at(text: &str) -> Result<ModelAt, Failure> {
+    if let Ok(revision) = text.parse() {
+        return Ok(ModelAt::Revision(revision));
+    }
+    match super::args::date(text) {
+        Ok(time) => Ok(ModelAt::Time(time.timestamp())),
+        Err(why) => {
+            let message = format!("`{text}` is neither a revision nor a time: {why}");
+            Err(rejected(Diagnostic::error(Code::Usage, message)))
+        }
+    }
+}
+
+/// The model that a name means: that of an instance, `NAME@REVISION`, or a file.
+fn model(name: &str, revision: Option<&str>, store: &OsStore) -> Result<InstanceModel, Failure> {
+    let is_file = name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
+    if is_file {
+        return import::model(Path::new(name), &ReadFiles::default());
+    }
+    let (name, revision) = match (name.split_once('@'), revision) {
+        (Some((name, at)), None) => (name, Some(at)),
+        (_, revision) => (name, revision),
+    };
+    let at = revision.map_or(Ok(ModelAt::Latest), at)?;
+    read_model(store, name, at).map_err(rejected)
+}
+
+fn read(args: &ReadInstanceArgs) -> Result<InstanceModel, Failure> {
+    model(&args.name, args.at.as_deref(), &store(&args.store))
+}
+
+fn show(args: &ShowInstanceArgs) -> Outcome {
+    let ReadInstanceArgs { unstable, reveal, output, .. } = &args.read;
+    let model = read(&args.read)?;
+    let (entity, output) = (args.entity.as_deref(), output.as_deref());
+    let ask = ShowAsk { entity, unstable: *unstable, reveal: *reveal, format: args.format, output };
+    show::run(&model, &ask, &ReadFiles::default())
+}
+
+fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
+    let ReadInstanceArgs { unstable, reveal, output, .. } = &args.read;
+    let model = read(&args.read)?;
+    let ask = QueryAsk {
+        path: args.path.as_deref(),
+        node_filter: args.node_filter.as_deref(),
+        function: args.function.as_deref(),
+        unstable: *unstable,
+        reveal: *reveal,
+        format: args.format,
+        output: output.as_deref(),
+    };
+    let read = ReadFiles::default();
+    let store = store(&args.read.store);
+    let name = args.read.name.split('@').next().unwrap_or_default();
+    match StoredInstance::open(&store, name) {
+        Ok(instance) => instance
+            .with_derivation(|derives| query::run(&model, &ask, derives, &read, reporter))?,
+        // An export says which types its nodes are of, not what these derive from.
+        Err(_) => query::run(&model, &ask, &|one, other| one == other, &read, reporter),
+    }
+}
+
+fn diff(args: &DiffInstancesArgs, color: ColorChoice) -> Outcome {
+    let store = store(&args.store);
+    let (from, to) = (model(&args.from, None, &store)?, model(&args.to, None, &store)?);
+    diff::run([&from, &to], [&args.from, &args.to], args.exit_code, args.format, color)
+}
+
+fn export(args: &ExportInstanceArgs) -> Outcome {
+    let ReadInstanceArgs { name, unstable, reveal, output, store: stored, .. } = &args.read;
+    let (read_files, output) = (ReadFiles::default(), output.as_deref());
+    let format = match args.format {
+        ExportedForm::Yaml => ModelFormat::Yaml,
+        ExportedForm::Json => ModelFormat::Json,
+        ExportedForm::Bindings => ModelFormat::Bindings,
+        ExportedForm::Template => {
+            let model = read(&args.read)?;
+            let store = store(stored);
+            let name = name.split('@').next().unwrap_or_default();
+            let instance = StoredInstance::open(&store, name).map_err(rejected)?;
+            let text = instance.target(&model.target.digest).map_err(rejected)?.concrete;
+            output::deliver(output, text, &read_files).map_err(rejected)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        ExportedForm::Log => {
+            let text = log::whole(&store(stored), name).map_err(rejected)?;
+            output::deliver(output, text, &read_files).map_err(rejected)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    let how = ModelExport { unstable: *unstable, reveal: *reveal };
+    export::run(&read(&args.read)?, format, how, output, &read_files)
+}

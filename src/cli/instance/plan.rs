@@ -1,0 +1,62 @@
+//! `cuvee instance plan`
+
+use super::args::PlanInstanceArgs;
+use super::{Writing, init, store};
+use crate::cli::args::PlanFormat;
+use crate::cli::plan::{ShownPlan, adaptation, drawn, named, order};
+use crate::cli::read::ReadFiles;
+use crate::cli::reporter::Reporter;
+use crate::cli::{Outcome, output, rejected, select};
+use cuvee::instance::RecordOrigin;
+use cuvee::{InstancePlanQuery, StoredInstance, plan_instance};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Plans what turns an instance into a variant, or repairs it.
+pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
+    let store = store(&args.store);
+    let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
+    let query = InstancePlanQuery {
+        name: args.name.clone(),
+        adaptation: adaptation(&args.adapt),
+        order: order(&args.order),
+        overwrite: args.overwrite,
+        generated: args.generated,
+    };
+    let answer = if args.undeploy {
+        instance.plan_removal(&query)?
+    } else if let Some(template) = template(args, &instance) {
+        let resolver = select::chosen(&template, &args.choose)?.files(ReadFiles::default());
+        let mut resolver = init::deploying(resolver, &args.deployment);
+        if args.deployment.deployment_files.is_empty()
+            && args.deployment.deployment_inputs.is_empty()
+        {
+            resolver = instance.with_inputs(resolver);
+        }
+        let writing = Writing::reading();
+        let author = writing.author(RecordOrigin::Client);
+        plan_instance(&mut instance, &resolver, &query, &author)?
+    } else {
+        instance.plan_repair(&query)?
+    };
+    reporter.report(&answer.warnings, &answer.sources);
+    let plan = &answer.result;
+    let format = args.format.or_else(|| named(args.output.as_deref()?));
+    let format = format.unwrap_or(PlanFormat::Human);
+    let shown = ShownPlan { all_steps: args.all_steps, reveal: false };
+    let text = drawn(plan, format, shown, &answer.sources, args.output.as_deref())?;
+    output::deliver(args.output.as_deref(), text, &ReadFiles::default()).map_err(rejected)?;
+    Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
+}
+
+/// The template that is planned to; nothing where the instance is to be what it is meant to be.
+fn template(args: &PlanInstanceArgs, instance: &StoredInstance<'_>) -> Option<PathBuf> {
+    let choose = &args.choose;
+    let is_chosen = !choose.presets.is_empty()
+        || !choose.inputs.is_empty()
+        || !choose.inputs_files.is_empty()
+        || !args.deployment.deployment_files.is_empty()
+        || !args.deployment.deployment_inputs.is_empty();
+    let own = || PathBuf::from(&*instance.model().target.template);
+    args.template.clone().or_else(|| is_chosen.then(own))
+}

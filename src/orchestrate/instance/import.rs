@@ -1,0 +1,131 @@
+//! Instances that come from elsewhere.
+
+use super::apply::{complete_model, impossible};
+use super::event::{Event, ReportOutcome};
+use super::model::{InstanceModel, InstanceState, relation_identifier};
+use super::open::RecordAuthor;
+use super::store::{Draft, EventLog, MemoryStore, Store};
+use super::unwritten::Unwritten;
+use crate::text::diagnostic::{Code, Diagnostic};
+use std::sync::Arc;
+
+/// Makes an instance of a model: what is there is known from one record on. It has a lineage of its
+/// own, and no target: it is planned to one anew. Gives its revision.
+///
+/// # Errors
+/// `instance-name`, `instance-exists`, `store-locked`, `file`
+pub fn import_instance(
+    store: &dyn Store,
+    name: &str,
+    model: &InstanceModel,
+    author: &RecordAuthor<'_>,
+) -> Result<u64, Diagnostic> {
+    let lineage = new_lineage(store)?;
+    let mut made = InstanceModel::default();
+    let (time, actor) = (author.time.to_string(), author.holder.actor.as_str());
+    let mut record = Unwritten::new(&mut made, time, actor, author.origin);
+    let mut add = |event: Event| record.add(event).map_err(impossible);
+    add(Event::InstanceCreated {
+        lineage: lineage.into(),
+        uri: Arc::clone(&model.uri),
+        secrets: model.secrets,
+        sensitive: model.sensitive.clone(),
+    })?;
+    complete_model(&mut record, model).map_err(impossible)?;
+    for event in beside(model) {
+        record.add(event).map_err(impossible)?;
+    }
+    let events = record.close(None);
+    let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
+        writer.put_key()?;
+        let (time, origin, key) = (author.time, author.origin, None);
+        let events = &events;
+        writer.commit(&[Draft { time, actor, origin, orchestration: None, key, events }])?;
+        Ok(())
+    })?;
+    Ok(log.revision())
+}
+
+/// What of a model is in no target: states, and what it belongs to.
+fn beside(model: &InstanceModel) -> Vec<Event> {
+    let mut events = Vec::new();
+    let initial = InstanceState::default();
+    let mut state = |entity: String, to: &InstanceState| {
+        if *to != initial {
+            let (entity, from, to) = (entity.into(), initial.clone(), to.clone());
+            events.push(Event::State { entity, from, to, skipped: Vec::new(), forced: false });
+        }
+    };
+    for (id, node) in &model.nodes {
+        state(format!("node.{id}"), &node.state);
+    }
+    for (source, requirement, relation) in model.relations() {
+        state(relation_identifier(source, requirement, relation.position), &relation.state);
+    }
+    for (id, node) in &model.nodes {
+        for (name, uri) in &node.links {
+            let (entity, name) = (format!("node.{id}").into(), Arc::clone(name));
+            events.push(Event::Linked { entity, name, uri: Some(Arc::clone(uri)) });
+        }
+    }
+    events
+}
+
+/// Makes an instance of a log that was exported: all its records, which are checked, in their order
+/// and with their times. It has a lineage of its own. What is kept beside a log does not come with
+/// it. Gives its last revision.
+///
+/// # Errors
+/// `store-corrupt` where the log is not what was written, and as [`import_instance`].
+pub fn import_log(
+    store: &dyn Store,
+    name: &str,
+    text: &str,
+    author: &RecordAuthor<'_>,
+) -> Result<u64, Diagnostic> {
+    let lineage: Arc<str> = new_lineage(store)?.into();
+    let read = MemoryStore::new(0);
+    let failed = |why: std::io::Error| Diagnostic::error(Code::File, why.to_string());
+    read.create(name).map_err(failed)?;
+    read.append(name, "log-1.ndjson", text.as_bytes()).map_err(failed)?;
+    let mut log = EventLog::open_at_start(&read, name)?;
+    let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
+        writer.put_key()?;
+        let mut is_open = false;
+        while let Some(record) = log.next_record()? {
+            let mut events = record.events()?;
+            for event in &mut events {
+                match event {
+                    Event::InstanceCreated { lineage: was, .. } => *was = Arc::clone(&lineage),
+                    Event::OrchestrationStarted { .. } => is_open = true,
+                    Event::OrchestrationEnded { .. } => is_open = false,
+                    _ => {}
+                }
+            }
+            writer.commit(&[Draft {
+                time: record.time,
+                actor: &record.actor,
+                origin: record.origin,
+                orchestration: record.orchestration.as_deref(),
+                key: record.key.as_deref(),
+                events: &events,
+            }])?;
+        }
+        if is_open {
+            // Who carried it out knows nothing of this one.
+            let events = &[Event::OrchestrationEnded { outcome: ReportOutcome::Cancelled }];
+            let (time, actor, origin) = (author.time, &*author.holder.actor, author.origin);
+            let (orchestration, key) = (None, None);
+            writer.commit(&[Draft { time, actor, origin, orchestration, key, events }])?;
+        }
+        Ok(())
+    })?;
+    Ok(log.revision())
+}
+
+fn new_lineage(store: &dyn Store) -> Result<String, Diagnostic> {
+    let bytes = store.random().map_err(|error| {
+        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
+    })?;
+    Ok(bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}

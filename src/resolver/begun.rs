@@ -1,0 +1,129 @@
+//! Instances that begin.
+
+use super::Resolver;
+use crate::orchestrate::instance::{
+    BegunInstance, Draft, EventLog, InstanceModel, InstanceTarget, KeptSecrets, RecordAuthor,
+    SecretsMode, Store, choice_of,
+};
+use crate::text::answer::{Answer, Failure};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::SourceMap;
+
+/// How an instance begins.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceSettings {
+    /// How secrets are kept.
+    pub secrets: SecretsMode,
+    /// Further parts of names whose values are secret.
+    pub sensitive: Vec<String>,
+    /// Who it is for.
+    pub tenant: String,
+    /// What it runs in.
+    pub runtime: String,
+}
+
+impl Resolver {
+    /// Makes an instance of the variant, of which nothing is there yet.
+    ///
+    /// ```
+    /// use cuvee::InstanceSettings;
+    /// use cuvee::instance::{LockHolder, MemoryStore, RecordAuthor, RecordOrigin};
+    /// use std::time::Duration;
+    /// let store = MemoryStore::new(1);
+    /// let holder = LockHolder { actor: "ann".to_owned(), process: 1 };
+    /// let author = RecordAuthor {
+    ///     holder: &holder,
+    ///     timeout: Duration::from_secs(1),
+    ///     time: "2026-01-01T00:00:00Z".parse()?,
+    ///     origin: RecordOrigin::Client,
+    /// };
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("dev");
+    /// let model = shop.init_instance(&store, "shop", &InstanceSettings::default(), &author)?.result;
+    /// assert_eq!(model.nodes["shop"].state.as_str(), "initial");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Resolver::instance_target`], `instance-name`, `instance-exists`, `store-locked`, `file`.
+    pub fn init_instance(
+        &self,
+        store: &dyn Store,
+        name: &str,
+        settings: &InstanceSettings,
+        author: &RecordAuthor<'_>,
+    ) -> Result<Answer<InstanceModel>, Failure> {
+        let mut told = None;
+        let made = EventLog::create(store, name, author.holder, author.timeout, |writer| {
+            let mut secrets =
+                KeptSecrets::new(settings.secrets, writer.put_key()?, &settings.sensitive);
+            let target = match self.instance_target(&mut secrets) {
+                Ok(target) => target,
+                Err(failure) => {
+                    told = Some(Err(failure));
+                    // What is wrong is told below.
+                    return Err(Diagnostic::error(Code::UnresolvedInstance, "no target"));
+                }
+            };
+            let (digest, blobs) = target.result.blobs()?;
+            blobs.iter().try_for_each(|blob| writer.put_blob(blob).map(drop))?;
+            let begun = BegunInstance {
+                lineage: random_name(store)?,
+                uri: format!("cuvee:{}/{}/{name}", settings.runtime_name(), settings.tenant_name()),
+                secrets: settings.secrets,
+                sensitive: &settings.sensitive,
+                target: self.instance_choice(&digest),
+            };
+            let (actor, origin) = (author.holder.actor.as_str(), author.origin);
+            let said = (author.time.to_string(), actor, origin);
+            let (model, events) = begun
+                .events(&target.result.model, said)
+                .map_err(|why| Diagnostic::error(Code::UnresolvedInstance, why.to_string()))?;
+            let events = &events;
+            let (time, key) = (author.time, None);
+            writer.commit(&[Draft { time, actor, origin, orchestration: None, key, events }])?;
+            told = Some(Ok(Answer {
+                result: model,
+                warnings: target.warnings,
+                sources: target.sources,
+            }));
+            Ok(())
+        });
+        match (made, told) {
+            (_, Some(Err(failure))) => Err(failure),
+            (Ok(_), Some(Ok(answer))) => Ok(answer),
+            (Err(error), _) => Err(alone(error)),
+            (Ok(_), None) => Err(alone(Diagnostic::error(Code::File, "nothing was written"))),
+        }
+    }
+
+    /// What is kept of what is chosen.
+    fn instance_choice(&self, digest: &str) -> InstanceTarget {
+        InstanceTarget {
+            digest: digest.into(),
+            template: self.named_template().into(),
+            choice: choice_of(&self.choice.chosen_presets(), &[]),
+        }
+    }
+}
+
+impl InstanceSettings {
+    fn tenant_name(&self) -> &str {
+        if self.tenant.is_empty() { "default" } else { &self.tenant }
+    }
+
+    fn runtime_name(&self) -> &str {
+        if self.runtime.is_empty() { "default" } else { &self.runtime }
+    }
+}
+
+fn random_name(store: &dyn Store) -> Result<String, Diagnostic> {
+    let bytes = store.random().map_err(|error| {
+        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
+    })?;
+    Ok(bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A failure that has no place in a file.
+fn alone(error: Diagnostic) -> Failure {
+    Failure { diagnostics: vec![error], sources: SourceMap::default() }
+}

@@ -1,0 +1,408 @@
+//! Instances with the targets that are kept with them: planned for, changed by plans, and asked.
+
+use super::Resolver;
+use super::instances::{InstancePlanQuery, remove_instance, repair_instance};
+use crate::explore::types;
+use crate::orchestrate::instance::{
+    Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, InstanceLog, InstanceModel,
+    InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
+    RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue, Store,
+    TargetModels, TargetSources, choice_of,
+};
+use crate::orchestrate::plan::Plan;
+use crate::text::answer::{Answer, Failure};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
+use crate::text::value::Value;
+use crate::topology::sensitive::kept_secret;
+use crate::tosca::load::Extent;
+use crate::tosca::{Family, TypeRef, Types};
+use crate::variability::inputs::InputMode;
+use jiff::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An instance with what is kept of its targets.
+pub struct StoredInstance<'s> {
+    name: String,
+    log: InstanceLog<'s>,
+}
+
+/// How reports are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TakenReports {
+    /// Whether attributes that the type does not have are kept as metadata.
+    pub undeclared: bool,
+    /// Whether states are taken as they are said, whatever leads to them.
+    pub force: bool,
+}
+
+/// Who adds to a log when lines have come.
+#[derive(Clone, Debug)]
+pub struct RecordAuthorNow {
+    /// Who.
+    pub holder: LockHolder,
+    /// How long it waits for others.
+    pub timeout: Duration,
+    /// When it is.
+    pub time: Timestamp,
+}
+
+/// Gives the lines that are taken next, and sees what became of those before; nothing where there are
+/// no more.
+pub type NextLines<'n> =
+    dyn FnMut(&[Acknowledgement]) -> Result<Option<ReportLines>, Diagnostic> + 'n;
+
+/// Lines that are taken together.
+#[derive(Clone, Debug)]
+pub struct ReportLines {
+    /// Who says so.
+    pub author: RecordAuthorNow,
+    /// Each an object of JSON.
+    pub lines: Vec<String>,
+}
+
+impl RecordAuthorNow {
+    fn author(&self) -> RecordAuthor<'_> {
+        let Self { holder, timeout, time } = self;
+        let origin = RecordOrigin::Orchestrator;
+        RecordAuthor { holder, timeout: *timeout, time: *time, origin }
+    }
+}
+
+impl<'s> StoredInstance<'s> {
+    /// The instance of this name.
+    ///
+    /// # Errors
+    /// `unknown-instance`, `store-corrupt`, `store-version`, `file`
+    pub fn open(store: &'s dyn Store, name: &str) -> Result<Self, Diagnostic> {
+        Ok(Self { name: name.to_owned(), log: InstanceLog::open(store, name)? })
+    }
+
+    /// What it is.
+    pub fn model(&self) -> &InstanceModel {
+        self.log.model()
+    }
+
+    /// Its log.
+    pub fn log(&mut self) -> &mut InstanceLog<'s> {
+        &mut self.log
+    }
+
+    /// What is kept of a target.
+    ///
+    /// # Errors
+    /// `store-corrupt`, `file`
+    pub fn target(&self, digest: &str) -> Result<TargetSources, Diagnostic> {
+        TargetSources::read(digest, &|digest| self.log.log().blob(digest))
+    }
+
+    /// A plain template of exactly what it is meant to be.
+    ///
+    /// # Errors
+    /// As [`StoredInstance::target`].
+    pub fn template(&self) -> Result<String, Diagnostic> {
+        Ok(self.target(&self.model().target.digest)?.concrete)
+    }
+
+    /// A resolver with the values that topology inputs have here; what is secret is known as a
+    /// digest only, and has to be given.
+    #[must_use]
+    pub fn with_inputs(&self, resolver: Resolver) -> Resolver {
+        let known = self.model().inputs.iter().filter(|(_, value)| kept_secret(value).is_none());
+        known.fold(resolver, |resolver, (name, value)| {
+            resolver.deployment_input(&**name, value.clone())
+        })
+    }
+
+    /// Plans what turns it into what it is meant to be already.
+    ///
+    /// # Errors
+    /// As [`repair_instance`].
+    pub fn plan_repair(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
+        repair_instance(self.model(), &|digest| self.target(digest), query)
+    }
+
+    /// Plans how all of it goes.
+    ///
+    /// # Errors
+    /// As [`remove_instance`].
+    pub fn plan_removal(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
+        remove_instance(self.model(), &|digest| self.target(digest), query)
+    }
+
+    /// Asks something with the types of its target, of which one may derive from another.
+    ///
+    /// # Errors
+    /// Where the target cannot be read.
+    pub fn with_derivation<T>(&self, ask: impl FnOnce(DerivesFrom<'_>) -> T) -> Result<T, Failure> {
+        self.with_types(|types| {
+            let find =
+                |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
+            ask(&|one, other| {
+                one == other
+                    || find(one).zip(find(other)).is_some_and(|(one, other)| {
+                        types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
+                    })
+            })
+        })
+    }
+
+    fn with_types<T>(&self, ask: impl FnOnce(&Types<'_>) -> T) -> Result<T, Failure> {
+        let target = self.target(&self.model().target.digest).map_err(alone)?;
+        let resolver = target.resolver();
+        let loaded = resolver.loaded(Extent::Whole)?;
+        let asked =
+            types::known(&loaded, &resolver.choice, InputMode::Closed, |types| Ok(ask(types)));
+        asked.map_err(|Diagnostics(diagnostics)| Failure {
+            diagnostics,
+            sources: loaded.sources().clone(),
+        })
+    }
+
+    /// Begins to carry out a plan: gives what can be done.
+    ///
+    /// # Errors
+    /// `orchestration-open`, `stale-plan`, `invalid-plan`, and those of writing.
+    pub fn apply(
+        &mut self,
+        document: &str,
+        author: &RecordAuthor<'_>,
+        expect: Option<u64>,
+        assume_done: bool,
+    ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
+        let plan = AppliedPlan::read(document)?;
+        let carried = self.carried(plan)?;
+        self.log.change(author, expect, None, |record, writer| {
+            let kept = writer.put_blob(document.as_bytes())?;
+            let (plan, target) = (&carried.plan, carried.target.as_ref());
+            let mut begun = Orchestration::begin(record, plan, &kept, target, carried.models())?;
+            if assume_done {
+                begun.assume_done(record)?;
+            }
+            Ok(begun.ready(record.model()))
+        })
+    }
+
+    /// Goes on with the plan that was begun: gives what can be done; what was running is marked as
+    /// interrupted.
+    ///
+    /// # Errors
+    /// `no-orchestration`, and those of writing.
+    pub fn resume(
+        &mut self,
+        author: &RecordAuthor<'_>,
+        expect: Option<u64>,
+        assume_done: bool,
+    ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
+        let Some(carried) = self.open_plan()? else {
+            let error = Diagnostic::error(Code::NoOrchestration, "no plan is carried out");
+            return Err(error.help("begin one: `cuvee instance apply NAME PLAN`"));
+        };
+        self.log.change(author, expect, None, |record, _| {
+            let model = record.model();
+            let mut going = Orchestration::resume(model, &carried.plan, carried.models())?;
+            Orchestration::interrupt(record)?;
+            going.recount(record.model());
+            if assume_done {
+                going.assume_done(record)?;
+            }
+            Ok(going.ready(record.model()))
+        })
+    }
+
+    /// Records what somebody reports.
+    ///
+    /// # Errors
+    /// As [`InstanceReport::add_to`], and those of writing.
+    pub fn record(
+        &mut self,
+        report: &InstanceReport,
+        author: &RecordAuthor<'_>,
+        taking: TakenReports,
+    ) -> Result<RecordedChange<Reported>, Failure> {
+        let needs_types = report_needs_types(report);
+        self.judging(taking, needs_types, |log, rules, carried| {
+            log.change(author, None, report.key.as_deref(), |record, _| {
+                let model = record.model();
+                let mut going = carried
+                    .map(|it| Orchestration::resume(model, &it.plan, it.models()))
+                    .transpose()?;
+                report.add_to(record, rules, going.as_mut())
+            })
+        })
+    }
+
+    /// Takes a stream of reports: `next` gives lines that are taken together, and sees what became
+    /// of those before. Gives whether all were taken.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn stream(
+        &mut self,
+        taking: TakenReports,
+        is_fail_fast: bool,
+        next: &mut NextLines<'_>,
+    ) -> Result<bool, Failure> {
+        self.judging(taking, true, |log, rules, carried| {
+            let plan = carried.map(|it| (&it.plan, it.models()));
+            let mut stream = ReportStream::new(*rules, plan);
+            if is_fail_fast {
+                stream = stream.fail_fast();
+            }
+            let mut answers = Vec::new();
+            while let Some(ReportLines { author, lines }) = next(&answers)? {
+                answers = stream.group(log, &author.author(), &lines)?;
+                if stream.is_over() {
+                    next(&answers)?;
+                    break;
+                }
+            }
+            Ok(!stream.has_failed())
+        })
+    }
+
+    /// Changes what is known, past the orchestrator.
+    ///
+    /// # Errors
+    /// As [`ModelEdit::add_to`], and those of writing.
+    pub fn edit(
+        &mut self,
+        edit: &ModelEdit,
+        author: &RecordAuthor<'_>,
+        expect: Option<u64>,
+        force: bool,
+    ) -> Result<RecordedChange<Reported>, Failure> {
+        let secrets = self.log.secrets().map_err(alone)?;
+        let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
+        self.declared(true, |log, types| {
+            let secrets = Some(&seal as &SealValue<'_>);
+            let rules = ReportRules { types, secrets, force, ..ReportRules::default() };
+            log.change(author, expect, None, |record, _| edit.add_to(record, &rules))
+        })
+    }
+
+    /// Does something with the log, and where that is needed with the types that values are held
+    /// against.
+    fn declared<T>(
+        &mut self,
+        needs_types: bool,
+        act: impl FnOnce(&mut InstanceLog<'s>, Option<&DeclaredTypes<'_, '_>>) -> Result<T, Diagnostic>,
+    ) -> Result<T, Failure> {
+        if !needs_types {
+            return act(&mut self.log, None).map_err(alone);
+        }
+        let target = self.target(&self.model().target.digest).map_err(alone)?;
+        let resolver = target.resolver();
+        let loaded = resolver.loaded(Extent::Whole)?;
+        let log = &mut self.log;
+        let acted = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
+            Ok(act(log, Some(&DeclaredTypes::new(types)))?)
+        });
+        acted.map_err(|Diagnostics(diagnostics)| Failure {
+            diagnostics,
+            sources: loaded.sources().clone(),
+        })
+    }
+
+    /// Lets reports be judged by what the instance is, and by the plan that is carried out.
+    fn judging<T>(
+        &mut self,
+        TakenReports { undeclared, force }: TakenReports,
+        needs_types: bool,
+        take: impl FnOnce(
+            &mut InstanceLog<'s>,
+            &ReportRules<'_, '_, '_>,
+            Option<&CarriedPlan>,
+        ) -> Result<T, Diagnostic>,
+    ) -> Result<T, Failure> {
+        let secrets = self.log.secrets().map_err(alone)?;
+        let carried = self.open_plan().map_err(alone)?;
+        let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
+        let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
+        self.declared(needs_types, |log, types| {
+            let (secrets, sets_state) = (Some(&seal as _), Some(&sets as _));
+            let rules = ReportRules { types, secrets, sets_state, undeclared, force };
+            take(log, &rules, carried.as_ref())
+        })
+    }
+
+    /// The plan that is carried out.
+    fn open_plan(&self) -> Result<Option<CarriedPlan>, Diagnostic> {
+        let open = self.model().orchestration.as_ref();
+        let Some(digest) = open.and_then(|open| open.plan.as_ref()) else { return Ok(None) };
+        let document = self.log.log().blob(digest)?;
+        let plan = AppliedPlan::read(&String::from_utf8_lossy(&document))?;
+        self.carried(plan).map(Some)
+    }
+
+    fn carried(&self, plan: AppliedPlan) -> Result<CarriedPlan, Diagnostic> {
+        let model =
+            |digest: &str| TargetSources::read_model(digest, &|digest| self.log.log().blob(digest));
+        let target = plan.target.as_ref().map(|target| {
+            let presets: Vec<_> = target.presets.iter().map(ToString::to_string).collect();
+            InstanceTarget {
+                digest: Arc::clone(&target.digest),
+                template: Arc::clone(&target.template),
+                choice: choice_of(&presets, &[]),
+            }
+        });
+        let to = match &target {
+            Some(target) => model(&target.digest)?,
+            None => InstanceModel::default(),
+        };
+        let from = model(&self.model().target.digest).ok();
+        Ok(CarriedPlan { plan, target, to, from })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A plan with the models of the targets between which it leads.
+struct CarriedPlan {
+    plan: AppliedPlan,
+    target: Option<InstanceTarget>,
+    to: InstanceModel,
+    from: Option<InstanceModel>,
+}
+
+impl CarriedPlan {
+    fn models(&self) -> TargetModels<'_> {
+        TargetModels { to: &self.to, from: self.from.as_ref() }
+    }
+}
+
+/// Whether something in a report is held against types.
+fn report_needs_types(report: &InstanceReport) -> bool {
+    !report.attributes.is_empty()
+        || !report.capability_attributes.is_empty()
+        || report.batch.iter().any(report_needs_types)
+}
+
+/// Plans what turns an instance into a variant, and keeps what is needed to carry that out. A store
+/// that can only be read has a plan all the same, which can only be looked at.
+///
+/// # Errors
+/// As [`Resolver::adapt_instance`].
+pub fn plan_instance(
+    instance: &mut StoredInstance<'_>,
+    resolver: &Resolver,
+    query: &InstancePlanQuery,
+    author: &RecordAuthor<'_>,
+) -> Result<Answer<Plan>, Failure> {
+    let mut secrets = instance.log.secrets().map_err(alone)?;
+    let targets = |digest: &str| instance.target(digest);
+    let answer = resolver.adapt_instance(instance.model(), &targets, &mut secrets, query)?;
+    let Answer { result: (plan, target), warnings, sources } = answer;
+    let (_, blobs) = target.blobs().map_err(alone)?;
+    let _ = instance.log.keep_blobs(author, &blobs);
+    Ok(Answer { result: plan, warnings, sources })
+}
+
+/// A failure that has no place in a file.
+fn alone(error: Diagnostic) -> Failure {
+    Failure { diagnostics: vec![error], sources: SourceMap::default() }
+}
