@@ -170,6 +170,8 @@ Explore all variants:
 Deploy:
   plan          Plan what happens when a variant is deployed, undeployed, or
                 runs one of its workflows
+  instance      Keep what is deployed: make instances, plan for them, record
+                what happens to them, ask them
 
 Compare and show:
   diff          Compare two variants of a template, or two plain templates

@@ -51,6 +51,8 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("explain shop --preset edge -i durable_orders=true --format json", 0, "explain-variant"),
     ("diff shop --from dev --to prod --format json", 0, "diff"),
     ("diff --from odd.yaml --to typed.yaml --format json", 0, "diff"),
+    ("instance plan demo --preset prod --moved cache=broker --format json", 0, "plan"),
+    ("instance diff demo@1 demo --format json", 0, "diff"),
     ("matrix shop --elements all --format json", 0, "matrix"),
     ("matrix odd.yaml --format json", 0, "matrix"),
     ("graph shop --format json", 0, "graph"),
@@ -175,7 +177,7 @@ topology_template:
 ";
 
 /// What a schema describes and no command gives here.
-const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact"])];
+const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact", "unknown"])];
 
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -245,6 +247,14 @@ fn validator(schema: &Value) -> Validator {
 fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
     let dir = workplace();
     let mut documents: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for line in [
+        "instance init demo shop --preset dev",
+        "instance plan demo -o plan.json",
+        "instance apply demo plan.json --assume-done",
+    ] {
+        let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}: {}", text(output.stderr));
+    }
     for &(line, exit, schema) in DOCUMENTS {
         let words = shell::words(line);
         let words: Vec<_> = words.iter().map(String::as_str).collect();

@@ -40,7 +40,8 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
 
 /// The page of a command, or of all of them.
 fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
-    let of_all = command.has_subcommands();
+    let of_all = name.is_empty();
+    let has_commands = command.has_subcommands();
     // The page says itself how commands exit.
     let command = if of_all { command.after_help(None) } else { command };
     let has_notes = command.get_after_help().is_some();
@@ -51,7 +52,7 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    if of_all {
+    if has_commands {
         man.render_subcommands_section(&mut page)?;
     }
     if has_notes {

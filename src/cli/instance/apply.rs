@@ -1,9 +1,9 @@
 //! `cuvee instance apply`
 
-use super::args::ApplyInstanceArgs;
 use super::change::told;
-use super::{Writing, store};
+use super::{InstanceWriting, store};
 use crate::cli::args::ListFormat;
+use crate::cli::args::instance::ApplyInstanceArgs;
 use crate::cli::reporter::Reporter;
 use crate::cli::{Outcome, json, output, rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
     let store = store(&args.author.store);
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
-    let writing = Writing::of(&args.author, Some(&args.clock));
+    let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Client);
     if args.cancel {
         let cancelled = instance.log().change(&author, writing.expect, None, |record, _| {
@@ -64,7 +64,7 @@ fn shown(ready: &[ReadyStep], revision: u64, format: ListFormat) -> Outcome {
         ListFormat::Human => {
             let mut text = String::new();
             for ReadyStep { step, status, .. } in ready {
-                // Writing to a string does not fail.
+                // InstanceWriting to a string does not fail.
                 let _ = match status {
                     Some(status) => writeln!(text, "{step}  {}", status.as_str()),
                     None => writeln!(text, "{step}"),

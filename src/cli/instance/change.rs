@@ -1,12 +1,12 @@
 //! `cuvee instance begin`, `finish` and `edit`
 
-use super::args::{
+use super::{InstanceWriting, store};
+use crate::cli::args::instance::{
     BeginInstanceArgs, EditCommand, EditInstanceArgs, FinishInstanceArgs, OutcomeFormat,
 };
-use super::{Writing, store};
 use crate::cli::reporter::Reporter;
 use crate::cli::{Outcome, output, rejected};
-use cuvee::diagnostic::Diagnostic;
+use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{
     InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, begin_workflow,
     finish_workflow,
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 /// Begins a change without a plan.
 pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) =
-        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Client);
     let changed = log
@@ -31,7 +31,7 @@ pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
 /// Ends a change without a plan.
 pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) =
-        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Client);
     let outcome = match args.outcome {
@@ -47,7 +47,7 @@ pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome 
 /// Changes the model past who deploys it.
 pub(super) fn edit(args: &EditInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) =
-        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Edit);
     let changed = instance.edit(&edit_of(args)?, &author, writing.expect, args.force)?;
@@ -55,12 +55,14 @@ pub(super) fn edit(args: &EditInstanceArgs, reporter: &Reporter) -> Outcome {
 }
 
 fn edit_of(args: &EditInstanceArgs) -> Result<ModelEdit, Failure> {
-    if let Some((path, value)) = &args.set {
+    if let (Some((path, value)), None) = (&args.set, &args.command) {
         return Ok(ModelEdit::Set { path: path.as_str().into(), value: Some(yaml(path, value)?) });
     }
     let Some(command) = &args.command else {
-        let message = "nothing is said that is to be edited";
-        return Err(rejected(Diagnostic::error(cuvee::diagnostic::Code::Usage, message)));
+        let error = Diagnostic::error(Code::Usage, "nothing is said that is to be edited");
+        return Err(rejected(
+            error.help("`--set PATH=VALUE`, `adopt`, `forget`, `rename` or `link`"),
+        ));
     };
     Ok(match command {
         EditCommand::Adopt { type_name, id } => {

@@ -1,7 +1,7 @@
 //! `cuvee instance init`
 
-use super::args::{DeploymentArgs, InitInstanceArgs};
-use super::{Writing, store};
+use super::{InstanceWriting, store};
+use crate::cli::args::instance::{DeploymentArgs, InitInstanceArgs};
 use crate::cli::reporter::Reporter;
 use crate::cli::{Outcome, output, rejected, select};
 use cuvee::instance::RecordOrigin;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
         tenant: args.tenant.clone(),
         runtime: args.runtime.clone(),
     };
-    let mut writing = Writing::of(&args.author, None);
+    let mut writing = InstanceWriting::of(&args.author, None);
     if let Some(now) = &args.choose.now {
         writing.time = now.timestamp();
     }

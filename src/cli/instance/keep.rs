@@ -1,10 +1,10 @@
 //! `cuvee instance list`, `import`, `verify`, `compact` and `delete`
 
-use super::args::{
+use super::{InstanceWriting, import, store};
+use crate::cli::args::instance::{
     DeleteInstanceArgs, ImportInstanceArgs, ListInstancesArgs, NamedInstanceArgs,
     VerifyInstanceArgs,
 };
-use super::{Writing, import, store};
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
 use crate::cli::{Outcome, output, rejected, written};
@@ -53,7 +53,7 @@ pub(super) fn list(args: &ListInstancesArgs) -> Outcome {
             let states: Vec<_> =
                 it.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
             let open = it.orchestration.map_or_else(String::new, |id| format!("  since {id} open"));
-            // Writing to a string does not fail.
+            // InstanceWriting to a string does not fail.
             let _ = writeln!(
                 text,
                 "{}@{}  {}  {}{open}  {}",
@@ -86,7 +86,7 @@ fn listed(name: String, model: &InstanceModel) -> ListedInstance {
 /// Makes an instance of what was exported.
 pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) =
-        (store(&args.author.store), Writing::of(&args.author, Some(&args.clock)));
+        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
     let author = writing.author(RecordOrigin::Import);
     let is_log = args.file.extension().is_some_and(|it| it == "ndjson" || it == "log");
     let revision = if is_log {
@@ -131,7 +131,7 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
         let salvaged = salvage(
             (&store, &args.name),
             (&to, &args.name),
-            &Writing::reading().holder,
+            &InstanceWriting::reading().holder,
             Duration::from_secs(10),
         )
         .map_err(rejected)?;
@@ -163,7 +163,7 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
 
 /// Makes an instance faster to read, and leaves out what nothing refers to.
 pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
-    let (store, writing) = (store(&args.author.store), Writing::of(&args.author, None));
+    let (store, writing) = (store(&args.author.store), InstanceWriting::of(&args.author, None));
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     log.compact(&writing.author(RecordOrigin::Client)).map_err(rejected)?;
     let told = format!("snapshot of revision {}\n", log.model().revision);
@@ -173,7 +173,7 @@ pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
 
 /// Forgets an instance.
 pub(super) fn delete(args: &DeleteInstanceArgs) -> Outcome {
-    let (store, writing) = (store(&args.author.store), Writing::of(&args.author, None));
+    let (store, writing) = (store(&args.author.store), InstanceWriting::of(&args.author, None));
     let log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let nodes = log.model().nodes.len();
     if nodes > 0 && !args.force {

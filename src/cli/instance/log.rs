@@ -1,8 +1,8 @@
 //! `cuvee instance log`
 
-use super::args::LogInstanceArgs;
 use super::{at, store};
 use crate::cli::args::ListFormat;
+use crate::cli::args::instance::LogInstanceArgs;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::draw::instance::log_line;

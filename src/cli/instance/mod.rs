@@ -1,7 +1,6 @@
 //! `cuvee instance`: what is deployed, what has happened to it, and what has to happen next.
 
 mod apply;
-pub(crate) mod args;
 mod change;
 mod diff;
 mod export;
@@ -17,7 +16,7 @@ mod show;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, output, rejected};
-use args::{
+use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
     InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs, StoreArgs,
 };
@@ -69,14 +68,14 @@ fn store(args: &StoreArgs) -> OsStore {
 }
 
 /// Who writes, and when.
-struct Writing {
+struct InstanceWriting {
     holder: LockHolder,
     timeout: Duration,
     time: Timestamp,
     expect: Option<u64>,
 }
 
-impl Writing {
+impl InstanceWriting {
     fn of(author: &AuthorArgs, clock: Option<&ClockArgs>) -> Self {
         let now = clock.and_then(|clock| clock.now.as_ref());
         Self {

@@ -1,8 +1,8 @@
 //! `cuvee instance plan`
 
-use super::args::PlanInstanceArgs;
-use super::{Writing, init, store};
+use super::{InstanceWriting, init, store};
 use crate::cli::args::PlanFormat;
+use crate::cli::args::instance::PlanInstanceArgs;
 use crate::cli::plan::{ShownPlan, adaptation, drawn, named, order};
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
         {
             resolver = instance.with_inputs(resolver);
         }
-        let writing = Writing::reading();
+        let writing = InstanceWriting::reading();
         let author = writing.author(RecordOrigin::Client);
         plan_instance(&mut instance, &resolver, &query, &author)?
     } else {

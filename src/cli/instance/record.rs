@@ -1,8 +1,8 @@
 //! `cuvee instance record`
 
-use super::args::{RecordInstanceArgs, StepOutcomeFormat};
 use super::change::{told, yaml};
-use super::{Writing, store};
+use super::{InstanceWriting, store};
+use crate::cli::args::instance::{RecordInstanceArgs, StepOutcomeFormat};
 use crate::cli::reporter::Reporter;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::instance::{
@@ -23,7 +23,7 @@ pub(super) fn run(args: &RecordInstanceArgs, reporter: &Reporter) -> Outcome {
     if args.stream {
         return stream(args, &mut instance);
     }
-    let writing = Writing::of(&args.author, Some(&args.clock));
+    let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Orchestrator);
     told(instance.record(&report(args, writing.expect)?, &author, taking(args))?, reporter)
 }
@@ -76,8 +76,8 @@ fn stream(args: &RecordInstanceArgs, instance: &mut StoredInstance<'_>) -> Outco
         }
         output::to_stdout(text)?;
         Ok(group(&lines).map(|lines| {
-            let Writing { holder, timeout, time, .. } =
-                Writing::of(&args.author, Some(&args.clock));
+            let InstanceWriting { holder, timeout, time, .. } =
+                InstanceWriting::of(&args.author, Some(&args.clock));
             ReportLines { author: RecordAuthorNow { holder, timeout, time }, lines }
         }))
     };

@@ -1,6 +1,7 @@
 //! The arguments, and the help that describes them.
 
-use super::instance::args::InstanceArgs;
+pub(crate) mod instance;
+
 use super::manual;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
@@ -11,6 +12,7 @@ use clap::{
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
+use instance::InstanceArgs;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Zoned};
 use std::ffi::OsString;
@@ -868,14 +870,14 @@ fn wish<T: ValueEnum + Default>(words: &[OsString], flag: &str) -> T {
     wish.and_then(|text| T::from_str(text, false).ok()).unwrap_or_default()
 }
 
-pub(crate) fn renaming(text: &str) -> Result<(String, String), String> {
+fn renaming(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
         _ => Err("write `OLD=NEW`, such as `shop=store`".into()),
     }
 }
 
-pub(crate) fn assignment(text: &str) -> Result<(String, String), String> {
+fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         Some(_) => Err("the name in front of `=` is missing".into()),

@@ -1,8 +1,6 @@
 //! The arguments of `cuvee instance`.
 
-use crate::cli::args::{
-    AdaptArgs, ChooseArgs, ListFormat, OrderArgs, PlanFormat, assignment, date, renaming,
-};
+use super::{AdaptArgs, ChooseArgs, ListFormat, OrderArgs, PlanFormat, assignment, date, renaming};
 use clap::{Args, Subcommand, ValueEnum};
 use cuvee::instance::SecretsMode;
 use jiff::Zoned;
@@ -59,7 +57,7 @@ pub(crate) enum InstanceCommand {
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }
 
@@ -70,13 +68,13 @@ pub(crate) struct AuthorArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// Who says so; by default the name of the user
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME")]
     pub actor: Option<String>,
     /// How long to wait for who else is writing
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10)]
     pub lock_timeout: u64,
     /// Write only where this is the last revision
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, global = true, value_name = "REVISION")]
     pub expect: Option<u64>,
 }
 
@@ -84,7 +82,7 @@ pub(crate) struct AuthorArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ClockArgs {
     /// What the clock says: an ISO 8601 date, with a time and a zone
-    #[arg(long, value_name = "DATE", value_parser = date)]
+    #[arg(long, global = true, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
 }
 
@@ -406,7 +404,6 @@ pub(crate) enum StepOutcomeFormat {
 
 /// Arguments of `cuvee instance edit`.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("edit").required(true).args(["set", "command"]))]
 pub(crate) struct EditInstanceArgs {
     /// The instance
     pub name: String,

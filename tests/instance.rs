@@ -1,0 +1,229 @@
+//! `cuvee instance` as people and scripts call it.
+
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+#[allow(dead_code, reason = "others ask more of commands")]
+mod commands;
+mod folders;
+
+use commands::{cuvee, text};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// Where instances are kept, beside which the examples are.
+struct Workplace(TempDir);
+
+impl Workplace {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// What a command prints, and whether it is content.
+    fn call(&self, line: &str) -> (String, bool) {
+        let words = line.replace("DIR", self.0.path().to_str().unwrap());
+        let words: Vec<_> = words.split(' ').collect();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let store = self.0.path().join("store");
+        let mut all = vec!["instance"];
+        all.extend(words);
+        let flag = ["--store", store.to_str().unwrap()];
+        all.extend(flag);
+        let output = cuvee(root, &all);
+        (text(output.stdout) + &text(output.stderr), output.status.success())
+    }
+
+    fn done(&self, line: &str) -> String {
+        let (text, is_done) = self.call(line);
+        assert!(is_done, "{line}: {text}");
+        text
+    }
+
+    fn rejected(&self, line: &str) -> String {
+        let (text, is_done) = self.call(line);
+        assert!(!is_done, "{line}: {text}");
+        text
+    }
+}
+
+#[test]
+fn a_plan_is_carried_out_step_by_step() {
+    let at = Workplace::new();
+    at.done("init book examples/guestbook --now 2026-01-01T00:00:00Z --actor ann");
+    assert!(at.rejected("init book examples/guestbook").contains("instance-exists"));
+    at.done("plan book -o DIR/plan.json");
+    assert_eq!(at.done("apply book DIR/plan.json"), "node.house/create\n");
+    assert!(at.rejected("apply book DIR/plan.json").contains("orchestration-open"));
+    let early = at.rejected("record book site --state started --step node.site/up --outcome done");
+    assert!(early.contains("step-not-ready"), "{early}");
+    at.done("record book house --state started --step node.house/up --outcome done");
+    // Whoever carried it out is gone; what is left is known.
+    let ready = at.done("apply book --resume");
+    assert!(ready.contains("node.book/create"), "{ready}");
+    assert_eq!(at.done("apply book --resume --assume-done"), "nothing is left to do\n");
+    assert!(at.done("plan book").contains("0 operations"));
+    let query = at.done("query book nodes[state=started]/state");
+    assert_eq!(query.lines().count(), 4, "{query}");
+    assert!(at.rejected("apply book DIR/plan.json").contains("stale-plan"));
+    let log = at.done("log book --kind state --entity house");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(at.done("verify book").starts_with("revision "));
+    at.done("compact book");
+    assert!(at.done("show book").contains("4 started"));
+}
+
+#[test]
+fn what_was_deployed_becomes_another_variant_and_goes() {
+    let at = Workplace::new();
+    at.done("init shop examples/shop --preset dev");
+    at.done("plan shop -o DIR/first.json");
+    at.done("apply shop DIR/first.json --assume-done");
+    let plan = at.done("plan shop --preset prod");
+    assert!(plan.starts_with("update: 6 added, 2 removed, 6 recreated"), "{plan}");
+    at.done("plan shop --preset prod -o DIR/second.json");
+    at.done("apply shop DIR/second.json --assume-done");
+    assert!(at.done("plan shop").contains("0 operations"));
+    assert!(at.done("diff shop@1 shop").contains("node.cluster"));
+    assert!(at.rejected("delete shop").contains("--force"));
+    at.done("plan shop --undeploy -o DIR/third.json");
+    at.done("apply shop DIR/third.json --assume-done");
+    assert!(!at.done("list").contains("started"));
+    at.done("delete shop");
+    assert!(at.rejected("show shop").contains("unknown-instance"));
+}
+
+/// The test X-4: what is secret is in no file and in no output.
+#[test]
+fn secrets_are_nowhere() {
+    const CANARY: &str = "canary-8f3a";
+    let at = Workplace::new();
+    let given = format!("--deployment-input database_password={CANARY}");
+    let mut told = at.done(&format!("init shop examples/shop --preset dev {given}"));
+    told += &at.done("plan shop -o DIR/plan.json");
+    told += &at.done("plan shop --all-steps");
+    told += &at.done("apply shop DIR/plan.json --assume-done");
+    told += &at.done(&format!("plan shop --preset prod {given} --format json"));
+    for line in ["show shop", "show shop database", "log shop", "log shop --format json", "list"] {
+        told += &at.done(line);
+    }
+    for format in ["yaml", "json", "bindings", "template", "log"] {
+        told += &at.done(&format!("export shop --format {format}"));
+    }
+    assert!(told.contains("(sensitive)"));
+    assert!(!told.contains(CANARY));
+    let mut open = vec![at.0.path().to_owned()];
+    let mut files = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let is_there = bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+        assert!(!is_there, "{}", path.display());
+        files += 1;
+    }
+    assert!(files > 10, "{files}");
+}
+
+#[test]
+fn streams_are_answered_line_by_line() {
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    at.done("begin book --workflow deploy");
+    let store = at.0.path().join("store");
+    let mut stream = Command::new(env!("CARGO_BIN_EXE_cuvee"))
+        .args(["instance", "record", "book", "--stream", "--store", store.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = "{\"node\":\"house\",\"state\":\"creating\"}\n\
+                 {\"node\":\"horse\",\"state\":\"created\"}\n\
+                 {\"node\":\"house\",\"state\":\"created\"}\n";
+    stream.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = stream.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let answers = text(output.stdout);
+    let ok: Vec<_> = answers.lines().map(|line| line.contains("\"ok\":true")).collect();
+    assert_eq!(ok, [true, false, true], "{answers}");
+    assert!(answers.contains("did you mean `house`?"), "{answers}");
+    at.done("finish book");
+    assert!(at.done("log book --kind orchestration-ended").contains("end: done"));
+}
+
+/// The walk of `docs/instances.md`: its executor deploys the guest book for real, is killed in the
+/// middle, and goes on.
+#[test]
+fn executors_go_on_where_they_were_killed() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CUVEE_TOOLS").is_none(), "python3 is missing");
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/instances.md")).unwrap();
+    let (_, rest) = page.split_once("```python executor.py\n").unwrap();
+    let (script, _) = rest.split_once("```").unwrap();
+    let at = Workplace::new();
+    let dir = at.0.path();
+    folders::copy(&root.join("examples/guestbook"), &dir.join("guestbook"));
+    fs::write(dir.join("executor.py"), script).unwrap();
+    let happened = dir.join("run/happened");
+    fs::create_dir(dir.join("run")).unwrap();
+    at.done("init book DIR/guestbook");
+    at.done("plan book -o DIR/plan.json");
+    at.done("apply book DIR/plan.json");
+    let command = Path::new(env!("CARGO_BIN_EXE_cuvee")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let execute = || {
+        let executed = Command::new("python3")
+            .args(["../executor.py", "book", "../plan.json"])
+            .current_dir(dir.join("guestbook"))
+            .env("PATH", format!("{}:{path}", command.display()))
+            .env("CUVEE_STORE", dir.join("store"))
+            .env("GUESTBOOK_DIR", dir.join("run"))
+            .output()
+            .unwrap();
+        (executed.status.success(), text(executed.stderr))
+    };
+    let create = dir.join("guestbook/scripts/site/create.sh");
+    let whole = fs::read(&create).unwrap();
+    fs::write(&create, "kill -9 $PPID\n").unwrap();
+    assert!(!execute().0);
+    let before = fs::read_to_string(&happened).unwrap();
+    assert!(before.contains("house create") && !before.contains("site"), "{before}");
+    assert!(at.done("log book --kind step-started").contains("node.site/create begins"));
+    fs::write(&create, whole).unwrap();
+    let (is_done, errors) = execute();
+    assert!(is_done, "{errors}");
+    let after = fs::read_to_string(&happened).unwrap();
+    assert!(after.starts_with(&before), "{after}");
+    let mut calls: Vec<_> = after.lines().collect();
+    assert_eq!(calls.len(), 9, "{after}");
+    assert_eq!(calls.last(), Some(&"site start"));
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), 9, "nothing is done twice: {after}");
+    assert!(at.done("list").contains("4 started"));
+    assert!(at.done("plan book").contains("0 operations"));
+}
+
+#[test]
+fn edits_are_kept_unless_that_is_said_otherwise() {
+    let at = Workplace::new();
+    at.done("init shop examples/shop --preset dev");
+    at.done("plan shop -o DIR/plan.json");
+    at.done("apply shop DIR/plan.json --assume-done");
+    at.done("edit shop --set nodes/shop/properties/port=9090");
+    let refused = at.rejected("plan shop");
+    assert!(refused.contains("--overwrite"), "{refused}");
+    assert!(at.done("plan shop --overwrite").contains("port 9090 -> "));
+    at.done("edit shop adopt tosca.nodes.Root balancer");
+    assert!(at.done("show shop balancer").contains("started"));
+    at.done("export shop -o DIR/shop.yaml");
+    at.done("import copy DIR/shop.yaml");
+    assert!(at.done("list").contains("copy@1"));
+}
