@@ -87,6 +87,7 @@ fn what_was_deployed_becomes_another_variant_and_goes() {
     at.done("apply shop DIR/second.json --assume-done");
     assert!(at.done("plan shop").contains("0 operations"));
     assert!(at.done("diff shop@1 shop").contains("node.cluster"));
+    assert!(at.rejected("show shop --reveal").contains("--secrets keep"));
     assert!(at.rejected("delete shop").contains("--force"));
     at.done("plan shop --undeploy -o DIR/third.json");
     at.done("apply shop DIR/third.json --assume-done");
@@ -209,6 +210,70 @@ fn executors_go_on_where_they_were_killed() {
     assert_eq!(calls.len(), 9, "nothing is done twice: {after}");
     assert!(at.done("list").contains("4 started"));
     assert!(at.done("plan book").contains("0 operations"));
+}
+
+#[test]
+fn drawings_and_simulations_begin_with_what_is_there() {
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    at.done("begin book --workflow deploy");
+    at.done("record book house --state started");
+    at.done("record book book --state creating");
+    at.done("record book book --state error");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let store = at.0.path().join("store");
+    let call = |line: &str| {
+        let mut words: Vec<_> = line.split(' ').collect();
+        words.extend(["--state", "instance:book", "--store", store.to_str().unwrap()]);
+        let output = cuvee(root, &words);
+        text(output.stdout) + &text(output.stderr)
+    };
+    let drawing = call("graph examples/guestbook --format dot");
+    let class = |node: &str| {
+        let line = drawing.lines().find(|line| line.contains(&format!("id=\"node.{node}\"")));
+        let (_, rest) = line.unwrap().split_once("class=\"node ").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(["house", "book", "site"].map(class), ["added", "removed", "plain"]);
+    let simulation = call("plan examples/guestbook --simulate");
+    assert!(simulation.contains("house"), "{simulation}");
+    let unknown = cuvee(root, &["graph", "examples/guestbook", "--state", "instance:nobody"]);
+    assert!(text(unknown.stderr).contains("unknown-instance"));
+}
+
+/// As many as want to say something at once: each is heard, none is heard twice.
+#[test]
+fn many_report_at_once() {
+    const REPORTERS: usize = 200;
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    let store = at.0.path().join("store");
+    let reporters: Vec<_> = (0..REPORTERS)
+        .map(|one| {
+            let note = format!("note {one}");
+            Command::new(env!("CARGO_BIN_EXE_cuvee"))
+                .args(["instance", "record", "book", "house", "--lock-timeout", "300"])
+                .args(["--note", &note, "--store", store.to_str().unwrap()])
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut told: Vec<u64> = reporters
+        .into_iter()
+        .map(|reporter| {
+            let output = reporter.wait_with_output().unwrap();
+            assert!(output.status.success());
+            text(output.stdout).trim().strip_prefix("revision ").unwrap().parse().unwrap()
+        })
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, (2..).take(REPORTERS).collect::<Vec<u64>>());
+    let log = at.done("log book --kind note");
+    let mut notes: Vec<_> = log.lines().map(|line| line.rsplit(": ").next().unwrap()).collect();
+    notes.sort_unstable();
+    notes.dedup();
+    assert_eq!(notes.len(), REPORTERS);
 }
 
 #[test]

@@ -2,10 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cuvee::diagnostic::Code;
-use cuvee::instance::{InstanceModel, InstanceState, KeptSecrets, SecretsMode, TargetSources};
+use cuvee::draw::plan::PlanDocument;
+use cuvee::instance::{
+    InstanceModel, InstanceState, KeptSecrets, LockHolder, MemoryStore, NodeInstance, RecordAuthor,
+    RecordOrigin, SecretsMode, TargetSources,
+};
 use cuvee::plan::ChangeClass;
 use cuvee::tosca::NodeState;
-use cuvee::{InstancePlanQuery, Resolver, repair_instance};
+use cuvee::{
+    InstancePlanQuery, InstanceSettings, Resolver, StoredInstance, plan_instance, repair_instance,
+};
 use std::collections::HashMap;
 
 type Targets = HashMap<String, TargetSources>;
@@ -221,6 +227,110 @@ fn instances_are_planned_for_as_variants_are() {
                 };
                 let (instance, variants) = (steps(&planned.result.0), steps(&variants.result));
                 assert_eq!(instance, variants, "{path} {from:?} {to:?}");
+            }
+        }
+    }
+}
+
+/// What models have in common that came about in different ways: all but revisions, times,
+/// generations, notes and positions.
+fn essence(model: &InstanceModel) -> Vec<String> {
+    let mut all = Vec::new();
+    for (id, node) in &model.nodes {
+        let NodeInstance { template, type_name, state, properties, capabilities, .. } = node;
+        all.push(format!("{id} {template:?} {type_name} {state} {properties:?}"));
+        for (name, capability) in capabilities {
+            all.push(format!("{id} capability {name} {:?}", capability.properties));
+        }
+        for (name, relations) in &node.requirements {
+            let mut targets: Vec<_> = relations
+                .iter()
+                .map(|it| format!("{:?} {:?} {}", it.target, it.relationship, it.hosting))
+                .collect();
+            targets.sort();
+            all.push(format!("{id} requirement {name} {targets:?}"));
+        }
+    }
+    all.extend(model.groups.iter().map(|(name, it)| format!("group {name} {:?}", it.members)));
+    all.extend(model.policies.iter().map(|(name, it)| format!("policy {name} {:?}", it.targets)));
+    all.push(format!("{:?} {:?}", model.inputs, model.outputs));
+    all
+}
+
+struct Deploying {
+    store: MemoryStore,
+    holder: LockHolder,
+}
+
+impl Deploying {
+    fn new() -> Self {
+        let holder = LockHolder { actor: "ann".to_owned(), process: 1 };
+        Self { store: MemoryStore::new(7), holder }
+    }
+
+    fn author(&self) -> RecordAuthor<'_> {
+        RecordAuthor {
+            holder: &self.holder,
+            timeout: std::time::Duration::from_secs(1),
+            time: "2026-01-01T00:00:00Z".parse().unwrap(),
+            origin: RecordOrigin::Client,
+        }
+    }
+
+    fn init(&self, name: &str, resolver: &Resolver) {
+        let settings = InstanceSettings::default();
+        resolver
+            .init_instance(&self.store, name, &settings, &self.author())
+            .unwrap_or_else(|e| panic!("{e}"));
+    }
+
+    /// Carries out the plan to a variant, or to what is meant already.
+    fn reach(&self, name: &str, resolver: Option<&Resolver>) -> InstanceModel {
+        let mut instance = StoredInstance::open(&self.store, name).unwrap();
+        let query = InstancePlanQuery { name: name.to_owned(), ..InstancePlanQuery::default() };
+        let answer = match resolver {
+            Some(resolver) => plan_instance(&mut instance, resolver, &query, &self.author()),
+            None => instance.plan_repair(&query),
+        };
+        let answer = answer.unwrap_or_else(|e| panic!("{e}"));
+        let document = PlanDocument::of(&answer.result, &answer.sources, false);
+        let text = serde_json::to_string(&document).unwrap();
+        let text = text.replacen('{', "{\"version\":1,", 1);
+        instance.apply(&text, &self.author(), None, true).unwrap_or_else(|e| panic!("{e:?}"));
+        instance.model().clone()
+    }
+}
+
+fn assert_same(one: &[String], other: &[String], of: &str) {
+    let lacks = |all: &[String], some: &[String]| -> Vec<String> {
+        some.iter().filter(|it| !all.contains(it)).cloned().collect()
+    };
+    assert_eq!(lacks(other, one), lacks(one, other), "{of}");
+}
+
+/// Laws L-3 and L-4.
+#[test]
+fn ways_to_a_variant_lead_to_the_same() {
+    for (path, presets) in examples() {
+        let resolves = |preset: &&Option<String>| chosen(path, preset.as_ref()).resolve().is_ok();
+        let presets: Vec<_> = presets.iter().filter(resolves).collect();
+        for from in &presets {
+            for to in presets.iter().filter(|to| *to != from) {
+                let (old, new) = (chosen(path, from.as_ref()), chosen(path, to.as_ref()));
+                let all = Deploying::new();
+                all.init("direct", &new);
+                let direct = essence(&all.reach("direct", None));
+                all.init("changed", &old);
+                all.reach("changed", None);
+                let changed = essence(&all.reach("changed", Some(&new)));
+                // Keys differ, and with them digests of secrets.
+                let plain = |all: &[String]| -> Vec<String> {
+                    all.iter().filter(|it| !it.contains("$sensitive")).cloned().collect()
+                };
+                assert_same(&plain(&changed), &plain(&direct), &format!("{path} {from:?} {to:?}"));
+                all.init("begun", &old);
+                let begun = essence(&all.reach("begun", Some(&new)));
+                assert_same(&plain(&begun), &plain(&direct), &format!("{path} {from:?} {to:?}"));
             }
         }
     }

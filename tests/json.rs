@@ -53,6 +53,10 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("diff --from odd.yaml --to typed.yaml --format json", 0, "diff"),
     ("instance plan demo --preset prod --moved cache=broker --format json", 0, "plan"),
     ("instance diff demo@1 demo --format json", 0, "diff"),
+    ("instance apply next next.json --format json", 0, "instance-apply"),
+    ("instance apply next --resume --format json", 0, "instance-apply"),
+    ("instance list --format json", 0, "instance-list"),
+    ("instance verify demo --format json", 0, "instance-verify"),
     ("matrix shop --elements all --format json", 0, "matrix"),
     ("matrix odd.yaml --format json", 0, "matrix"),
     ("graph shop --format json", 0, "graph"),
@@ -177,7 +181,8 @@ topology_template:
 ";
 
 /// What a schema describes and no command gives here.
-const UNSEEN: &[(&str, &[&str])] = &[("plan", &["artifact", "unknown"])];
+const UNSEEN: &[(&str, &[&str])] =
+    &[("plan", &["artifact", "unknown"]), ("instance-apply", &["status"])];
 
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -251,6 +256,8 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         "instance init demo shop --preset dev",
         "instance plan demo -o plan.json",
         "instance apply demo plan.json --assume-done",
+        "instance init next deployment --deployment-input domain=books.example",
+        "instance plan next -o next.json",
     ] {
         let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success(), "{line}: {}", text(output.stderr));

@@ -3,7 +3,7 @@
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, instance, json, output, rejected, select};
 use cuvee::draw::{Drawing, Svg};
 use cuvee::{Failure, Resolution, Resolver};
 use std::process::ExitCode;
@@ -19,7 +19,10 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         reporter.report(variant.warnings(), variant.source_map());
         Ok(variant)
     };
-    let drawing = if !args.compare_to.is_empty() {
+    let drawing = if let Some(source) = &args.state {
+        let model = instance::model_of(source, args.store.as_deref())?;
+        Drawing::of_instance(&outline, &model)
+    } else if !args.compare_to.is_empty() {
         let first = resolve(&resolver)?;
         let second = resolver.only_presets(&args.compare_to).resolve()?;
         // Most of what there is to say of one variant is to say of the other too.

@@ -3,7 +3,7 @@
 use super::args::{AssumeFormat, PlanArgs, PlanFormat, SimulateArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected};
+use super::{Outcome, instance, json, output, rejected};
 use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::draw::plan::{PlanDocument, simulated};
@@ -59,10 +59,10 @@ fn start_states(
     read: &ReadFiles,
 ) -> Result<StartStates, Diagnostics> {
     let Some(path) = &args.state else { return Ok(StartStates::default()) };
-    if let Some(name) = path.to_str().and_then(|path| path.strip_prefix("instance:")) {
-        let message = format!("`--state instance:{name}`: there is no store of instances yet");
-        let help = "name a file: `nodes: {shop: {state: started}}`";
-        return Err(Diagnostic::error(Code::File, message).help(help).into());
+    if let Some(source) = path.to_str().filter(|path| path.starts_with("instance:")) {
+        let model = instance::model_of(source, args.store.as_deref());
+        let model = model.map_err(|failure| Diagnostics(failure.diagnostics))?;
+        return Ok(model.start_states());
     }
     let text = read.read(path).map_err(|error| {
         let message = format!("cannot read `{}`: {error}", path.display());

@@ -16,8 +16,10 @@ mod tests;
 pub use svg::{STYLE, Svg};
 
 use crate::explore::outline::{Outline, OutlineNode, OutlineRelation};
+use crate::orchestrate::instance::{InstanceModel, InstanceState};
+use crate::tosca::NodeState;
 use crate::variability::resolution::Resolution;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 use std::borrow::Cow;
@@ -92,11 +94,13 @@ pub struct Drawing<'t> {
     names: SideNames,
 }
 
-/// What removed and added mean.
+/// What removed and added mean, and the others where that is said.
 #[derive(Clone, Debug)]
 struct SideNames {
     removed: String,
     added: String,
+    /// What is plain, and what is absent.
+    others: Option<[String; 2]>,
 }
 
 impl<'t> Drawing<'t> {
@@ -121,6 +125,53 @@ impl<'t> Drawing<'t> {
         })
     }
 
+    /// What an instance has of a topology: what runs as what was added, what went wrong as what was
+    /// removed; plain is what is neither, and absent what it does not have. Of several nodes of one
+    /// template the worst counts.
+    ///
+    /// ```
+    /// use cuvee::draw::Drawing;
+    /// use cuvee::instance::{InstanceModel, NodeInstance};
+    /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
+    /// let mut model = InstanceModel::default();
+    /// model.nodes.insert("shop".into(), NodeInstance::default());
+    /// let drawing = Drawing::of_instance(&outline, &model).to_mermaid();
+    /// assert!(drawing.contains("class n0 plain") || drawing.contains("plain"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn of_instance(outline: &'t Outline, model: &InstanceModel) -> Self {
+        let mut states: FxHashMap<&str, State> = FxHashMap::default();
+        for (id, node) in &model.nodes {
+            let state = match &node.state {
+                InstanceState::Known(NodeState::Error) => State::Removed,
+                InstanceState::Known(NodeState::Started) | InstanceState::Other(_) => State::Added,
+                InstanceState::Known(_) => State::Plain,
+            };
+            let name = node.template.as_deref().unwrap_or(id);
+            let known = states.entry(name).or_insert(state);
+            *known = match (*known, state) {
+                (State::Removed, _) | (_, State::Removed) => State::Removed,
+                (State::Added, State::Added) => State::Added,
+                _ => State::Plain,
+            };
+        }
+        let mut drawing = Self::with(outline, |_| State::Absent);
+        let of = |name: &str| states.get(name).copied().unwrap_or(State::Absent);
+        drawing.nodes = drawing.outline.nodes.iter().map(|node| of(&node.name)).collect();
+        let ends = |relation: &OutlineRelation| {
+            let state = |index: usize| drawing.nodes.get(index).copied().unwrap_or_default();
+            match relation.target.map(|target| (state(relation.source), state(target))) {
+                Some((State::Added, State::Added)) => State::Added,
+                None | Some((State::Absent, _) | (_, State::Absent)) => State::Absent,
+                Some(_) => State::Plain,
+            }
+        };
+        drawing.relations = drawing.outline.relations.iter().map(ends).collect();
+        let others = Some(["not started".to_owned(), "not there".to_owned()]);
+        drawing.names = SideNames { removed: "error".into(), added: "started".into(), others };
+        drawing
+    }
+
     /// A topology with the state of each node and relation by its identifier.
     pub fn with(outline: &'t Outline, mut state: impl FnMut(&str) -> State) -> Self {
         let outline = sound(outline);
@@ -130,13 +181,15 @@ impl<'t> Drawing<'t> {
         let names = SideNames {
             removed: "only in the first".to_owned(),
             added: "only in the second".to_owned(),
+            others: None,
         };
         Self { outline, nodes, relations, names }
     }
 
     /// Says what removed and added mean, for the legend.
     pub fn named(mut self, removed: impl Into<String>, added: impl Into<String>) -> Self {
-        self.names = SideNames { removed: removed.into(), added: added.into() };
+        let (removed, added) = (removed.into(), added.into());
+        self.names = SideNames { removed, added, others: None };
         self
     }
 
@@ -181,6 +234,10 @@ impl<'t> Drawing<'t> {
                 .any(|state| matches!(state, State::Removed | State::Added))
         };
         match state {
+            State::Plain | State::Absent if self.names.others.is_some() => {
+                let [plain, absent] = self.names.others.as_ref()?;
+                Some(if state == State::Plain { plain } else { absent })
+            }
             State::Plain => None,
             State::Present => Some(if compared() { "in both" } else { "present" }),
             State::Absent => Some(if compared() { "in neither" } else { "absent" }),

@@ -405,6 +405,13 @@ pub(crate) struct GraphArgs {
     /// Leave out what is absent; without a choice, from the variant that defaults make
     #[arg(long)]
     pub present_only: bool,
+    /// Colour by the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or a
+    /// file that was exported
+    #[arg(long, value_name = "SOURCE", conflicts_with = "compare_to")]
+    pub state: Option<String>,
+    /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
+    #[arg(long, value_name = "DIR", requires = "state")]
+    pub store: Option<PathBuf>,
     /// Draw each node, also in an SVG of many, where those that are alike are drawn as one otherwise
     #[arg(long)]
     pub expand: bool,
@@ -528,10 +535,13 @@ pub(crate) struct SimulateArgs {
     /// begins with; may be repeated
     #[arg(long, value_name = "STEP", requires = "simulate")]
     pub fail: Vec<String>,
-    /// File (YAML or JSON) that says what there is before: `nodes: {shop: {state: started}}`, and
-    /// values of attributes likewise
-    #[arg(long, value_name = "FILE", requires = "simulate")]
+    /// What there is before: `instance:NAME`, also `instance:NAME@REVISION`, or a file (YAML or
+    /// JSON) that says `nodes: {shop: {state: started}}`, and values of attributes likewise
+    #[arg(long, value_name = "SOURCE", requires = "simulate")]
     pub state: Option<PathBuf>,
+    /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
+    #[arg(long, value_name = "DIR", requires = "state")]
+    pub store: Option<PathBuf>,
     /// What conditions come to that ask for what nobody knows
     #[arg(long, value_name = "OUTCOME", default_value = "met", requires = "simulate")]
     pub assume: AssumeFormat,

@@ -24,7 +24,7 @@ use clap::ColorChoice;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{
     InstanceModel, LockHolder, ModelAt, ModelExport, OsStore, RecordAuthor, RecordOrigin,
-    read_model,
+    SecretsMode, read_model,
 };
 use cuvee::{Failure, StoredInstance};
 use export::ModelFormat;
@@ -138,8 +138,24 @@ fn model(name: &str, revision: Option<&str>, store: &OsStore) -> Result<Instance
     read_model(store, name, at).map_err(rejected)
 }
 
+/// The model that `instance:NAME`, `instance:NAME@REVISION` or a file means.
+pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
+    let args = StoreArgs { store: directory.map(Path::to_owned) };
+    let name = source.strip_prefix("instance:");
+    match name {
+        Some(name) => model(name, None, &store(&args)),
+        None => import::model(Path::new(source), &ReadFiles::default()),
+    }
+}
+
 fn read(args: &ReadInstanceArgs) -> Result<InstanceModel, Failure> {
-    model(&args.name, args.at.as_deref(), &store(&args.store))
+    let model = model(&args.name, args.at.as_deref(), &store(&args.store))?;
+    if args.reveal && model.secrets != SecretsMode::Keep {
+        let message = format!("`{}` does not keep secrets, so none can be shown", args.name);
+        let help = "`cuvee instance init --secrets keep` keeps them";
+        return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
+    }
+    Ok(model)
 }
 
 fn show(args: &ShowInstanceArgs) -> Outcome {

@@ -3,6 +3,7 @@
 //!
 //! Maps are sorted by their names: what is written of a model is in one order.
 
+use crate::orchestrate::plan::{StartNode, StartStates};
 use crate::text::value::Value;
 use crate::tosca::NodeState;
 use serde::{Deserialize, Serialize};
@@ -370,6 +371,24 @@ impl InstanceModel {
             0 | 1 => uri,
             generation => format!("{uri}?generation={generation}"),
         }
+    }
+
+    /// What there is before a plan begins that acts on templates: their states, and what was reported
+    /// of attributes. Of several nodes of one template the first counts.
+    pub fn start_states(&self) -> StartStates {
+        let mut states = StartStates::default();
+        let first = self.nodes.iter().filter(|(_, node)| node.index.is_none_or(|index| index == 0));
+        for (id, node) in first {
+            let name = node.template.as_ref().unwrap_or(id);
+            let attributes = node.attributes.iter();
+            let attributes = attributes.map(|(name, it)| (name.to_string(), it.value.clone()));
+            states.nodes.push(StartNode::of(
+                name.to_string(),
+                node.state.to_string(),
+                attributes.collect(),
+            ));
+        }
+        states
     }
 
     /// All relations: the id of the source, the name of the requirement, and where it leads.

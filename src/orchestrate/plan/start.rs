@@ -71,6 +71,11 @@ impl StartStates {
 }
 
 impl StartNode {
+    /// A node of which all of that is known.
+    pub(crate) fn of(name: String, state: String, attributes: Vec<(String, Value)>) -> Self {
+        Self { name, span: None, state: Some(state), attributes }
+    }
+
     fn read(key: Node<'_>, value: Node<'_>, wrong: &mut Diagnostics) -> Self {
         let name = key.text().unwrap_or_default();
         let mut node = Self { name: name.to_owned(), span: Some(key.span()), ..Self::default() };

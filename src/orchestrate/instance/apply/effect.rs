@@ -31,8 +31,13 @@ pub(super) fn come(
     digest: Option<&Arc<str>>,
 ) -> Added {
     let Some(node) = models.to.nodes.get(id) else { return Ok(()) };
-    if record.model().nodes.contains_key(id) {
-        return define(record, models, id, digest);
+    match record.model().nodes.get(id) {
+        // What is not more than a definition may as well be of another type.
+        Some(is) if is.type_name != node.type_name => {
+            record.add(Event::NodeRemoved { id: Arc::clone(id) })?;
+        }
+        Some(_) => return define(record, models, id, digest),
+        None => {}
     }
     let values = node.attributes.iter();
     record.add(Event::NodeAdded(Box::new(NodeAdded {
