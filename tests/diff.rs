@@ -100,7 +100,7 @@ fn shows_what_production_has_that_a_laptop_has_not() {
     dev_to_prod.assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 + import.lib/monitoring.yaml
 ~ input.domain
-  - default                   localhost
+  ~ default                   localhost -> tea.example
 ~ node.shop
   ~ property.protocol         http -> https
   ~ property.log_level        debug -> warning

@@ -1221,6 +1221,8 @@ error[ambiguous-property]: property "port@0" of node "shop" is ambiguous: more t
    |           ^^^^
 16 |         - port: { value: 80, conditions: { variability_input: plain } }
    |           ---- another is here
+   |
+   = help: write `conditions` that exclude each other, `unique_property_constraint: true` in the options, or another name
 
 error: 1 error
 

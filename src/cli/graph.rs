@@ -3,7 +3,7 @@
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, instance, json, output, rejected, select};
+use super::{Outcome, json, output, rejected, select, stored};
 use cuvee::draw::{Drawing, Svg};
 use cuvee::{Failure, Resolution, Resolver};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         Ok(variant)
     };
     let drawing = if let Some(source) = &args.state {
-        let model = instance::model_of(source, args.store.as_deref())?;
+        let model = stored::model_of(source, args.store.as_deref())?;
         Drawing::of_instance(&outline, &model)
     } else if !args.compare_to.is_empty() {
         let first = resolve(&resolver)?;

@@ -30,6 +30,7 @@ pub(crate) mod resolve;
 mod sarif;
 mod select;
 mod simulate;
+mod stored;
 mod streams;
 pub(crate) mod test;
 mod timings;

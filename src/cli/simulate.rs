@@ -3,7 +3,7 @@
 use super::args::{AssumeFormat, PlanArgs, PlanFormat, SimulateArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, instance, json, output, rejected};
+use super::{Outcome, json, output, rejected, stored};
 use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::draw::plan::{PlanDocument, simulated};
@@ -60,7 +60,7 @@ fn start_states(
 ) -> Result<StartStates, Diagnostics> {
     let Some(path) = &args.state else { return Ok(StartStates::default()) };
     if let Some(source) = path.to_str().filter(|path| path.starts_with("instance:")) {
-        let model = instance::model_of(source, args.store.as_deref());
+        let model = stored::model_of(source, args.store.as_deref());
         let model = model.map_err(|failure| Diagnostics(failure.diagnostics))?;
         return Ok(model.start_states());
     }

@@ -135,8 +135,8 @@ impl<'t> Drawing<'t> {
     /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
     /// let mut model = InstanceModel::default();
     /// model.nodes.insert("shop".into(), NodeInstance::default());
-    /// let drawing = Drawing::of_instance(&outline, &model).to_mermaid();
-    /// assert!(drawing.contains("class n0 plain") || drawing.contains("plain"));
+    /// let drawing = Drawing::of_instance(&outline, &model).to_dot();
+    /// assert_eq!(drawing.matches("class=\"node plain\"").count(), 1);
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     pub fn of_instance(outline: &'t Outline, model: &InstanceModel) -> Self {

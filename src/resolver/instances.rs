@@ -39,7 +39,7 @@ impl Resolver {
     /// use cuvee::instance::{KeptSecrets, SecretsMode};
     /// let mut secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
     /// let target = cuvee::Resolver::new("examples/guestbook").instance_target(&mut secrets)?.result;
-    /// assert!(target.model.nodes.contains_key("database"));
+    /// assert!(target.model.nodes.contains_key("book"));
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     ///

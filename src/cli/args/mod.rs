@@ -407,7 +407,7 @@ pub(crate) struct GraphArgs {
     pub present_only: bool,
     /// Colour by the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or a
     /// file that was exported
-    #[arg(long, value_name = "SOURCE", conflicts_with = "compare_to")]
+    #[arg(long, value_name = "SOURCE", conflicts_with = "compare_to", value_hint = ValueHint::FilePath)]
     pub state: Option<String>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]

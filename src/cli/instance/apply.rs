@@ -1,10 +1,11 @@
 //! `cuvee instance apply`
 
+use super::InstanceWriting;
 use super::change::told;
-use super::{InstanceWriting, store};
 use crate::cli::args::ListFormat;
 use crate::cli::args::instance::ApplyInstanceArgs;
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::store;
 use crate::cli::{Outcome, json, output, rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{ReadyStep, RecordOrigin, ReportOutcome, finish_workflow};
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 
 /// Begins to carry out a plan, goes on with it, or gives it up.
 pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
-    let store = store(&args.author.store);
+    let store = store(args.author.store.store.as_deref());
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Client);

@@ -1,10 +1,11 @@
 //! `cuvee instance begin`, `finish` and `edit`
 
-use super::{InstanceWriting, store};
+use super::InstanceWriting;
 use crate::cli::args::instance::{
     BeginInstanceArgs, EditCommand, EditInstanceArgs, FinishInstanceArgs, OutcomeFormat,
 };
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{
@@ -19,8 +20,10 @@ use std::process::ExitCode;
 
 /// Begins a change without a plan.
 pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
-    let (store, writing) =
-        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
+    let (store, writing) = (
+        store(args.author.store.store.as_deref()),
+        InstanceWriting::of(&args.author, Some(&args.clock)),
+    );
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Client);
     let changed = log
@@ -30,8 +33,10 @@ pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
 
 /// Ends a change without a plan.
 pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome {
-    let (store, writing) =
-        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
+    let (store, writing) = (
+        store(args.author.store.store.as_deref()),
+        InstanceWriting::of(&args.author, Some(&args.clock)),
+    );
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Client);
     let outcome = match args.outcome {
@@ -46,8 +51,10 @@ pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome 
 
 /// Changes the model past who deploys it.
 pub(super) fn edit(args: &EditInstanceArgs, reporter: &Reporter) -> Outcome {
-    let (store, writing) =
-        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
+    let (store, writing) = (
+        store(args.author.store.store.as_deref()),
+        InstanceWriting::of(&args.author, Some(&args.clock)),
+    );
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Edit);
     let changed = instance.edit(&edit_of(args)?, &author, writing.expect, args.force)?;

@@ -1,8 +1,9 @@
 //! `cuvee instance init`
 
-use super::{InstanceWriting, store};
+use super::InstanceWriting;
 use crate::cli::args::instance::{DeploymentArgs, InitInstanceArgs};
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
 use cuvee::instance::RecordOrigin;
 use cuvee::{InstanceSettings, Resolver};
@@ -22,8 +23,12 @@ pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
         writing.time = now.timestamp();
     }
     let author = writing.author(RecordOrigin::Client);
-    let answer =
-        resolver.init_instance(&store(&args.author.store), &args.name, &settings, &author)?;
+    let answer = resolver.init_instance(
+        &store(args.author.store.store.as_deref()),
+        &args.name,
+        &settings,
+        &author,
+    )?;
     reporter.report(&answer.warnings, &answer.sources);
     let model = answer.result;
     let nodes = model.nodes.len();

@@ -1,12 +1,13 @@
 //! `cuvee instance list`, `import`, `verify`, `compact` and `delete`
 
-use super::{InstanceWriting, import, store};
+use super::InstanceWriting;
 use crate::cli::args::instance::{
     DeleteInstanceArgs, ImportInstanceArgs, ListInstancesArgs, NamedInstanceArgs,
     VerifyInstanceArgs,
 };
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::{exported, store};
 use crate::cli::{Outcome, output, rejected, written};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::instance::{
@@ -40,7 +41,7 @@ struct InstanceList {
 
 /// Lists the instances of a store.
 pub(super) fn list(args: &ListInstancesArgs) -> Outcome {
-    let store = store(&args.store);
+    let store = store(args.store.store.as_deref());
     let names = instance_names(&store).map_err(rejected)?;
     let instances = names.into_iter().map(|name| {
         let model = read_model(&store, &name, ModelAt::Latest)?;
@@ -85,8 +86,10 @@ fn listed(name: String, model: &InstanceModel) -> ListedInstance {
 
 /// Makes an instance of what was exported.
 pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome {
-    let (store, writing) =
-        (store(&args.author.store), InstanceWriting::of(&args.author, Some(&args.clock)));
+    let (store, writing) = (
+        store(args.author.store.store.as_deref()),
+        InstanceWriting::of(&args.author, Some(&args.clock)),
+    );
     let author = writing.author(RecordOrigin::Import);
     let is_log = args.file.extension().is_some_and(|it| it == "ndjson" || it == "log");
     let revision = if is_log {
@@ -96,7 +99,7 @@ pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome 
         })?;
         cuvee::instance::import_log(&store, &args.name, &text, &author).map_err(rejected)?
     } else {
-        let model = import::model(&args.file, &ReadFiles::default())?;
+        let model = exported(&args.file, &ReadFiles::default())?;
         cuvee::instance::import_instance(&store, &args.name, &model, &author).map_err(rejected)?
     };
     reporter.report(&[], &SourceMap::default());
@@ -125,7 +128,7 @@ struct SalvagedLog {
 
 /// Checks what is kept of an instance.
 pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome {
-    let store = store(&args.store);
+    let store = store(args.store.store.as_deref());
     if let Some(to) = &args.salvage {
         let to = OsStore::new(to.clone());
         let salvaged = salvage(
@@ -163,7 +166,8 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
 
 /// Makes an instance faster to read, and leaves out what nothing refers to.
 pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
-    let (store, writing) = (store(&args.author.store), InstanceWriting::of(&args.author, None));
+    let (store, writing) =
+        (store(args.author.store.store.as_deref()), InstanceWriting::of(&args.author, None));
     let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     log.compact(&writing.author(RecordOrigin::Client)).map_err(rejected)?;
     let told = format!("snapshot of revision {}\n", log.model().revision);
@@ -173,7 +177,8 @@ pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
 
 /// Forgets an instance.
 pub(super) fn delete(args: &DeleteInstanceArgs) -> Outcome {
-    let (store, writing) = (store(&args.author.store), InstanceWriting::of(&args.author, None));
+    let (store, writing) =
+        (store(args.author.store.store.as_deref()), InstanceWriting::of(&args.author, None));
     let log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
     let nodes = log.model().nodes.len();
     if nodes > 0 && !args.force {

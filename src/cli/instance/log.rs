@@ -1,8 +1,8 @@
 //! `cuvee instance log`
 
-use super::{at, store};
 use crate::cli::args::ListFormat;
 use crate::cli::args::instance::LogInstanceArgs;
+use crate::cli::stored::{at, store};
 use crate::cli::{Outcome, output, rejected};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::draw::instance::log_line;
@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Shows what has happened.
 pub(super) fn run(args: &LogInstanceArgs) -> Outcome {
-    let store = store(&args.store);
+    let store = store(args.store.store.as_deref());
     let since = args.since.as_deref().map(at).transpose()?;
     follow(args, &store, since.as_ref()).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)

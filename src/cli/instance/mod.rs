@@ -4,7 +4,6 @@ mod apply;
 mod change;
 mod diff;
 mod export;
-mod import;
 mod init;
 mod keep;
 mod log;
@@ -15,23 +14,22 @@ mod show;
 
 use super::read::ReadFiles;
 use super::reporter::Reporter;
+use super::stored::{model, store};
 use super::{Outcome, output, rejected};
 use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
-    InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs, StoreArgs,
+    InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs,
 };
 use clap::ColorChoice;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{
-    InstanceModel, LockHolder, ModelAt, ModelExport, OsStore, RecordAuthor, RecordOrigin,
-    SecretsMode, read_model,
+    InstanceModel, LockHolder, ModelExport, RecordAuthor, RecordOrigin, SecretsMode,
 };
 use cuvee::{Failure, StoredInstance};
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
 use show::ShowAsk;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -57,14 +55,6 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
         InstanceCommand::Compact(args) => keep::compact(args),
         InstanceCommand::Delete(args) => keep::delete(args),
     }
-}
-
-/// The store that is meant.
-fn store(args: &StoreArgs) -> OsStore {
-    let said = args.store.clone();
-    let variable =
-        || std::env::var_os("CUVEE_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
-    OsStore::new(said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee")))
 }
 
 /// Who writes, and when.
@@ -110,46 +100,8 @@ fn user() -> String {
     known.find(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Which state of an instance a text means: a revision, or a time.
-fn at(text: &str) -> Result<ModelAt, Failure> {
-    if let Ok(revision) = text.parse() {
-        return Ok(ModelAt::Revision(revision));
-    }
-    match super::args::date(text) {
-        Ok(time) => Ok(ModelAt::Time(time.timestamp())),
-        Err(why) => {
-            let message = format!("`{text}` is neither a revision nor a time: {why}");
-            Err(rejected(Diagnostic::error(Code::Usage, message)))
-        }
-    }
-}
-
-/// The model that a name means: that of an instance, `NAME@REVISION`, or a file.
-fn model(name: &str, revision: Option<&str>, store: &OsStore) -> Result<InstanceModel, Failure> {
-    let is_file = name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
-    if is_file {
-        return import::model(Path::new(name), &ReadFiles::default());
-    }
-    let (name, revision) = match (name.split_once('@'), revision) {
-        (Some((name, at)), None) => (name, Some(at)),
-        (_, revision) => (name, revision),
-    };
-    let at = revision.map_or(Ok(ModelAt::Latest), at)?;
-    read_model(store, name, at).map_err(rejected)
-}
-
-/// The model that `instance:NAME`, `instance:NAME@REVISION` or a file means.
-pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
-    let args = StoreArgs { store: directory.map(Path::to_owned) };
-    let name = source.strip_prefix("instance:");
-    match name {
-        Some(name) => model(name, None, &store(&args)),
-        None => import::model(Path::new(source), &ReadFiles::default()),
-    }
-}
-
 fn read(args: &ReadInstanceArgs) -> Result<InstanceModel, Failure> {
-    let model = model(&args.name, args.at.as_deref(), &store(&args.store))?;
+    let model = model(&args.name, args.at.as_deref(), &store(args.store.store.as_deref()))?;
     if args.reveal && model.secrets != SecretsMode::Keep {
         let message = format!("`{}` does not keep secrets, so none can be shown", args.name);
         let help = "`cuvee instance init --secrets keep` keeps them";
@@ -179,7 +131,7 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
         output: output.as_deref(),
     };
     let read = ReadFiles::default();
-    let store = store(&args.read.store);
+    let store = store(args.read.store.store.as_deref());
     let name = args.read.name.split('@').next().unwrap_or_default();
     match StoredInstance::open(&store, name) {
         Ok(instance) => instance
@@ -190,7 +142,7 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
 }
 
 fn diff(args: &DiffInstancesArgs, color: ColorChoice) -> Outcome {
-    let store = store(&args.store);
+    let store = store(args.store.store.as_deref());
     let (from, to) = (model(&args.from, None, &store)?, model(&args.to, None, &store)?);
     diff::run([&from, &to], [&args.from, &args.to], args.exit_code, args.format, color)
 }
@@ -204,7 +156,7 @@ fn export(args: &ExportInstanceArgs) -> Outcome {
         ExportedForm::Bindings => ModelFormat::Bindings,
         ExportedForm::Template => {
             let model = read(&args.read)?;
-            let store = store(stored);
+            let store = store(stored.store.as_deref());
             let name = name.split('@').next().unwrap_or_default();
             let instance = StoredInstance::open(&store, name).map_err(rejected)?;
             let text = instance.target(&model.target.digest).map_err(rejected)?.concrete;
@@ -212,7 +164,7 @@ fn export(args: &ExportInstanceArgs) -> Outcome {
             return Ok(ExitCode::SUCCESS);
         }
         ExportedForm::Log => {
-            let text = log::whole(&store(stored), name).map_err(rejected)?;
+            let text = log::whole(&store(stored.store.as_deref()), name).map_err(rejected)?;
             output::deliver(output, text, &read_files).map_err(rejected)?;
             return Ok(ExitCode::SUCCESS);
         }

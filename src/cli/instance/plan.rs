@@ -1,11 +1,12 @@
 //! `cuvee instance plan`
 
-use super::{InstanceWriting, init, store};
+use super::{InstanceWriting, init};
 use crate::cli::args::PlanFormat;
 use crate::cli::args::instance::PlanInstanceArgs;
 use crate::cli::plan::{ShownPlan, adaptation, drawn, named, order};
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
 use cuvee::instance::RecordOrigin;
 use cuvee::{InstancePlanQuery, StoredInstance, plan_instance};
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 /// Plans what turns an instance into a variant, or repairs it.
 pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
-    let store = store(&args.store);
+    let store = store(args.store.store.as_deref());
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let query = InstancePlanQuery {
         name: args.name.clone(),

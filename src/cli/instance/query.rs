@@ -1,9 +1,9 @@
 //! `cuvee instance query`
 
-use super::import::document;
 use crate::cli::args::ListFormat;
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::document;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};

@@ -1,9 +1,10 @@
 //! `cuvee instance record`
 
+use super::InstanceWriting;
 use super::change::{told, yaml};
-use super::{InstanceWriting, store};
 use crate::cli::args::instance::{RecordInstanceArgs, StepOutcomeFormat};
 use crate::cli::reporter::Reporter;
+use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::instance::{
     Acknowledgement, GROUP_LINES, GROUP_TIME, InstanceReport, RecordOrigin, ReportOutcome,
@@ -18,7 +19,7 @@ use std::time::Instant;
 
 /// Records what has happened.
 pub(super) fn run(args: &RecordInstanceArgs, reporter: &Reporter) -> Outcome {
-    let store = store(&args.author.store);
+    let store = store(args.author.store.store.as_deref());
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     if args.stream {
         return stream(args, &mut instance);

@@ -1,0 +1,87 @@
+//! Instances that commands are told of: those of a store, and what was exported.
+
+use super::read::ReadFiles;
+use super::{args, rejected};
+use cuvee::Failure;
+use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee::instance::{InstanceModel, ModelAt, OsStore, import_model, read_model};
+use cuvee::source::{FileSystem, SourceMap};
+use cuvee::yaml::{Document, Limits, parse};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The model that a file says, with nothing added: who imports it gives it a lineage of its own.
+///
+/// # Errors
+/// Everything that is wrong with the file, each at its place.
+pub(super) fn exported(path: &Path, read: &ReadFiles) -> Result<InstanceModel, Failure> {
+    let sources = SourceMap::default();
+    let found = document(path, read, &sources).map_err(Diagnostics::from);
+    let found = found.and_then(|document| import_model(document.root()));
+    found.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })
+}
+
+/// A document of its own.
+pub(super) fn document(
+    path: &Path,
+    read: &ReadFiles,
+    sources: &SourceMap,
+) -> Result<Document, Diagnostic> {
+    let text = read.read(path).map_err(|error| {
+        Diagnostic::error(Code::File, format!("cannot read `{}`: {error}", path.display()))
+    })?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Diagnostic::error(Code::Syntax, format!("`{}` is no UTF-8 text", path.display()))
+    })?;
+    let text: Arc<str> = text.into();
+    parse(sources.add(path, Arc::clone(&text)), text, &Limits::default())
+}
+
+/// The store that is meant.
+pub(super) fn store(directory: Option<&Path>) -> OsStore {
+    let said = directory.map(Path::to_owned);
+    let variable =
+        || std::env::var_os("CUVEE_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
+    OsStore::new(said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee")))
+}
+
+/// Which state of an instance a text means: a revision, or a time.
+pub(super) fn at(text: &str) -> Result<ModelAt, Failure> {
+    if let Ok(revision) = text.parse() {
+        return Ok(ModelAt::Revision(revision));
+    }
+    match args::date(text) {
+        Ok(time) => Ok(ModelAt::Time(time.timestamp())),
+        Err(why) => {
+            let message = format!("`{text}` is neither a revision nor a time: {why}");
+            Err(rejected(Diagnostic::error(Code::Usage, message)))
+        }
+    }
+}
+
+/// The model that a name means: that of an instance, `NAME@REVISION`, or a file.
+pub(super) fn model(
+    name: &str,
+    revision: Option<&str>,
+    store: &OsStore,
+) -> Result<InstanceModel, Failure> {
+    let is_file = name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
+    if is_file {
+        return exported(Path::new(name), &ReadFiles::default());
+    }
+    let (name, revision) = match (name.split_once('@'), revision) {
+        (Some((name, at)), None) => (name, Some(at)),
+        (_, revision) => (name, revision),
+    };
+    let at = revision.map_or(Ok(ModelAt::Latest), at)?;
+    read_model(store, name, at).map_err(rejected)
+}
+
+/// The model that `instance:NAME`, `instance:NAME@REVISION` or a file means.
+pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
+    let name = source.strip_prefix("instance:");
+    match name {
+        Some(name) => model(name, None, &store(directory)),
+        None => exported(Path::new(source), &ReadFiles::default()),
+    }
+}
