@@ -107,6 +107,10 @@ fn secrets_are_nowhere() {
     told += &at.done("plan shop --all-steps");
     told += &at.done("apply shop DIR/plan.json --assume-done");
     told += &at.done(&format!("plan shop --preset prod {given} --format json"));
+    let other = given.replace(CANARY, "another-one-of-them");
+    let plan = at.done(&format!("plan shop --preset dev {other}"));
+    assert!(plan.contains("property.password (sensitive) -> (sensitive)"), "{plan}");
+    assert!(!plan.contains("hmac") && !plan.contains("another-one"), "{plan}");
     for line in ["show shop", "show shop database", "log shop", "log shop --format json", "list"] {
         told += &at.done(line);
     }

@@ -178,6 +178,7 @@ impl InstancePlanQuery {
         if !self.overwrite {
             self.refuse_edited(&plan, model)?;
         }
+        plan.hide_kept_secrets();
         let unknown = target.as_ref().map_or_else(Vec::new, |(_, to)| unknown(&plan, to));
         plan.instance = Some(Box::new(PlannedInstance::new(
             PlanBase {

@@ -4,7 +4,6 @@ use crate::orchestrate::plan::{
     InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
 use crate::text::value::Value;
-use crate::topology::sensitive::masked;
 use std::borrow::Cow;
 
 /// What stands for a value that is nobody's business.
@@ -97,7 +96,6 @@ pub(super) fn host(plan: &Plan, host: StepHost) -> Option<&str> {
 pub(super) fn shown(value: &Value, is_hidden: bool) -> Cow<'_, Value> {
     match is_hidden {
         true => Cow::Owned(Value::String(SENSITIVE.into())),
-        // Of an instance only digests of secrets are known.
-        false => masked(value).map_or(Cow::Borrowed(value), Cow::Owned),
+        false => Cow::Borrowed(value),
     }
 }

@@ -3,7 +3,7 @@
 use crate::text::index::indices;
 use crate::text::source::Span;
 use crate::text::value::Value;
-use crate::topology::sensitive::is_sensitive_name;
+use crate::topology::sensitive::{is_sensitive_name, masked};
 use crate::tosca::{LifecycleOperation, NodeState};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -594,6 +594,24 @@ impl Plan {
         self.inputs.iter().any(|input| input.is_sensitive)
             || inputs.any(|input| input.is_sensitive)
             || reasons.any(|reason| reason.is_sensitive)
+    }
+
+    /// Lets all be nobody's business that holds what is kept of a secret.
+    pub(crate) fn hide_kept_secrets(&mut self) {
+        let holds = |value: &Value| masked(value).is_some();
+        for input in self.calls.iter_mut().flat_map(|call| &mut call.inputs) {
+            input.is_sensitive |= holds(&input.value);
+        }
+        for input in &mut self.inputs {
+            input.is_sensitive |= holds(&input.value);
+        }
+        for reason in self.changes.iter_mut().flat_map(|change| &mut change.reasons) {
+            if let Some((path, _)) = reason.path.split_once("[\"$sensitive\"]") {
+                (reason.path, reason.is_sensitive) = (path.to_owned(), true);
+            }
+            let mut values = reason.from.iter().chain(&reason.to);
+            reason.is_sensitive |= values.any(holds);
+        }
     }
 
     /// How many rounds it takes, where nothing fails.
