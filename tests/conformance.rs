@@ -68,6 +68,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::StoreCorrupt, "tests/instance_store.rs"),
     (Code::StoreLocked, "tests/instance_store.rs"),
     (Code::StoreVersion, "tests/instance_store.rs"),
+    (Code::SensitivePlain, "tests/instance_targets.rs"),
     (Code::TooManyRelations, "tests/diagnostics/requirement-surplus.yaml"),
     (Code::TypeClash, "tests/diagnostics/type-clash.yaml"),
     (Code::Undecidable, "src/tosca/value/tests.rs"),

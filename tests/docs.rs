@@ -245,7 +245,7 @@ fn codes() -> String {
 }
 
 /// Codes that no template gives, and why.
-const WITHOUT_TEMPLATE: [(Code, &str); 17] = [
+const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),
@@ -254,6 +254,7 @@ const WITHOUT_TEMPLATE: [(Code, &str); 17] = [
     (Code::NoOrchestration, "it depends on the store"),
     (Code::NotVisible, "it is said of what is deployed"),
     (Code::OrchestrationOpen, "it depends on the store"),
+    (Code::SensitivePlain, "it is said of instances"),
     (Code::StalePlan, "it depends on the store"),
     (Code::StaleRevision, "it depends on the store"),
     (Code::StepNotReady, "it depends on the store"),

@@ -335,3 +335,58 @@ fn ways_to_a_variant_lead_to_the_same() {
         }
     }
 }
+
+/// The rule X-1.
+#[test]
+fn whoever_keeps_secrets_is_warned() {
+    let all = Deploying::new();
+    let kept = |secrets| {
+        let settings = InstanceSettings { secrets, ..InstanceSettings::default() };
+        let name = format!("{secrets:?}").to_lowercase();
+        let shop = Resolver::new("examples/shop").preset("dev");
+        let answer = shop.init_instance(&all.store, &name, &settings, &all.author());
+        let answer = answer.unwrap_or_else(|e| panic!("{e}"));
+        let codes: Vec<_> = answer.warnings.iter().map(|it| it.code).collect();
+        (codes.contains(&Code::SensitivePlain), format!("{:?}", answer.result.inputs))
+    };
+    let (is_warned, inputs) = kept(SecretsMode::Keep);
+    assert!(is_warned && inputs.contains("darjeeling"), "{inputs}");
+    for mode in [SecretsMode::Digest, SecretsMode::Drop] {
+        let (is_warned, inputs) = kept(mode);
+        assert!(!is_warned && !inputs.contains("darjeeling"), "{inputs}");
+    }
+}
+
+/// Law L-2.
+#[test]
+fn the_way_back_keeps_the_same() {
+    for (path, presets) in examples() {
+        let resolves = |preset: &&Option<String>| chosen(path, preset.as_ref()).resolve().is_ok();
+        let presets: Vec<_> = presets.iter().filter(resolves).collect();
+        for (at, from) in presets.iter().enumerate() {
+            for to in &presets[at + 1..] {
+                let classes = |from: &Option<String>, to: &Option<String>, class: ChangeClass| {
+                    let mut targets = Targets::new();
+                    let model = deployed(&chosen(path, from.as_ref()), &mut targets);
+                    let kept = |digest: &str| Ok(targets[digest].clone());
+                    let query = InstancePlanQuery::default();
+                    let new = chosen(path, to.as_ref());
+                    let planned = new.adapt_instance(&model, &kept, &mut secrets(), &query);
+                    let (plan, _) = planned.unwrap_or_else(|e| panic!("{e}")).result;
+                    let nodes =
+                        plan.changes.into_iter().filter(|it| it.element.starts_with("node."));
+                    let of_class = nodes.filter(|it| it.class == class).map(|it| it.element);
+                    of_class.collect::<std::collections::BTreeSet<_>>()
+                };
+                for (there, back) in [
+                    (ChangeClass::Keep, ChangeClass::Keep),
+                    (ChangeClass::Add, ChangeClass::Remove),
+                    (ChangeClass::Remove, ChangeClass::Add),
+                ] {
+                    let there = classes(from, to, there);
+                    assert_eq!(there, classes(to, from, back), "{path} {from:?} {to:?}");
+                }
+            }
+        }
+    }
+}

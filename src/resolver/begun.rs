@@ -81,11 +81,9 @@ impl Resolver {
             let events = &events;
             let (time, key) = (author.time, None);
             writer.commit(&[Draft { time, actor, origin, orchestration: None, key, events }])?;
-            told = Some(Ok(Answer {
-                result: model,
-                warnings: target.warnings,
-                sources: target.sources,
-            }));
+            let mut warnings = target.warnings;
+            warnings.extend(kept_plain(settings.secrets, name));
+            told = Some(Ok(Answer { result: model, warnings, sources: target.sources }));
             Ok(())
         });
         match (made, told) {
@@ -104,6 +102,14 @@ impl Resolver {
             choice: choice_of(&self.choice.chosen_presets(), &[]),
         }
     }
+}
+
+/// What is to be said of secrets that anybody may read who can read the store.
+fn kept_plain(secrets: SecretsMode, name: &str) -> Option<Diagnostic> {
+    let message = format!("secrets of `{name}` are kept as they are");
+    let help = "only who may know them should be able to read the store";
+    (secrets == SecretsMode::Keep)
+        .then(|| Diagnostic::warning(Code::SensitivePlain, message).help(help))
 }
 
 impl InstanceSettings {

@@ -159,6 +159,7 @@ codes! {
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";
     ReservedName "reserved-name" "SELF, CONTAINER, SOURCE and TARGET have a meaning in expressions and cannot be names; the prefix `tosca` and the namespaces of TOSCA are those of its own types. Choose another name.";
     ReusedRelationshipTemplate "reused-relationship-template" "A relationship template is used by more than one relation. Give each relation its own.";
+    SensitivePlain "sensitive-plain" "An instance keeps secrets as they are, for everybody who can read its store. Leave out `--secrets keep` where it is enough to know that one has changed.";
     StalePlan "stale-plan" "A plan was made for another instance, or the structure of the instance has changed since: nodes, relations, states, properties or the target. Plan anew.";
     StaleRevision "stale-revision" "An instance has changed since the revision that was expected, and nothing was written. Look at what has changed, and decide anew.";
     StepNotReady "step-not-ready" "A step or part cannot begin or end yet, or not any more: what comes before it is not done, or it is done itself. `cuvee instance apply --resume` lists what is ready.";
