@@ -199,7 +199,8 @@ impl<'l, 's> LogWriter<'l, 's> {
         Ok(())
     }
 
-    /// Removes what is there for nothing: blobs that no record names, and all snapshots but the
+    /// Removes what is there for nothing: blobs that neither a
+    /// record nor what a record names has the digest of, and all snapshots but the
     /// last. Gives the names of the files.
     ///
     /// # Errors
@@ -212,13 +213,18 @@ impl<'l, 's> LogWriter<'l, 's> {
         let files = store.files(&instance).map_err(failed)?;
         let digests = files.iter().filter_map(|file| blob::digest_of(&file.name));
         let mut unnamed: BTreeSet<&str> = digests.collect();
+        // What is named names others: a target names its texts.
+        let mut naming = Vec::new();
         let mut log = EventLog::open_at_start(store, &instance)?;
         while !unnamed.is_empty()
             && let Some(record) = log.next_record()?
         {
-            blob::named_in(record.line(), |digest| {
-                unnamed.remove(digest);
-            });
+            blob::named_in(record.line(), |digest| naming.extend(unnamed.take(digest)));
+            while let Some(digest) = naming.pop() {
+                let text = self.log.contents(&blob::file(digest)).map_err(failed)?;
+                let text = text.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+                blob::named_in(&text, |digest| naming.extend(unnamed.take(digest)));
+            }
         }
         for digest in unnamed {
             store.remove(&instance, &blob::file(digest)).map_err(failed)?;
