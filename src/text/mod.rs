@@ -6,6 +6,7 @@
 pub(crate) mod answer;
 pub(crate) mod decimal;
 pub mod diagnostic;
+pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod index;
 pub(crate) mod mounted;

@@ -146,7 +146,47 @@ impl PartialEq for Value {
     }
 }
 
+/// What becomes of a part of a value.
+pub(crate) enum ReplacedPart {
+    /// It stays.
+    Stays,
+    /// It becomes this.
+    By(Value),
+    /// It is looked at part by part.
+    Within,
+}
+
 impl Value {
+    /// The value with parts replaced, where any is: `replaced` sees each part before what is in it.
+    pub(crate) fn replaced(&self, replaced: &mut dyn FnMut(&Self) -> ReplacedPart) -> Option<Self> {
+        match replaced(self) {
+            ReplacedPart::Stays => return None,
+            ReplacedPart::By(other) => return Some(other),
+            ReplacedPart::Within => {}
+        }
+        let is_some = |new: &[Option<Self>]| new.iter().any(Option::is_some);
+        let either = |new: Option<Self>, old: &Self| new.unwrap_or_else(|| old.clone());
+        match self {
+            Self::List(items) => {
+                let new: Vec<_> = items.iter().map(|item| item.replaced(replaced)).collect();
+                is_some(&new).then(|| {
+                    let both = new.into_iter().zip(&**items);
+                    Self::List(both.map(|(new, old)| either(new, old)).collect())
+                })
+            }
+            Self::Map(entries) => {
+                let new: Vec<_> = entries.iter().map(|(_, it)| it.replaced(replaced)).collect();
+                is_some(&new).then(|| {
+                    let both = new.into_iter().zip(&**entries);
+                    Self::Map(
+                        both.map(|(new, (key, old))| (Arc::clone(key), either(new, old))).collect(),
+                    )
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// What this is, for messages: `a string`.
     pub fn describe(&self) -> &'static str {
         match self {

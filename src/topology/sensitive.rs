@@ -3,12 +3,11 @@
 use super::value_source::{ValueOwner, ValueSource, sources};
 use super::{AssignedValue, NodeIndex, Topology, TopologyParameter, type_named};
 use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::Value;
+use crate::text::value::{ReplacedPart, Value};
 use crate::tosca::types::PropertyDefinition;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::sync::Arc;
 
 /// Whether a name says that its value is secret.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
@@ -34,29 +33,10 @@ pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
 /// A value with what is marked as secret in it hidden, where something is.
 pub(crate) fn masked(value: &Value) -> Option<Value> {
     const HIDDEN: &str = "(sensitive)";
-    if kept_secret(value).is_some() {
-        return Some(Value::from(HIDDEN));
-    }
-    match value {
-        Value::List(items) => {
-            let masks: Vec<_> = items.iter().map(masked).collect();
-            masks.iter().any(Option::is_some).then(|| {
-                let both = masks.into_iter().zip(&**items);
-                Value::List(both.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
-            })
-        }
-        Value::Map(entries) => {
-            let masks: Vec<_> = entries.iter().map(|(_, value)| masked(value)).collect();
-            masks.iter().any(Option::is_some).then(|| {
-                let both = masks.into_iter().zip(&**entries);
-                let entry = |(new, (key, old)): (Option<Value>, &(Arc<str>, Value))| {
-                    (Arc::clone(key), new.unwrap_or_else(|| old.clone()))
-                };
-                Value::Map(both.map(entry).collect())
-            })
-        }
-        _ => None,
-    }
+    value.replaced(&mut |part| match kept_secret(part) {
+        Some(_) => ReplacedPart::By(Value::from(HIDDEN)),
+        None => ReplacedPart::Within,
+    })
 }
 
 /// What a definition says of it: its metadata, else its type; nothing where the name decides.

@@ -4,7 +4,10 @@ use super::apply::complete_model;
 use super::event::{Event, RecordOrigin};
 use super::model::{InstanceModel, InstanceTarget, SecretsMode};
 use super::reduce::ImpossibleEvent;
+use super::store::Store;
 use super::unwritten::Unwritten;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::digest::hexadecimal;
 use std::sync::Arc;
 
 /// An instance that begins.
@@ -39,4 +42,15 @@ impl BegunInstance<'_> {
         let events = record.close(None);
         Ok((model, events))
     }
+}
+
+/// A name that nothing else has: a lineage, or what an instance is called to tell it from others.
+///
+/// # Errors
+/// `file`, where nothing random can be had.
+pub(crate) fn random_name(store: &dyn Store) -> Result<String, Diagnostic> {
+    let bytes = store.random().map_err(|error| {
+        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
+    })?;
+    Ok(hexadecimal(&bytes[..16]))
 }

@@ -1,6 +1,7 @@
 //! Instances that come from elsewhere.
 
 use super::apply::{complete_model, impossible};
+use super::begin::random_name;
 use super::event::{Event, ReportOutcome};
 use super::model::{InstanceModel, InstanceState, relation_identifier};
 use super::open::RecordAuthor;
@@ -20,7 +21,7 @@ pub fn import_instance(
     model: &InstanceModel,
     author: &RecordAuthor<'_>,
 ) -> Result<u64, Diagnostic> {
-    let lineage = new_lineage(store)?;
+    let lineage = random_name(store)?;
     let mut made = InstanceModel::default();
     let (time, actor) = (author.time.to_string(), author.holder.actor.as_str());
     let mut record = Unwritten::new(&mut made, time, actor, author.origin);
@@ -83,7 +84,7 @@ pub fn import_log(
     text: &str,
     author: &RecordAuthor<'_>,
 ) -> Result<u64, Diagnostic> {
-    let lineage: Arc<str> = new_lineage(store)?.into();
+    let lineage: Arc<str> = random_name(store)?.into();
     let read = MemoryStore::new(0);
     let failed = |why: std::io::Error| Diagnostic::error(Code::File, why.to_string());
     read.create(name).map_err(failed)?;
@@ -121,11 +122,4 @@ pub fn import_log(
         Ok(())
     })?;
     Ok(log.revision())
-}
-
-fn new_lineage(store: &dyn Store) -> Result<String, Diagnostic> {
-    let bytes = store.random().map_err(|error| {
-        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
-    })?;
-    Ok(bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }

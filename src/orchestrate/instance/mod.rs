@@ -31,7 +31,7 @@ mod view;
 pub use apply::{
     AppliedPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
 };
-pub(crate) use begin::BegunInstance;
+pub(crate) use begin::{BegunInstance, random_name};
 pub(crate) use concrete::{Overlay, expanded, with_hosting};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;

@@ -2,13 +2,13 @@
 //! replaced before anything is written.
 
 use super::model::SecretsMode;
-use crate::text::value::Value;
+use crate::text::digest::hexadecimal;
+use crate::text::value::{ReplacedPart, Value};
 use crate::topology::sensitive::{is_sensitive_name, kept_secret};
 use aho_corasick::AhoCorasick;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// How an instance keeps secrets, and what is known to be one.
@@ -123,15 +123,10 @@ impl KeptSecrets {
     }
 
     fn code(&self, value: &Value) -> String {
-        let mut text = String::from("hmac-sha256:");
         // Keys of any length are taken, so this does not fail.
-        if let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) {
-            code.update(canonical(value).as_bytes());
-            for byte in code.finalize().into_bytes() {
-                let _ = write!(text, "{byte:02x}");
-            }
-        }
-        text
+        let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
+        code.update(canonical(value).as_bytes());
+        format!("hmac-sha256:{}", hexadecimal(&code.finalize().into_bytes()))
     }
 }
 
@@ -160,26 +155,12 @@ impl SecretScanner<'_> {
         if self.secrets.values.is_empty() {
             return None;
         }
-        match value {
-            Value::List(items) => {
-                let hidden: Vec<_> = items.iter().map(|item| self.hidden(item)).collect();
-                hidden.iter().any(Option::is_some).then(|| {
-                    let both = hidden.into_iter().zip(&**items);
-                    Value::List(both.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
-                })
-            }
-            Value::Map(entries) if kept_secret(value).is_none() => {
-                let hidden: Vec<_> = entries.iter().map(|(_, value)| self.hidden(value)).collect();
-                hidden.iter().any(Option::is_some).then(|| {
-                    let both = hidden.into_iter().zip(&**entries);
-                    let entry = |(new, (key, old)): (Option<Value>, &(Arc<str>, Value))| {
-                        (Arc::clone(key), new.unwrap_or_else(|| old.clone()))
-                    };
-                    Value::Map(both.map(entry).collect())
-                })
-            }
-            scalar => self.is_known(scalar).then(|| self.secrets.kept(scalar)),
-        }
+        value.replaced(&mut |part| match part {
+            marked if kept_secret(marked).is_some() => ReplacedPart::Stays,
+            Value::List(_) | Value::Map(_) => ReplacedPart::Within,
+            known if self.is_known(known) => ReplacedPart::By(self.secrets.kept(known)),
+            _ => ReplacedPart::Stays,
+        })
     }
 }
 

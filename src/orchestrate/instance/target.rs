@@ -3,11 +3,10 @@
 
 use super::model::{ByName, InstanceModel};
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::digest::sha256;
 use crate::text::source::MemoryFiles;
 use crate::text::value::Value;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// What is kept of a resolved template, secrets replaced.
@@ -53,7 +52,7 @@ impl TargetSources {
     pub fn blobs(&self) -> Result<(String, Vec<Vec<u8>>), Diagnostic> {
         let mut blobs = Vec::new();
         let mut keep = |bytes: Vec<u8>| {
-            let digest = digest(&bytes);
+            let digest = sha256(&bytes);
             blobs.push(bytes);
             digest
         };
@@ -147,15 +146,6 @@ fn no_target(digest: &str, why: &str) -> Diagnostic {
 
 fn unwritable(error: serde_json::Error) -> Diagnostic {
     Diagnostic::error(Code::File, format!("what is to be kept cannot be written: {error}"))
-}
-
-/// The digest under which bytes are kept: 64 hexadecimal digits of SHA-256.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// What was chosen, as it is kept.

@@ -1,13 +1,12 @@
 //! What is in the files that two templates name alike.
 
 use super::model::ChangeReason;
+use crate::text::digest::sha256;
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::tosca::load::Loaded;
 use rustc_hash::FxHashMap;
-use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::fmt::Write;
 
 /// The files of two templates.
 pub(super) struct Contents<'l> {
@@ -61,10 +60,6 @@ type Digests = Option<[String; 2]>;
 
 /// Enough of a digest for people to tell contents apart.
 fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().take(6).fold(String::from("sha256:"), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digest = sha256(bytes);
+    format!("sha256:{}", digest.get(..12).unwrap_or(&digest))
 }

@@ -1,6 +1,6 @@
 //! What names a plan: the digest of its document.
 
-use sha2::{Digest, Sha256};
+use crate::text::digest::sha256;
 
 /// Members of the document that the digest leaves out: itself, the version of the form, and what
 /// may happen when the plan is simulated, which does not make it another one.
@@ -13,11 +13,7 @@ const LEFT_OUT: [&str; 6] = ["version", "plan", "events", "states", "failed", "h
 /// assert!(name.starts_with("sha256:") && name.len() == 71);
 /// ```
 pub fn digest_of(rest: &[u8]) -> String {
-    let mut name = String::from("sha256:");
-    for byte in Sha256::digest(rest) {
-        name.push_str(&format!("{byte:02x}"));
-    }
-    name
+    format!("sha256:{}", sha256(rest))
 }
 
 /// The digest that a document has to name, whichever digest it names and whatever blanks it has.

@@ -2,25 +2,11 @@
 
 use super::{EventLog, LogWriter, trouble};
 use crate::text::diagnostic::Diagnostic;
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use crate::text::digest::{hexadecimal, sha256};
 use std::io::{self, ErrorKind, Read};
 
 const FOLDER: &str = "blobs/";
 pub(super) const KEY: &str = "key";
-
-/// The digest of a blob, 64 hexadecimal digits, which is what it is called.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
 
 /// The digest that a file of blobs is called by.
 pub(super) fn digest_of(file: &str) -> Option<&str> {
@@ -52,7 +38,7 @@ impl EventLog<'_> {
             return Err(trouble::corrupt(&place(), "is not called by a digest"));
         }
         match self.contents(&file) {
-            Ok(Some(bytes)) if self::digest(&bytes) == digest => Ok(bytes),
+            Ok(Some(bytes)) if sha256(&bytes) == digest => Ok(bytes),
             Ok(Some(_)) => Err(trouble::corrupt(&place(), "is not what its name says")),
             Ok(None) => Err(trouble::corrupt(&place(), "is missing, and a record names it")),
             Err(why) => Err(trouble::file(&trouble::READ, &place(), &why)),
@@ -107,7 +93,7 @@ impl LogWriter<'_, '_> {
     /// # Errors
     /// `file` where it cannot be written.
     pub fn put_blob(&mut self, bytes: &[u8]) -> Result<String, Diagnostic> {
-        let digest = digest(bytes);
+        let digest = sha256(bytes);
         let file = file(&digest);
         let log = self.log();
         let (store, instance) = (log.store, log.instance());
